@@ -9,11 +9,6 @@ import { type ApiFixture, anId, type Serve, startDirectly, startMessages, untilS
 const { google, temporal } = proto
 const { RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT } = temporal.api.enums.v1.ResourceExhaustedCause
 
-// gRPC's.
-const RESOURCE_EXHAUSTED = 8
-const UNIMPLEMENTED = 12
-const INTERNAL = 13
-
 /** Responses when the engine is unreachable or returns unexpected errors. */
 export function faults(api: () => ApiFixture, serve: Serve): void {
   test('faults: an unreachable engine is reported within 5 s, with Retry-After, because nothing was sent', async () => {
@@ -188,7 +183,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     faultProxy.on({
       method: 'QueryWorkflow',
       containing: workflowId,
-      fault: { code: UNIMPLEMENTED, message: 'unknown method' },
+      fault: { code: GrpcCode.UNIMPLEMENTED, message: 'unknown method' },
     })
 
     const { status, body } = await serviceBehindFaultProxy.post(`${workflowId}/query/state`)
@@ -232,7 +227,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     faultProxy.on({
       method: 'GetWorkflowExecutionHistory',
       containing: workflowId,
-      fault: { code: INTERNAL, message: 'lost on disk 7' },
+      fault: { code: GrpcCode.INTERNAL, message: 'lost on disk 7' },
     })
 
     const { status, body, text } = await serviceBehindFaultProxy.get(`${workflowId}/trace-log`)
@@ -268,9 +263,9 @@ function rpsLimit() {
   const type_url = 'type.googleapis.com/temporal.api.errordetails.v1.ResourceExhaustedFailure'
   const message = 'namespace rate limit exceeded'
   const details = google.rpc.Status.encode({
-    code: RESOURCE_EXHAUSTED,
+    code: GrpcCode.RESOURCE_EXHAUSTED,
     message,
     details: [{ type_url, value: failure }],
   }).finish()
-  return { code: RESOURCE_EXHAUSTED, message, details }
+  return { code: GrpcCode.RESOURCE_EXHAUSTED, message, details }
 }

@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { until } from '../../../src/cli/dev/servers/until.ts'
+import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
 import { defineCatalog } from '../../../src/worker/catalog/define-catalog.ts'
 import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
 import type { Answer } from '../../support/api.ts'
 import { type ApiFixture, anId, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
-
-// gRPC's.
-const PERMISSION_DENIED = 7
 
 /** Schemas that a catalog publishes for signals, queries and updates. */
 export function handlerSchemas(api: () => ApiFixture): void {
@@ -194,7 +192,11 @@ export function handlerSchemas(api: () => ApiFixture): void {
     ])
     const method = 'DescribeWorkflowExecution'
     const heal = [
-      faultProxy.on({ method, containing: denied.workflowId, fault: { code: PERMISSION_DENIED, message: 'no' } }),
+      faultProxy.on({
+        method,
+        containing: denied.workflowId,
+        fault: { code: GrpcCode.PERMISSION_DENIED, message: 'no' },
+      }),
       faultProxy.on({ method, containing: hanging.workflowId, fault: 'hang' }),
       faultProxy.on({ method, containing: `$catalog:${catalogs[1]}`, fault: 'hang' }),
     ]
