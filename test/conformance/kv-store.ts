@@ -6,7 +6,7 @@ import type { StoreCall } from '../../src/store/store-call.ts'
 import { test } from '../support/fixtures.ts'
 import type { UpstashServer } from '../support/upstash.ts'
 
-export function storeCall(timeoutMs = 3000, signal: AbortSignal = new AbortController().signal): StoreCall {
+export function storeCall(timeoutMs = 30_000, signal: AbortSignal = new AbortController().signal): StoreCall {
   return { signal, deadlineAt: Date.now() + timeoutMs }
 }
 

@@ -26,11 +26,13 @@ interface Run {
   runId: string
 }
 
-/** The results of all calls, of which 20 at a time are made. */
+const AT_ONCE = 5
+
+/** The results of all calls. A busy engine may take longer for 20 at once than a request may take. */
 async function gather<T, R>(items: readonly T[], act: (item: T, index: number) => Promise<R>): Promise<R[]> {
   const results: R[] = []
-  for (let at = 0; at < items.length; at += 20)
-    results.push(...(await Promise.all(items.slice(at, at + 20).map((item, index) => act(item, at + index)))))
+  for (let at = 0; at < items.length; at += AT_ONCE)
+    results.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map((item, index) => act(item, at + index)))))
   return results
 }
 
