@@ -13,6 +13,8 @@ import { nested, publishRaw, withSchemas } from '../support/hostile-catalogs.ts'
 import type { Service } from '../support/service.ts'
 
 const CATALOG = `schemas-${crypto.randomUUID()}`
+/** Catalogs with the same schemas, because the first request with a schema of a catalog compiles it. */
+const copiesOf = (catalog: string) => [catalog, `${catalog}-2`, `${catalog}-3`]
 const requests: string[] = []
 let service: Service
 
@@ -95,25 +97,24 @@ test.beforeAll(async ({ startService, cleanup }) => {
     Object.entries({ ...CATASTROPHIC, ...COSTLY }).map(([name, [schema]]) => [name, schema]),
   )
   const host = `http://127.0.0.1:${port}`
-  await publishRaw(
-    withSchemas(CATALOG, {
+  const catalogs = {
+    [CATALOG]: {
       ...schemas,
       remote: { $ref: `${host}/schema.json` },
       remoteBase: { $id: `${host}/base.json`, properties: { a: { $ref: 'part.json' } } },
       honest,
-      unvalidated: null,
-    }),
-  )
-  await publishRaw(withSchemas(`${CATALOG}-unusable`, UNUSABLE))
-  await publishRaw(
-    withSchemas(
-      `${CATALOG}-cheap`,
-      Object.fromEntries(Object.entries(CHEAP).map(([name, [schema]]) => [name, schema])),
-    ),
-  )
+    },
+    [`${CATALOG}-unusable`]: UNUSABLE,
+    [`${CATALOG}-cheap`]: Object.fromEntries(Object.entries(CHEAP).map(([name, [schema]]) => [name, schema])),
+  }
   service = await startService({ catalog: CATALOG, env: { SERVICE_CATALOG_TTL: '1h' } })
-  // The catalog is read once, and the validator is loaded once.
-  await start('honest', {})
+  for (const [catalog, those] of Object.entries(catalogs))
+    for (const copy of copiesOf(catalog)) {
+      await publishRaw(withSchemas(copy, { ...those, unvalidated: null }))
+      const read = async () => (await start('unvalidated', null, copy)).status === 200
+      await until('the service has read the catalog', read)
+    }
+  await until('the validator is loaded', async () => (await start('honest', {})).status === 400)
 })
 
 const honest = {
@@ -173,32 +174,42 @@ async function validationMs(input: unknown, { cpuMs }: { cpuMs: number }): Promi
   return cpuMs - unvalidated.cpuMs
 }
 
-test('schemas: an input that takes too long to validate is accepted in bounded time, and the log says so', async () => {
-  for (const [name, [, input]] of Object.entries(COSTLY)) {
-    const { status, cpuMs, unchecked } = await start(name, input)
+/** Measures with each copy of a catalog. */
+async function expectFast(name: string, catalog: string, measureMs: (copy: string) => Promise<number>): Promise<void> {
+  const tries: number[] = []
+  for (const copy of copiesOf(catalog)) tries.push(await measureMs(copy))
+  expect(median(tries), `${name} in milliseconds of CPU: ${tries}`).toBeLessThan(MAX_VALIDATION_MS)
+}
 
-    expect([name, status, unchecked]).toEqual([name, 200, expect.stringContaining(`workflow "${name}" in catalog`)])
-    expect(await validationMs(input, { cpuMs }), `${name} in milliseconds of CPU`).toBeLessThan(MAX_VALIDATION_MS)
-  }
+test('schemas: an input that takes too long to validate is accepted in bounded time, and the log says so', async () => {
+  for (const [name, [, input]] of Object.entries(COSTLY))
+    await expectFast(name, CATALOG, async (catalog) => {
+      const { status, cpuMs, unchecked } = await start(name, input, catalog)
+
+      expect([name, status, unchecked]).toEqual([name, 200, expect.stringContaining(`workflow "${name}" in catalog`)])
+      return validationMs(input, { cpuMs })
+    })
 })
 
 test('schemas: repeated types and deep values do not add to the cost', async () => {
-  for (const [name, [, input, expected]] of Object.entries(CHEAP)) {
-    const { status, cpuMs, unchecked } = await start(name, input, `${CATALOG}-cheap`)
+  for (const [name, [, input, expected]] of Object.entries(CHEAP))
+    await expectFast(name, `${CATALOG}-cheap`, async (catalog) => {
+      const { status, cpuMs, unchecked } = await start(name, input, catalog)
 
-    expect([name, status, unchecked]).toEqual([name, expected, ''])
-    expect.soft(await validationMs(input, { cpuMs }), `${name} in milliseconds of CPU`).toBeLessThan(MAX_VALIDATION_MS)
-  }
+      expect([name, status, unchecked]).toEqual([name, expected, ''])
+      return validationMs(input, { cpuMs })
+    })
 })
 
 test('schemas: an invalid, circular or enormous schema accepts everything, with one warning in the log', async () => {
-  for (const name of Object.keys(UNUSABLE)) {
-    const { status, cpuMs, unchecked } = await start(name, { a: 1 }, `${CATALOG}-unusable`)
+  for (const name of Object.keys(UNUSABLE))
+    await expectFast(name, `${CATALOG}-unusable`, async (catalog) => {
+      const { status, cpuMs, unchecked } = await start(name, { a: 1 }, catalog)
 
-    expect([name, status, unchecked]).toEqual([name, 200, warningOf(name, `${CATALOG}-unusable`)])
-    expect(cpuMs, `${name} in milliseconds of CPU`).toBeLessThan(MAX_VALIDATION_MS)
-    expect((await start(name, { a: 1 }, `${CATALOG}-unusable`)).unchecked).toBe('')
-  }
+      expect([name, status, unchecked]).toEqual([name, 200, warningOf(name, catalog)])
+      expect((await start(name, { a: 1 }, catalog)).unchecked).toBe('')
+      return cpuMs
+    })
 })
 
 test('schemas: nothing is fetched', async () => {
@@ -211,16 +222,17 @@ test('schemas: nothing is fetched', async () => {
 })
 
 test('schemas: a catastrophic pattern is matched in linear time', async () => {
-  for (const [name, [{ pattern }, input]] of Object.entries(CATASTROPHIC)) {
-    const { status, body, cpuMs } = await start(name, input)
+  for (const [name, [{ pattern }, input]] of Object.entries(CATASTROPHIC))
+    await expectFast(name, CATALOG, async (catalog) => {
+      const { status, body, cpuMs } = await start(name, input, catalog)
 
-    expect([name, status, body.issues]).toEqual([
-      name,
-      400,
-      [{ path: '/input', message: `must match pattern "${pattern}"` }],
-    ])
-    expect(await validationMs(input, { cpuMs }), `${name} in milliseconds of CPU`).toBeLessThan(MAX_VALIDATION_MS)
-  }
+      expect([name, status, body.issues]).toEqual([
+        name,
+        400,
+        [{ path: '/input', message: `must match pattern "${pattern}"` }],
+      ])
+      return validationMs(input, { cpuMs })
+    })
 })
 
 test('schemas: a small input is validated even by a costly schema', async () => {
