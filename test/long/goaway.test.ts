@@ -5,13 +5,16 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { makeApi } from '../support/api.ts'
+import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
+import { type Api, makeApi } from '../support/api.ts'
+import { POLL } from '../support/call-log.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import { FROM_SOURCE, type ServedEntry } from '../support/entries.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
+import { whenInTime } from '../support/when-in-time.ts'
 
 const CALLS = 500
 const GOAWAYS = 5
@@ -31,6 +34,7 @@ describe.for([
 ] as const)('GOAWAY: $name', ({ runtime, tls }) => {
   let proxy: FaultProxy
   let service: ServedEntry
+  let api: Api
   let target: string
 
   test.beforeAll(async ({ engine, worker, folder, cleanup }) => {
@@ -48,7 +52,8 @@ describe.for([
     }
     service = await FROM_SOURCE[runtime]({ ...env, ...(tls && (await throughTls(folder, cleanup))) })
     cleanup.defer(() => service.stop())
-    target = await startFirstRun(makeApi({ url: service.url }), 'neverEnds')
+    api = makeApi({ url: service.url })
+    target = await startFirstRun(api, 'neverEnds')
   })
 
   async function throughTls(folder: string, cleanup: AsyncDisposableStack): Promise<Record<string, string>> {
@@ -103,7 +108,7 @@ describe.for([
     )
     // A service that dies rejects them all.
     void Promise.allSettled(waiting)
-    await until('the waits are open', () => proxy.open() >= WAITING)
+    await until('the waits are open', () => proxy.calls.open(POLL) >= WAITING)
 
     let loaded = true
     const load = (async () => {
@@ -116,7 +121,9 @@ describe.for([
       await calls(CALLS_BETWEEN)
     }
     loaded = false
-    await Promise.all(ids.map((id) => post(`/workflow/${id}/signal/finish`, { payload: id })))
+    await mapConcurrent(ids, WRITES_AT_ONCE, async (id) => {
+      expect((await post(`/workflow/${id}/signal/finish`, { payload: id })).status).toBe(200)
+    })
     const waited = await Promise.all(waiting.map(async (answer) => (await answer).json()))
 
     expect(waited.map(({ output }) => output)).toEqual(ids.map((id) => [id]))
@@ -146,13 +153,16 @@ describe.for([
       }
       await closed
     }
-    await post(`/workflow/${receiver}/signal/finish`, {})
+    expect((await post(`/workflow/${receiver}/signal/finish`, {})).status).toBe(200)
     const { gathered } = await until('the run has ended', async () => (await outputOf(receiver)) as Gathered | null)
-    const latest = await Promise.all(numbers.map((number) => fetch(`${service.url}/workflow/${idOf(number)}/status`)))
+    const runIds: string[] = []
+    await mapConcurrent(numbers, WRITES_AT_ONCE, async (number) => {
+      const latest = await whenInTime('a status is read', () => api.get(`${idOf(number)}/status`))
+      runIds[number] = latest.body.runId
+    })
 
     expect(signals).toEqual(numbers.map(() => 200))
     expect(gathered.toSorted((one, other) => one - other)).toEqual(numbers)
-    const runIds = await Promise.all(latest.map(async (answer) => (await answer.json()).runId))
     expect(started).toEqual(runIds.map((runId) => ({ status: 200, runId })))
   })
 
