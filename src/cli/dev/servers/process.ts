@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { sleep } from '../../../lib/abort.ts'
+import { afterRunning, sleep } from '../../../lib/abort.ts'
 import { cacheFolder, runsFromSources } from './cache-folder.ts'
 
 export interface ProcessOptions {
@@ -61,7 +61,8 @@ const KEPT_LINES = 200
 
 const GROUP_EVERY_MS = 20
 
-// A grandchild may keep the pipes open. The child's own output has arrived by then.
+// A grandchild may keep the pipes open. When this process has been running for so long, it has read the child's own
+// output.
 const LAST_LINES_MS = 500
 
 /** Rejects if the command cannot be started. */
@@ -94,9 +95,9 @@ export async function startProcess({ command, args = [], env, cwd, onLine }: Pro
     child.once('exit', (code, signal) => {
       stopGuard()
       const settle = () => resolve({ code, signal })
-      const timer = setTimeout(settle, LAST_LINES_MS)
+      const stopWaiting = afterRunning(LAST_LINES_MS, settle)
       child.once('close', () => {
-        clearTimeout(timer)
+        stopWaiting()
         settle()
       })
     })
