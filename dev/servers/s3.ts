@@ -98,20 +98,22 @@ interface StartOptions {
   endpoint: string
 }
 
+const PROBE_TIMEOUT_MS = 10_000
+
 async function start({ command, args, env, dir, endpoint }: StartOptions): Promise<RunningS3> {
   const server = await startProcess({ command, args, env, cwd: dir })
   const signal = exitSignal(server, 'The S3 server')
   const client = new AwsClient({ ...ACCOUNT, service: 's3', retries: 0 })
   const ready = async () => {
-    await client.fetch(`${endpoint}/${BUCKET}`, { method: 'PUT', signal: AbortSignal.timeout(2000) })
+    await client.fetch(`${endpoint}/${BUCKET}`, { method: 'PUT', signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })
     const { ok } = await client.fetch(`${endpoint}/${BUCKET}/ready`, {
       method: 'PUT',
       body: 'yes',
-      signal: AbortSignal.timeout(2000),
+      signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
     })
     return ok
   }
-  await until('the S3 server stores an object', ready, { timeoutMs: 30_000, everyMs: 100, signal })
+  await until('the S3 server stores an object', ready, { everyMs: 100, signal })
   return {
     endpoint,
     bucket: BUCKET,
