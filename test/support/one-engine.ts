@@ -73,7 +73,7 @@ async function oneEngine(): Promise<{ engine: EngineAddresses; stop: () => Promi
 
 /** On an older server, tests would fail without naming the version as the reason. */
 async function assertNewEnough(address: string): Promise<void> {
-  const connection = await Connection.connect({ address, connectTimeout: '5s' }).catch((cause: unknown) => {
+  const connection = await Connection.connect({ address, connectTimeout: '90s' }).catch((cause: unknown) => {
     throw new Error(`The engine at ${address} cannot be reached`, { cause })
   })
   try {
