@@ -39,14 +39,15 @@ test('npx portico dev: in an empty folder it answers within 60 s, and within 10 
   async function startAndStop(): Promise<{ ms: number; output: string }> {
     const port = await freePort()
     const args = ['--yes', '--package', tarball, 'portico', 'dev', '--port', `${port}`, '--', 'node', 'worker.mjs']
-    const dev = await startProcess({ command: 'npx', args, cwd: project, env })
+    const lines: string[] = []
+    const dev = await startProcess({ command: 'npx', args, cwd: project, env, onLine: (line) => lines.push(line) })
     cleanup.defer(async () => void (await dev.kill()))
     const ms = await msToFirstAnswer(dev, port)
-    const pids = [...dev.output().matchAll(/started as process (\d+)/g)].map(([, pid]) => Number(pid))
+    const pids = [...lines.join('\n').matchAll(/started as process (\d+)/g)].map(([, pid]) => Number(pid))
     process.kill(-dev.pid, 'SIGINT')
     await dev.ended
     await until('all programs have exited', () => pids.every(isGone))
-    return { ms, output: dev.output() }
+    return { ms, output: lines.join('\n') }
   }
 
   const cold = await startAndStop()
