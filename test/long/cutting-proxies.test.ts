@@ -6,9 +6,11 @@ import { describe, expect } from 'vitest'
 import { startTcpProxy, type TcpProxyOptions } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { startEventSource } from '../support/event-source.ts'
+import { startFirstRun } from '../support/first-run.ts'
 import { test } from '../support/fixtures.ts'
 import { paste } from '../support/paste.ts'
 import { testCatalog } from '../support/test-catalog.ts'
+import { whenInTime } from '../support/when-in-time.ts'
 
 const TEST_TIMEOUT_MS = 600_000
 // A busy machine has as long again to respond.
@@ -58,7 +60,7 @@ describe.concurrent.for(PROXIES)('a proxy that %s', ([name, options]) => {
   }, async ({ serviceProcess, startService, startWorker, cleanup }) => {
     const { taskQueue } = await startWorker({ taskQueue: `cut-${crypto.randomUUID()}`, catalog: testCatalog })
     const service = await startService({ catalog: taskQueue, env: { SERVICE_CATALOG_TTL: '1h' } })
-    await until('the service has read the catalog', async () => (await service.get('catalog')).status === 200)
+    await startFirstRun(service, 'neverEnds')
     const proxy = await startTcpProxy(new URL(service.url).host, options)
     cleanup.defer(() => proxy.close())
     const url = `http://${proxy.address}`
@@ -71,7 +73,8 @@ describe.concurrent.for(PROXIES)('a proxy that %s', ([name, options]) => {
     ])
 
     expect(results.map(({ output }) => output)).toEqual(results.map(() => 'slept'))
-    const { runs } = (await serviceProcess.get(`runs?catalog=${taskQueue}`)).body
+    const list = `runs?catalog=${taskQueue}&workflowName=${RUN.workflowName}`
+    const { runs } = (await whenInTime('the runs are listed', () => serviceProcess.get(list))).body
     expect(runs.map(({ runId }: { runId: string }) => runId).toSorted()).toEqual(
       results.map(({ runId }) => runId).toSorted(),
     )
