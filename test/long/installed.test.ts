@@ -21,8 +21,6 @@ import { ensureTarball, nodeFirst } from '../support/package.ts'
 import { paste } from '../support/paste.ts'
 import { whenInTime } from '../support/when-in-time.ts'
 
-const INSTALL_MS = 240_000
-const READY_MS = 60_000
 const NPM = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_prefer_offline: 'true' }
 
 interface Project {
@@ -65,7 +63,7 @@ test.beforeAll(async ({ folder, cleanup: fileCleanup }) => {
     shell(folder, 'npm install --prefix . typescript@5.9'),
   ])
   ;[newest, oldest] = await Promise.all([startProject(folders.newest), startProject(folders.oldest)])
-}, INSTALL_MS)
+})
 
 test('README.md, Write a worker: the code works when it is pasted into an empty folder', async () => {
   expect(await curlOfReadme(newest)).toMatchObject({
@@ -167,7 +165,6 @@ async function startProject(folder: string): Promise<Project> {
   const [, runWorker = ''] = programsOfReadme()
   const worker = await running({ folder, catalog }, runWorker)
   await until('the worker is ready', () => worker.output().includes('Worker ready'), {
-    timeoutMs: READY_MS,
     signal: exitSignal(worker, 'The worker'),
   })
   return { folder, catalog, worker }
@@ -187,7 +184,6 @@ async function curlOfReadme(project: Project): Promise<unknown> {
   const port = await freePort()
   const api = await running(project, runApi, { SERVICE_PORT: String(port) })
   await until('the API listens', () => api.output().includes('"listening"'), {
-    timeoutMs: READY_MS,
     signal: exitSignal(api, 'The API'),
   })
   const { start } = makeApi({ url: `http://127.0.0.1:${port}` })
