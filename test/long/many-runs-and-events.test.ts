@@ -12,6 +12,8 @@ const RUNS = 10_000
 const EVENTS = 10_000
 // Fifty at once would take a slow engine longer than a call may take.
 const AT_ONCE = 10
+// An engine on a busy machine starts 20 runs per second, and accepts as many signals.
+const TIMEOUT_MS = 1_800_000
 
 // More than all buffers between the service and a client that does not read: the socket's, and those of the runtime.
 const PAYLOAD = 'x'.repeat(3000)
@@ -41,7 +43,9 @@ async function bodyOf(service: Pick<Api, 'call'>, path: string): Promise<Answer[
   return (await whenInTime(`${path} is read`, () => service.call('GET', path))).body
 }
 
-test('10,000 runs: a list has each of them exactly once while new ones start', async ({ client, catalog, serve }) => {
+test('10,000 runs: a list has each of them exactly once while new ones start', {
+  timeout: TIMEOUT_MS,
+}, async ({ client, catalog, serve }) => {
   const service = serve()
   const started = new Set<string>()
   const start = async (workflowId: string, workflowName = 'listed') => {
@@ -71,12 +75,9 @@ test('10,000 runs: a list has each of them exactly once while new ones start', a
   expect(new Set(ofThem).size).toBe(RUNS)
 })
 
-test('10,000 events: a stream is read as fast as its client takes it, and has each event once', async ({
-  client,
-  catalog,
-  faultProxy,
-  startService,
-}) => {
+test('10,000 events: a stream is read as fast as its client takes it, and has each event once', {
+  timeout: TIMEOUT_MS,
+}, async ({ client, catalog, faultProxy, startService }) => {
   const { calls } = faultProxy
   const service = await startService({ address: faultProxy.address })
   const handle = await client.workflow.start('nobody', { taskQueue: `${catalog}-nobody`, workflowId: 'eventful' })
