@@ -8,8 +8,10 @@ import type { Inventory } from '../../dev/servers/observed-service.ts'
 import { type ServiceWithWaiters, startServiceWithWaiters } from '../../dev/servers/service-with-waiters.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Answer, makeApi, seen } from '../support/api.ts'
+import { startFirstRun } from '../support/first-run.ts'
 import { test } from '../support/fixtures.ts'
 import { idleClock } from '../support/idle-clock.ts'
+import { untilEngineIdle } from '../support/until-engine-idle.ts'
 
 const COUNT = 500
 
@@ -23,6 +25,7 @@ test.beforeAll(async ({ cleanup }) => {
   service = await startServiceWithWaiters()
   cleanup.defer(() => service.stop())
   const api = makeApi({ url: service.url })
+  await startFirstRun(api, 'echo')
   // What the first ones load and grow stays.
   const first = await service.wait(100)
   await first.finish()
@@ -30,6 +33,7 @@ test.beforeAll(async ({ cleanup }) => {
   before = await service.inventory()
   const waiting = await service.wait(COUNT)
   workflowIds = waiting.workflowIds
+  await untilEngineIdle(service.engine)
   meanwhile = await Promise.all([
     api.call('GET', '/health'),
     api.call('GET', '/ready'),
