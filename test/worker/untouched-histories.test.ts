@@ -14,7 +14,12 @@ import type { Plan } from './fixtures/traced-workflows.ts'
 const workflowsPath = new URL('./fixtures/traced-workflows.ts', import.meta.url)
 const catalog = defineCatalog({ story: {}, ticking: {} })
 
-type Run = (taskQueue: string, options: { traced: boolean }) => Promise<TestWorker>
+interface RunOptions {
+  traced: boolean
+  stickyQueueScheduleToStartTimeout?: string
+}
+
+type Run = (taskQueue: string, options: RunOptions) => Promise<TestWorker>
 
 const test = baseTest
   .extend('plugin', { scope: 'file' }, ({ folder }) => () => {
@@ -26,16 +31,9 @@ const test = baseTest
     'run',
     { scope: 'file' },
     ({ startWorker, plugin }): Run =>
-      (taskQueue, { traced }) => {
-        // Shortens the wait for the sticky queue of the previous worker.
-        const stickyQueueScheduleToStartTimeout = '100ms'
+      (taskQueue, { traced, ...options }) => {
         const plugins = [traced ? plugin() : porticoPlugin({ catalog })]
-        return startWorker({
-          taskQueue,
-          activities,
-          workflowsPath,
-          options: { stickyQueueScheduleToStartTimeout, plugins },
-        })
+        return startWorker({ taskQueue, activities, workflowsPath, options: { ...options, plugins } })
       },
   )
 
@@ -55,14 +53,16 @@ test('tracing: can be enabled and disabled during a run, which replays with and 
   plugin,
 }) => {
   const taskQueue = `switched-${crypto.randomUUID()}`
-  const first = await run(taskQueue, { traced: true })
+  // Shortens the wait for the sticky queue of the previous worker.
+  const stickyQueueScheduleToStartTimeout = '100ms'
+  const first = await run(taskQueue, { traced: true, stickyQueueScheduleToStartTimeout })
   const handle = await client.workflow.start('story', { workflowId: taskQueue, taskQueue, args: [{ end: 'open' }] })
   await stepDone(handle)
   await first.stop()
-  const second = await run(taskQueue, { traced: false })
+  const second = await run(taskQueue, { traced: false, stickyQueueScheduleToStartTimeout })
   await handle.query('__stack_trace')
   await second.stop()
-  const third = await run(taskQueue, { traced: true })
+  const third = await run(taskQueue, { traced: true, stickyQueueScheduleToStartTimeout })
   await handle.cancel()
   await handle.result().catch(() => {})
   await third.stop()
@@ -91,10 +91,24 @@ async function eventTypes(
   const types: (string | undefined)[][] = []
   // One after the other, because concurrent runs have events in any order.
   for (const plan of plans) {
-    const handle = await client.workflow.start('story', { workflowId: crypto.randomUUID(), taskQueue, args: [plan] })
+    const workflowId = crypto.randomUUID()
+    const childQueue = `children-${workflowId}`
+    const handle = await client.workflow.start('story', { workflowId, taskQueue, args: [{ ...plan, childQueue }] })
+    const readTypes = async () => {
+      const { events } = await client.workflow.getHandle(workflowId, handle.firstExecutionRunId).fetchHistory()
+      return (events ?? []).map(({ eventType }) => proto.temporal.api.enums.v1.EventType[eventType ?? 0])
+    }
+    if (plan.children) {
+      // Otherwise the child may complete before or after the task of its parent that follows its start.
+      await until('the parent knows that its child has started', async () => {
+        const names = await readTypes()
+        const hasStarted = names.includes('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED')
+        return hasStarted && names.at(-1) === 'EVENT_TYPE_WORKFLOW_TASK_COMPLETED'
+      })
+      await run(childQueue, { traced })
+    }
     await handle.result().catch(() => {})
-    const { events } = await client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId).fetchHistory()
-    types.push((events ?? []).map(({ eventType }) => proto.temporal.api.enums.v1.EventType[eventType ?? 0]))
+    types.push(await readTypes())
   }
   await worker.stop()
   return types
