@@ -21,28 +21,29 @@ interface Services {
 }
 
 const test = baseTest
-  /** The endpoint of `s3`, so slow that spans can be read while they wait to be archived. */
-  .extend('slowS3', { scope: 'file' }, async ({ s3, cleanup }) => {
-    const proxy = await startTcpProxy(new URL(s3.endpoint).host, { latencyMs: 300 })
+  /** While it is interrupted, spans wait to be archived. */
+  .extend('storageProxy', { scope: 'file' }, async ({ s3, cleanup }) => {
+    const proxy = await startTcpProxy(new URL(s3.endpoint).host)
     cleanup.defer(() => proxy.close())
-    return { ...s3, endpoint: `http://${proxy.address}` }
+    return proxy
   })
-  .extend('worker', { scope: 'file' }, ({ startTracedWorker, folder, redis, slowS3 }) => {
-    const { bucket, region, accessKeyId, secretAccessKey, endpoint } = slowS3
+  .extend('storage', { scope: 'file' }, ({ s3: { bucket, region, accessKeyId, secretAccessKey }, storageProxy }) => {
+    return { bucket, region, accessKeyId, secretAccessKey, endpoint: `http://${storageProxy.address}` }
+  })
+  .extend('worker', { scope: 'file' }, ({ startTracedWorker, folder, redis, storage }) => {
     const remote = {
-      storage: { bucket, region, accessKeyId, secretAccessKey, endpoint },
+      storage,
       kvstore: { url: redis.url, token: null },
     }
     const traces = { remote, local: { directory: folder, writes: true }, maxBytes: 1 << 20 }
     const workflowsPath = new URL('../../examples/workflows.ts', import.meta.url)
-    // With the default interval: the spans must be readable from the key-value store before they are archived.
-    return startTracedWorker({ plugin: { catalog, traces }, archiveEveryMs: 5000, activities, workflowsPath })
+    return startTracedWorker({ plugin: { catalog, traces }, activities, workflowsPath })
   })
-  .extend('services', { scope: 'file' }, async ({ startService, folder, redis, slowS3, worker: _ }) => {
+  .extend('services', { scope: 'file' }, async ({ startService, folder, redis, storage, worker: _ }) => {
     const [remote, kvstore, local, history] = await Promise.all([
-      startService({ env: tracedEnv(redis, slowS3) }),
+      startService({ env: tracedEnv(redis, storage) }),
       // Without the objects: this endpoint does not exist.
-      startService({ env: tracedEnv(redis, { ...slowS3, endpoint: 'http://127.0.0.1:1' }) }),
+      startService({ env: tracedEnv(redis, { ...storage, endpoint: 'http://127.0.0.1:1' }) }),
       startService({ env: { SERVICE_TRACE_LOCAL_DIR: folder } }),
       startService({ env: {} }),
     ])
@@ -62,16 +63,21 @@ const test = baseTest
 test('order: its trace is the same from all four sources, except that the history has no spans', async ({
   placeOrder,
   services,
+  storageProxy,
 }) => {
   const handle = await placeOrder()
+  storageProxy.interrupt()
   await handle.executeUpdate(priority, { args: [{ level: 'high' }] })
   await handle.signal(approve, { by: 'Grace' })
   await handle.result()
 
-  const { kvstore, remote, local, history } = await traces(services, handle, ({ children }) => {
-    const shown = nodesIn(shipOf(children))
-    return shown.length === 3 && shown.every(({ endedAt }) => endedAt !== null)
+  const kvstore = await until('its spans are in the store', async () => {
+    const root = await traceFrom(services, 'kvstore', handle.workflowId)
+    const shown = root && nodesIn(shipOf(root.children))
+    return shown?.length === 3 && shown.every(({ endedAt }) => endedAt !== null) && root
   })
+  storageProxy.restore()
+  const { remote, local, history } = await archived(services, handle)
 
   expect(history.children.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
     'step validate',
@@ -119,15 +125,7 @@ test('order: its trace shows the refund after a stop, equal from the bucket, the
   expect(remote).toEqual(history)
 })
 
-/** The trace of a run that has just ended, from each source; from the key-value store as soon as it `hasAll`. */
-async function traces(services: Services, handle: WorkflowHandle, hasAll: (root: TraceNode) => boolean) {
-  const kvstore = await until('its spans are in the store', async () => {
-    const root = await traceFrom(services, 'kvstore', handle.workflowId)
-    return root !== null && hasAll(root) ? root : null
-  })
-  return { kvstore, ...(await archived(services, handle)) }
-}
-
+/** The trace of a run that has ended, from each source that keeps it. */
 async function archived(services: Services, { workflowId }: WorkflowHandle) {
   const remote = await until('it is in the bucket', () => traceFrom(services, 'remote', workflowId))
   const local = await until('it is in the folder', () => traceFrom(services, 'local', workflowId))
