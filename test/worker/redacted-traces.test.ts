@@ -56,7 +56,7 @@ const test = baseTest
         }
         const plugin = { catalog: defineCatalog({ secretive: {} }), traces, ...(redact && { redact }) }
         const workflowsPath = new URL('./fixtures/secretive-workflows.ts', import.meta.url)
-        // With the default interval: the trace must be readable from the other sources before it is archived.
+        // With the default interval, the trace is also read after the run has ended and before it is archived.
         await startTracedWorker({ plugin, archiveEveryMs: 5000, taskQueue, activities, workflowsPath })
         const services = await Promise.all([
           startService({ catalog: taskQueue, env: tracedEnv(redis, s3) }),
@@ -78,6 +78,11 @@ const test = baseTest
           if (status === 200) seen.push({ source: 'events', text: JSON.stringify(body) })
           return new Set(seen.map(({ source }) => source))
         }
+        await until('the sources of an open run have it', async () => {
+          const sources = await readAll()
+          return ['history', 'kvstore', 'events'].every((source) => sources.has(source))
+        })
+        await handle.signal('finish')
         let hasEnded = false
         void handle
           .result()
