@@ -7,6 +7,7 @@ import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
 import { test } from '../../support/fixtures.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
 import { withUnusedSecrets } from '../../support/variables.ts'
+import { UNANSWERED_MS } from '../engine/engine-fixture.ts'
 
 /** Timeout of a workflow task whose first failure must reach the history although the machine is slow. */
 export const SLOW_WORKER = '60s'
@@ -43,7 +44,7 @@ export interface ApiFixture {
   /** The service with its defaults; anonymous access is allowed. */
   service: Api & Pick<Server, 'pid' | 'url'>
   /**
-   * Requires a token, allows one origin, waits 1 s for a message,
+   * Requires a token, allows one origin, waits `MESSAGE_TIMEOUT_MS` for a message,
    * accepts bodies that the engine rejects, checks outputs.
    */
   restrictedService: Api & { url: string }
@@ -64,7 +65,7 @@ export interface ApiFixture {
 export const TOKEN = 'first+secret/token=='
 export const OTHER_TOKEN = 'second-token'
 export const ORIGIN = 'https://app.example.com'
-export const MESSAGE_TIMEOUT_MS = 1000
+export const MESSAGE_TIMEOUT_MS = UNANSWERED_MS
 
 /** Starts everything before the first test of the suite around it. The returned function is for its tests. */
 export function apiFixture(serve: Serve, gaps: readonly Gap[]): () => ApiFixture {
