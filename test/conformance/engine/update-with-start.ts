@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { StartedUpdate } from '../../../src/domain/engine.ts'
 import type { ErrorFacts } from '../../../src/domain/errors.ts'
-import { call, type EngineFixture, refusal } from './engine-fixture.ts'
+import { call, type EngineFixture, refusal, UNANSWERED_MS } from './engine-fixture.ts'
 
 const CONTINUE_AS_NEW = 10
 
@@ -115,7 +115,8 @@ export function updateWithStart(fixture: EngineFixture): void {
   test('update-with-start: without a worker it times out, and the error names the run that it has started', async () => {
     const workflowId = crypto.randomUUID()
 
-    const refused = await refusal(send('set', { workflowId, catalog: 'nobody', updateId: 'u', timeoutMs: 600 }))
+    const sent = { workflowId, catalog: 'nobody', updateId: 'u', timeoutMs: UNANSWERED_MS }
+    const refused = await refusal(send('set', sent))
 
     const { runId } = await fixture.engine.describe({ workflowId }, call())
     expect(refused).toMatchObject({ error: 'DeadlineExceededError', workflowId, runId, updateId: 'u' })
