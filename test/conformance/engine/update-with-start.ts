@@ -161,13 +161,14 @@ export function updateWithStart(fixture: EngineFixture): void {
 
   test('update-with-start: the eleventh update in flight is rejected with Retry-After, because nothing was done', async () => {
     const { workflowId, runId } = await send('void')
-    const waiting = Array.from({ length: 10 }, () => send('wait', { workflowId, args: [2000] }))
-    await underWay(workflowId, 15)
+    const waiting = Array.from({ length: 10 }, () => send('waitFor', { workflowId, args: ['go'], timeoutMs: 60_000 }))
+    await until('all ten are accepted', async () => (await acceptedUpdates(workflowId)) === 11)
 
     const refused = await refusal(send('set', { workflowId }))
+    await fixture.engine.signal({ workflowId, runId }, { name: 'add', args: ['go'] }, call())
 
     expect(refused).toMatchObject({ error: 'ResourceExhaustedError', workflowId, retryAfterSeconds: 1 })
-    expect((await Promise.all(waiting)).map(({ result }) => result)).toEqual(waiting.map(() => 'waited'))
+    expect((await Promise.all(waiting)).map(({ result }) => result)).toEqual(waiting.map(() => ['go']))
     await end({ workflowId, runId })
   })
 
@@ -217,6 +218,12 @@ export function updateWithStart(fixture: EngineFixture): void {
     )
     expect(messages.length).toBe(1)
     await workflowService.respondWorkflowTaskCompleted({ ...from, taskToken, commands: [command] })
+  }
+
+  async function acceptedUpdates(workflowId: string): Promise<number | undefined> {
+    const request = { namespace: 'default', execution: { workflowId } }
+    const { history } = await fixture.connection.workflowService.getWorkflowExecutionHistory(request)
+    return history?.events?.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes).length
   }
 
   async function attempts(workflowId: string): Promise<number> {
