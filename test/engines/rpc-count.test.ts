@@ -4,6 +4,8 @@ import { expect } from 'vitest'
 import * as z from 'zod'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
+import { SLOW_WORKER } from '../conformance/api/api-fixture.ts'
+import { UNANSWERED_MS } from '../conformance/engine/engine-fixture.ts'
 import { POLL } from '../support/call-log.ts'
 import { type InProcessService, test } from '../support/fixtures.ts'
 
@@ -149,7 +151,7 @@ test('result with wait: of a closed run no more than without; of an open one the
     SignalWorkflowExecution: 1,
     PollWorkflowExecutionHistory: 1,
   })
-  expect(await counted(() => result(never, '300'))).toEqual({
+  expect(await counted(() => result(never, '3s'))).toEqual({
     ...read,
     PollWorkflowExecutionHistory: 1,
     DescribeWorkflowExecution: 1,
@@ -272,9 +274,14 @@ test('a message to a run that was started elsewhere: 1 read for the first with a
     await elsewhere(`${id}/update/validated`, { payload: 2 })
     await elsewhere(`${id}/signal/add`, { payload: 2 })
   })
-  const refused = await counted(async () =>
-    expect(await elsewhere(`${id}/update/validated`, { payload: 'x' })).toBe(400),
-  )
+  // A message is sent unchecked, and the workflow rejects it, if run and catalog are not read in half a second.
+  const refused = await until('a message is checked', async () => {
+    let status = 0
+    const calls = await counted(async () => {
+      status = await elsewhere(`${id}/update/validated`, { payload: 'x' })
+    })
+    return status === 400 && calls
+  })
   await other.close()
 
   expect([without, first, later, refused]).toEqual([
@@ -356,23 +363,23 @@ test('a run whose workflow task fails: one additional read for the reason', asyn
   const failing = await start('failTask')
   const status = () => get(`${failing}/status`)
   await until('it has failed', async () => (await status()).body.problem !== null)
-  const waiting = async (workflowName: string) => {
-    const { body } = await served.run(workflowName, null, { timeout: 1500 })
-    expect([body.status, body.problem?.kind]).toEqual([
-      408,
-      workflowName === 'failTask' ? 'workflow_task_failing' : undefined,
-    ])
+  const waiting = async (workflowName: string, timeout: number, problem?: string) => {
+    const { body } = await served.run(workflowName, null, { timeout, taskTimeout: SLOW_WORKER })
+    expect([body.status, body.problem?.kind]).toEqual([408, problem])
   }
   const lastLook = { StartWorkflowExecution: 1, PollWorkflowExecutionHistory: 1, DescribeWorkflowExecution: 1 }
 
   expect(await counted(status)).toEqual({ DescribeWorkflowExecution: 1, GetWorkflowExecutionHistoryReverse: 1 })
-  expect(await counted(() => waiting('neverEnds'))).toEqual(lastLook)
-  expect(await counted(() => waiting('failTask'))).toEqual({ ...lastLook, GetWorkflowExecutionHistoryReverse: 1 })
+  expect(await counted(() => waiting('neverEnds', 3000))).toEqual(lastLook)
+  expect(await counted(() => waiting('failTask', 9000, 'workflow_task_failing'))).toEqual({
+    ...lastLook,
+    GetWorkflowExecutionHistoryReverse: 1,
+  })
   await post(`${failing}/terminate`)
 })
 
 test('a query or an update that no worker answers: one look at its run, and one read where its workflow task fails', async () => {
-  const hasty = serveCounted({ SERVICE_MESSAGE_TIMEOUT: '1000' })
+  const hasty = serveCounted({ SERVICE_MESSAGE_TIMEOUT: `${UNANSWERED_MS}` })
   const unanswered = async (path: string, body: unknown = {}) => expect((await hasty.post(path, body)).status).toBe(504)
   const [failing, slow] = await Promise.all([start('failTask'), start('messages')])
   await post(`${slow}/query/state`)
