@@ -5,6 +5,7 @@ import { until } from '../../../src/cli/dev/servers/until.ts'
 import { VERSION } from '../../../src/version.ts'
 import { makeApi } from '../../support/api.ts'
 import { rule } from '../../support/rules.ts'
+import { whenInTime } from '../../support/when-in-time.ts'
 import { type ApiFixture, anId, ORIGIN, OTHER_TOKEN, type Serve, TOKEN } from './api-fixture.ts'
 
 /** What holds for every request. */
@@ -31,7 +32,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
   test('ready: reports whether the engine is reachable', async () => {
     const { serviceWithoutEngine, service } = api()
 
-    const ready = await service.call('GET', '/ready')
+    const ready = await whenInTime('the engine is reachable', () => service.call('GET', '/ready'))
     const unready = await serviceWithoutEngine.call('GET', '/ready')
 
     expect([ready.status, ready.body.engine]).toEqual([200, 'reachable'])
@@ -41,7 +42,11 @@ export function common(api: () => ApiFixture, serve: Serve): void {
   test('capabilities: lists the parts of the deployment and the unsupported features', async () => {
     const { service, hasGap } = api()
 
-    const { status, body } = await service.call('GET', '/capabilities')
+    // A busy engine may not answer in the second that the service waits for it.
+    const { status, body } = await until('the engine answers', async () => {
+      const answer = await service.call('GET', '/capabilities')
+      return answer.body.engine.version !== null && answer.body.features.pause !== null && answer
+    })
 
     expect([status, Object.keys(body)]).toEqual([200, ['version', 'runtime', 'transport', 'engine', 'features']])
     expect(body.version).toBe(VERSION)
@@ -136,7 +141,8 @@ export function common(api: () => ApiFixture, serve: Serve): void {
   test('auth: health, readiness and OPTIONS need no token', async () => {
     const { call } = makeApi({ url: api().restrictedService.url })
 
-    const answers = [await call('GET', '/health'), await call('GET', '/ready'), await call('OPTIONS', '/workflow/run')]
+    const ready = await whenInTime('the engine is reachable', () => call('GET', '/ready'))
+    const answers = [await call('GET', '/health'), ready, await call('OPTIONS', '/workflow/run')]
 
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 204])
   })
@@ -218,14 +224,8 @@ export function common(api: () => ApiFixture, serve: Serve): void {
     const server = await serve({ ...env, ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '' })
     const { call } = makeApi({ url: new URL(server.url).origin })
 
-    // A busy engine may not answer the first probe in time.
-    await until('it is ready', async () => (await call('GET', '/portico/ready')).status === 200)
-
-    const health = [
-      await call('GET', '/portico/health'),
-      await call('GET', '/portico/ready'),
-      await call('GET', '/health'),
-    ]
+    const ready = await whenInTime('it is ready', () => call('GET', '/portico/ready'))
+    const health = [await call('GET', '/portico/health'), ready, await call('GET', '/health')]
     const run = await call('POST', '/portico/workflow/run', { workflowName: 'echo', input: 1 })
     const start = await call('POST', '/portico/workflow/start', { workflowName: 'neverEnds', input: null })
     const location = start.headers.get('Location')

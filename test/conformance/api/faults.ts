@@ -1,5 +1,6 @@
 import proto from '@temporalio/proto'
 import { expect, inject, test } from 'vitest'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
 import { makeApi } from '../../support/api.ts'
 import type { Fault } from '../../support/fault-proxy.ts'
@@ -153,7 +154,11 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
 
     const { call } = makeApi({ url: server.url })
     const { status, body, text } = await call('GET', `/workflow/${anId()}/status`)
-    const ready = await call('GET', '/ready')
+    // A busy engine may not answer in the second that the service waits for it.
+    const ready = await until('the engine answers', async () => {
+      const answer = await call('GET', '/ready')
+      return answer.body.engine !== 'unreachable' && answer
+    })
     await server.stop()
 
     expect([status, body.error, body.source]).toEqual([502, 'EngineError', 'engine'])
