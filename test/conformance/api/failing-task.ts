@@ -105,7 +105,7 @@ export function failingTask(api: () => ApiFixture): void {
     const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'failTask', {
       workflowTaskTimeout: SLOW_WORKER,
     })
-    const { workflowId: oftener } = await startDirectly(api(), 'failTask', { workflowTaskTimeout: '3s' })
+    const { workflowId: oftener } = await startDirectly(api(), 'failTask', { workflowTaskTimeout: '10s' })
     await untilFailing(workflowId)
 
     // A task that a worker has begun keeps a query waiting.
@@ -170,7 +170,7 @@ export function failingTask(api: () => ApiFixture): void {
       taskQueue,
       workflowsPath: new URL('../../../examples/workflows.ts', import.meta.url),
     })
-    const { workflowId } = await startDirectly(api(), 'messages', { taskQueue, workflowTaskTimeout: '1s' })
+    const { workflowId } = await startDirectly(api(), 'messages', { taskQueue, workflowTaskTimeout: '10s' })
     const before = await untilFailing(workflowId)
     await broken.stop()
     const repaired = await startWorker({ address, taskQueue })
