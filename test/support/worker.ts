@@ -15,5 +15,7 @@ const TEST_WORKFLOWS = new URL('./workflows.ts', import.meta.url)
 export function startWorker({ options, ...rest }: TestWorkerOptions): Promise<TestWorker> {
   // In debug mode workflows run in the thread of the worker.
   // A thread of their own takes half a second of CPU time to start.
-  return start({ workflowsPath: TEST_WORKFLOWS, activities, ...rest, options: { debugMode: true, ...options } })
+  // By default heartbeats are sent after 80 % of their timeout, so that a short stall is taken for a lost worker.
+  const defaults = { debugMode: true, maxHeartbeatThrottleInterval: '1s' } as const
+  return start({ workflowsPath: TEST_WORKFLOWS, activities, ...rest, options: { ...defaults, ...options } })
 }
