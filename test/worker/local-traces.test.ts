@@ -38,8 +38,7 @@ const test = baseTest
         workflowsPath,
         options: { dataConverter },
       })
-      const { workflow } = new Client({ connection, dataConverter })
-      const handle = await workflow.start('story', { workflowId: taskQueue, taskQueue, args: [{ end: 'complete' }] })
+      const handle = await startStory(new Client({ connection, dataConverter }), taskQueue)
       await handle.result()
       const trace = await archivedTrace(folder, handle.firstExecutionRunId)
       await worker.stop()
@@ -53,7 +52,7 @@ test('local traces: a run has one file, with activities and their spans, and its
   folder,
 }) => {
   const workflowId = `a/b "c" ü ${crypto.randomUUID()}`
-  const handle = await client.workflow.start('story', { workflowId, taskQueue, args: [{ end: 'complete' }] })
+  const handle = await startStory(client, taskQueue, workflowId)
   await handle.result()
 
   const { tree, document } = await archivedTrace(folder, handle.firstExecutionRunId, { hasSpans: true })
@@ -113,11 +112,7 @@ test('local traces: a worker also archives the runs of its traceQueues', async (
   await startWorker({ taskQueue: plain, activities, workflowsPath, catalog })
   const taskQueue = `archives-${crypto.randomUUID()}`
   await startTracedWorker({ plugin: { catalog, traceQueues: [plain] }, taskQueue, activities, workflowsPath })
-  const handle = await client.workflow.start('story', {
-    workflowId: plain,
-    taskQueue: plain,
-    args: [{ end: 'complete' }],
-  })
+  const handle = await startStory(client, plain)
   await handle.result()
 
   const { tree } = await archivedTrace(folder, handle.firstExecutionRunId)
