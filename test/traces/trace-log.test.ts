@@ -285,11 +285,11 @@ describe('GET /workflow/:id/trace-log', () => {
     const { workflowId } = await ended('echo', 1)
     proxy.fail({ hangs: true })
     const leaving = new AbortController()
-    const beganAt = runningMs()
 
     const request = new Request(`http://localhost/workflow/${workflowId}/trace-log`, { signal: leaving.signal })
     const answering = portico.fetch(request)
     await until('the storage is read', () => proxy.requests.length > 0)
+    const beganAt = runningMs()
     leaving.abort()
     await answering
 
