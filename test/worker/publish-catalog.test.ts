@@ -131,7 +131,7 @@ test('publishCatalog: succeeds after a short outage of the engine', async ({
   const interrupted = await NativeConnection.connect({ address: proxy.address })
   proxy.interrupt()
 
-  const publishing = publish(interrupted, catalog, FIRST)
+  const publishing = publish(interrupted, catalog, FIRST, 60_000)
   await until('two connection attempts have failed', () => proxy.rejected() >= 2)
   proxy.restore()
 
@@ -145,7 +145,7 @@ function aCatalog(): string {
   return `publish-${crypto.randomUUID()}`
 }
 
-function publish(connection: NativeConnection, catalog: string, definition: typeof FIRST) {
+function publish(connection: NativeConnection, catalog: string, definition: typeof FIRST, timeoutMs?: number) {
   return publishCatalog({
     connection,
     namespace: 'default',
@@ -155,6 +155,7 @@ function publish(connection: NativeConnection, catalog: string, definition: type
     identity: 'a test',
     version: null,
     starts: true,
+    timeoutMs,
   })
 }
 
