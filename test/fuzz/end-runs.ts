@@ -18,11 +18,14 @@ export async function endRuns(address: string, maxAgeMs: number): Promise<() => 
   }
 }
 
+/** Rejects if the last round failed. */
 async function repeat(once: () => Promise<void>, stopped: AbortSignal): Promise<void> {
+  let failure: unknown
   while (!stopped.aborted) {
-    await once()
+    failure = await once().catch((error: unknown) => error)
     await pause(EVERY_MS, undefined, { signal: stopped }).catch(() => {}) // rejects when stopped
   }
+  if (failure !== undefined) throw failure
 }
 
 async function endOld(client: Client, maxAgeMs: number): Promise<void> {
