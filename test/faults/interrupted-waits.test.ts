@@ -55,7 +55,7 @@ describe('an engine that rejects polls', () => {
   let held: Promise<Answer>[]
 
   test.beforeAll(async () => {
-    held = holders.map((id) => run(api, 'neverEnds', id, '60s'))
+    held = holders.map((id) => run(api, 'neverEnds', id, '10m'))
     await until('all polls are taken', async () => (await openPolls(engine.metricsUrl)) === MAX_POLLS)
   })
   test.afterAll(async () => {
@@ -65,7 +65,7 @@ describe('an engine that rejects polls', () => {
 
   test('interrupted waits: a run whose polls are rejected returns its result when it ends, over both transports', async () => {
     const ids = ['1', '2', '3', '4'].map((number) => `refused-${number}`)
-    const waiting = ids.map((id, index) => run(index < 2 ? api : overHttp, 'waitForSignal', id, '12s'))
+    const waiting = ids.map((id, index) => run(index < 2 ? api : overHttp, 'waitForSignal', id, '2m'))
     await Promise.all(ids.map((id) => running(api, id)))
     await Promise.all(ids.map((id) => api.post(`${id}/signal/finish`)))
 
@@ -88,7 +88,7 @@ describe('a poll without a response', () => {
   test('interrupted waits: a run that ended before the timeout returns its result', async () => {
     proxy.on({ method: 'GetWorkflowExecutionHistory', containing: 'unheard', fault: 'hang', times: 1 })
 
-    const { status, body } = await run(api, 'nothing', 'unheard', '3s')
+    const { status, body } = await run(api, 'nothing', 'unheard', '15s')
 
     expect([status, body.status]).toEqual([200, 'completed'])
   })
@@ -130,8 +130,8 @@ describe('a codec that fails', () => {
   test('interrupted waits: a codec that is unreachable when the run ends interrupts the wait', async () => {
     const waiting = coded.run('waitForSignal', null, { workflowId: 'coded-2' })
     await running(coded, 'coded-2')
-    await coded.post('coded-2/signal/finish')
     codec.fail(503)
+    await coded.post('coded-2/signal/finish')
     await until('the codec has been tried again', () => codec.failed() > 3)
     codec.fail(503, 0)
 
@@ -142,7 +142,7 @@ describe('a codec that fails', () => {
 
   test('interrupted waits: an unreachable codec has its own error, and a read is retryable', async () => {
     await coded.run('nothing', null, { workflowId: 'coded-3' })
-    await run(coded, 'echo', 'coded-4', '5s')
+    await run(coded, 'echo', 'coded-4', '2m')
     codec.fail(500)
     const read = await coded.get('coded-4/result')
     const started = await coded.start('echo', 1)
