@@ -86,8 +86,9 @@ test('races: two workers of one version that start at once leave one catalog', a
 test('races: a deployment that replaces the catalog 20 times while it is in use rejects no request', async () => {
   await publish(api.catalog, version(0))
   const workflowIds = Array.from({ length: CALLERS }, (_, number) => `${api.catalog}-in-use-${number}`)
-  for (const workflowId of workflowIds)
-    await until('it runs', async () => (await api.start('waitForSignal', null, { workflowId })).status === 200)
+  const start = (workflowId: string) =>
+    api.post('start', { workflowName: 'waitForSignal', input: null, workflowId }, { 'Idempotency-Key': workflowId })
+  for (const workflowId of workflowIds) await until('it runs', async () => (await start(workflowId)).status === 200)
 
   let isDeploying = true
   const deploy = async () => {
