@@ -2,6 +2,7 @@
 
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { startFirstRun } from '../support/first-run.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
 import type { Service } from '../support/service.ts'
 
@@ -15,6 +16,7 @@ test.beforeAll(async ({ engine, startWorker, startService }) => {
   const overHttp = { ENGINE_TRANSPORT: 'http', ENGINE_HTTP_URL: engine.httpUrl }
   services = await Promise.all([startService(), startService({ env: overHttp })])
   for (const service of services) {
+    await startFirstRun(service, 'nothing')
     await service.run('echo', 1, { workflowId: `closed-${portOf(service)}` })
     const open = `open-${portOf(service)}`
     await service.start('neverEnds', null, { workflowId: open })

@@ -3,10 +3,12 @@ import { expect } from 'vitest'
 import { startTcpProxy, type TcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { startEventSource } from '../support/event-source.ts'
+import { startFirstRun } from '../support/first-run.ts'
 import { test as baseTest } from '../support/fixtures.ts'
 import type { Service } from '../support/service.ts'
 
 const test = baseTest.extend('proxy', { scope: 'file' }, async ({ serviceProcess, cleanup }) => {
+  await startFirstRun(serviceProcess, 'nothing')
   const proxy = await startTcpProxy(new URL(serviceProcess.url).host)
   cleanup.defer(() => proxy.close())
   return proxy
