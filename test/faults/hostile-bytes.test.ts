@@ -145,12 +145,15 @@ test('hostile bytes: a missing Host, an unknown expectation and CONNECT get the 
 })
 
 test("hostile bytes: garbage behind a whole request does not take that request's answer", async () => {
-  const wire = await dial(service.url)
+  const answers = await until('the engine responds in time', async () => {
+    const wire = await dial(service.url)
+    wire.socket.write(`GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n\0garbage\r\n\r\n`)
+    await wire.closed
+    const received = answersOf(wire, 'GET', '/ready')
+    return received[0]?.status !== 503 && received
+  })
 
-  wire.socket.write(`GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n\0garbage\r\n\r\n`)
-  await wire.closed
-
-  expect(answersOf(wire, 'GET', '/ready')).toMatchObject([{ status: 200 }])
+  expect(answers).toMatchObject([{ status: 200 }])
 })
 
 test('hostile bytes: pipelined requests get their responses in order', async () => {

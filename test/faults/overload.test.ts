@@ -5,6 +5,7 @@ import { type Answer, type Api, makeApi } from '../support/api.ts'
 import { FROM_SOURCE, GRPC_RUNTIMES } from '../support/entries.ts'
 import type { FaultProxy } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
+import { whenInTime } from '../support/when-in-time.ts'
 import { dial } from './bytes.ts'
 
 describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
@@ -66,7 +67,8 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
     await until('the place is taken', () => faultProxy.hanging() === 1)
 
     const start = await api.start('echo', 1, { workflowId: refused })
-    const health = [await api.call('GET', '/health'), await api.call('GET', '/ready')]
+    const ready = () => api.call('GET', '/ready')
+    const health = [await api.call('GET', '/health'), await whenInTime('the engine responds', ready)]
     await client.workflow.getHandle(waiting).signal('finish', 1)
     const events = await run.text()
     await release()

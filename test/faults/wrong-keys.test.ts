@@ -8,6 +8,7 @@ import type { LogEvent } from '../../dev/servers/service.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { GrpcCode } from '../../src/temporal/grpc-code.ts'
+import type { Answer } from '../support/api.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { NO_RESPONSE, type Service, startService } from '../support/service.ts'
@@ -64,6 +65,14 @@ async function warningsOf(service: Service): Promise<LogEvent[]> {
   return warnings()
 }
 
+/** Of `/ready`, when the engine has responded in time. */
+function readiness(service: Service): Promise<Answer> {
+  return until('the engine responds in time', async () => {
+    const answer = await service.call('GET', '/ready')
+    return answer.body.engine !== 'unreachable' && answer
+  })
+}
+
 /** Behind it each call is refused, as one with a wrong key is by an engine that looks at keys. */
 async function refusingEngine(): Promise<string> {
   const proxy = await startFaultProxy(inject('engine').address)
@@ -98,7 +107,7 @@ describe('an API key that is rejected', () => {
   })
 
   test('wrong keys: is not ready', async () => {
-    const { status, body } = await refused.call('GET', '/ready')
+    const { status, body } = await readiness(refused)
 
     expect([status, body.engine]).toEqual([503, 'misconfigured'])
   })
@@ -119,7 +128,7 @@ describe('a namespace that is missing', () => {
   })
 
   test('wrong keys: is not ready', async () => {
-    const { status, body } = await missing.call('GET', '/ready')
+    const { status, body } = await readiness(missing)
 
     expect([status, body.engine]).toEqual([503, 'misconfigured'])
   })

@@ -77,7 +77,10 @@ test('npx portico dev: it starts an engine and an API that answers within 10 s, 
   })
   const ms = await msToFirstAnswer(dev, port)
   await until('it says how to start a worker', () => dev.output().includes('node worker.ts'))
-  const answer = await fetch(`http://127.0.0.1:${port}/ready`)
+  const answer = await until('the engine is reachable', async () => {
+    const ready = await fetch(`http://127.0.0.1:${port}/ready`)
+    return ready.ok && ready
+  })
   const catalog = await fetch(`http://127.0.0.1:${port}/workflow/catalog`)
   const pids = [...dev.output().matchAll(/started as process (\d+)/g)].map(([, pid]) => Number(pid))
 
