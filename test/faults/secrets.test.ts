@@ -5,13 +5,13 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { openPolls } from '../../dev/servers/engine-metrics.ts'
 import type { RunningRedis } from '../../dev/servers/redis.ts'
 import { startTcpProxy, type TcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import type { RunningEngine } from '../../src/cli/dev/servers/engine.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Answer, besideTrace } from '../support/api.ts'
+import { POLL } from '../support/call-log.ts'
 import { type Certificate, makeCertificates } from '../support/certificates.ts'
 import { type CodecServer, startCodec } from '../support/codec.ts'
 import type { FaultProxy } from '../support/fault-proxy.ts'
@@ -204,8 +204,10 @@ test('secrets: a connection to the engine that breaks before or during a call re
   const { workflowId, runId } = (
     await healthy.call('POST', '/workflow/start', { workflowName: 'sleepFor', input: { ms: 60_000 } })
   ).body
-  const waiting = healthy.call('POST', '/workflow/run', { workflowName: 'neverEnds', input: null, timeout: '3s' })
-  await until('it waits', async () => (await openPolls(engine.metricsUrl)) > 0)
+  const polled = randomUUID()
+  const body = { workflowName: 'neverEnds', input: null, timeout: '15s', workflowId: polled }
+  const waiting = healthy.call('POST', '/workflow/run', body)
+  await until('it waits', () => proxy.calls.open(POLL, polled) > 0)
 
   tls.interrupt()
   const answers = await callEach(healthy, runEndpoints({ workflowId, runId }))
