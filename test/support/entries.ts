@@ -11,7 +11,7 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 
 export interface ServedEntry extends Pick<RunningProcess, 'ended' | 'output' | 'pid'> {
   url: string
-  /** SIGTERM; killed when it does not end soon. */
+  /** SIGTERM; killed if it does not end in a minute. */
   stop(): Promise<void>
 }
 
@@ -19,7 +19,8 @@ export type ServeEntry = (env: Record<string, string>) => Promise<ServedEntry>
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const START_TIMEOUT_MS = 60_000
-const STOP_GRACE_MS = 5000
+// The service itself waits up to 30 s: only one that hangs is killed.
+const STOP_GRACE_MS = 60_000
 
 /** An entry that logs where it listens. */
 export function processOf(command: string, ...args: string[]): ServeEntry {
