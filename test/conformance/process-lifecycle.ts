@@ -6,9 +6,11 @@ import { describe, expect, inject } from 'vitest'
 import { freePort, isTaken } from '../../src/cli/dev/servers/ports.ts'
 import { isGone } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { makeApi } from '../support/api.ts'
 import { POLL } from '../support/call-log.ts'
 import type { ServedEntry, ServeEntry } from '../support/entries.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { startFirstRun } from '../support/first-run.ts'
 import { test } from '../support/fixtures.ts'
 import { idleClock } from '../support/idle-clock.ts'
 import { timedOutAtShutdown } from '../support/timed-out.ts'
@@ -49,6 +51,7 @@ export function describeProcessLifecycle(
         startWorker({ taskQueue: catalog }),
       ])
       cleanup.defer(async () => void (await Promise.all([service.stop(), behindProxy.stop()])))
+      for (const { url } of [service, behindProxy]) await startFirstRun(makeApi({ url }), 'nothing')
       // They take their time while the rest is tested.
       const body = { workflowName: 'sleepFor', input: { ms: 40_000 }, timeout: 60_000 }
       quiet = {
