@@ -198,7 +198,7 @@ test('engine killed: a start with Retry-After was not carried out', () => {
   const refused = seen.started.filter(({ answer }) => answer.status !== 200)
   const repeatable = refused.filter(({ answer }) => answer.headers.has('Retry-After'))
 
-  const made = repeatable.filter(({ workflowId }) => seen.listed.some((run) => run.startsWith(workflowId)))
+  const made = repeatable.filter(({ workflowId }) => seen.listed.some((run) => run.startsWith(`${workflowId} `)))
 
   expect(refused.map(({ answer }) => answer.body.error)).toEqual(refused.map(() => 'EngineUnavailableError'))
   expect(repeatable.length).toBeGreaterThan(0)
