@@ -2,9 +2,10 @@
 
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
-import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { exitSignal, type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { CONTRACT_MS } from '../../src/domain/deadlines.ts'
+import { startFirstRun } from '../support/first-run.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import { idleClock } from '../support/idle-clock.ts'
 import type { Service } from '../support/service.ts'
@@ -24,12 +25,19 @@ test.beforeAll(async ({ engine, startService, cleanup }) => {
   worker = await startProcess({
     command: process.execPath,
     args: [WORKER],
-    env: { PATH: process.env.PATH, ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: catalog },
+    env: {
+      PATH: process.env.PATH,
+      PORTICO_WORKFLOW_BUNDLES: process.env.PORTICO_WORKFLOW_BUNDLES,
+      ENGINE_ADDRESS: engine.address,
+      SERVICE_CATALOG_ID: catalog,
+    },
   })
   cleanup.defer(async () => void (await worker.kill()))
   service = await startService({ env: { SERVICE_MESSAGE_TIMEOUT: `${MESSAGE_TIMEOUT_MS}` } })
-  await until('the worker is ready', () => worker.output().includes('ready'), { timeoutMs: 40_000 })
-  failing = (await service.start('failTask')).body.workflowId
+  await until('the worker is ready', () => worker.output().includes('ready'), {
+    signal: exitSignal(worker, 'the worker'),
+  })
+  failing = await startFirstRun(service, 'failTask')
 })
 
 test('workers: a run whose worker is killed completes on another worker', async ({
