@@ -86,17 +86,21 @@ test('workers: a query and an update without a worker time out, the update with 
   expect(update.body).toMatchObject({ runId: run.firstExecutionRunId, updateId: expect.any(String) })
 })
 
-test('workers: a workflow whose code fails accepts no queries and updates, and responses and log name the failure', async () => {
+test('workers: a workflow whose code fails accepts no queries and updates, and responses and log name the failure', async ({
+  startService,
+}) => {
+  // Its messages have the default time.
+  const patient = await startService()
   const query = await until('it has failed often enough', async () => {
-    const answer = await service.post(`${failing}/query/state`)
+    const answer = await patient.post(`${failing}/query/state`)
     return answer.status === 409 ? answer : null
   })
 
-  const update = await service.post(`${failing}/update/set`)
-  await service.post(`${failing}/terminate`)
+  const update = await patient.post(`${failing}/update/set`)
+  await patient.post(`${failing}/terminate`)
 
   const requests = [query, update].map((answer) =>
-    service.events.find(({ requestId }) => requestId === answer.body.requestId),
+    patient.events.find(({ requestId }) => requestId === answer.body.requestId),
   )
   expect([query, update].map(({ status, body }) => [status, body.error, body.source])).toEqual([
     [409, 'WorkflowNotReadyError', 'engine'],
