@@ -7,8 +7,10 @@ import type { RunningEngine } from '../../src/cli/dev/servers/engine.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer, Api } from '../support/api.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
+import { idleClock } from '../support/idle-clock.ts'
 import { runningMs } from '../support/running-ms.ts'
 import { testCatalog } from '../support/test-catalog.ts'
+import { whenInTime } from '../support/when-in-time.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints, slowestMs, type TimedAnswer, toStatusLines } from './endpoints.ts'
 
 const ANSWERED_MS = 5000
@@ -51,7 +53,7 @@ async function freezeAndThaw(remembering: Api, forgetful: Api): Promise<Seen> {
   const start = async (workflowId: string): Promise<{ workflowId: string; runId: string }> =>
     (await remembering.start('messages', null, { workflowId })).body
   const [target, forgotten, busy] = await Promise.all([start('target'), start('forgotten'), start('busy')])
-  const waiting = remembering.run('waitForSignal', null, { workflowId: 'waits', timeout: '60s' })
+  const waiting = remembering.run('waitForSignal', null, { workflowId: 'waits', timeout: '10m' })
   await startForNobody('unheard')
   const messages = [
     remembering.post(`${busy.workflowId}/update/wait`, { payload: 600_000 }),
@@ -85,22 +87,23 @@ async function freezeAndThaw(remembering: Api, forgetful: Api): Promise<Seen> {
   process.kill(engine.pid, 'SIGCONT')
   await client.workflowService.getSystemInfo({})
   const thawedAt = runningMs()
-  const after = await start('after')
+  const passedMs = idleClock(engine)
+  await whenInTime('a run starts', () => remembering.start('messages', null, { workflowId: 'after' }))
   const wellAfterMs = await until('all is well', async () => {
-    const sentAt = runningMs()
+    const sentAfterMs = Math.min(runningMs() - thawedAt, passedMs())
     const all = await Promise.all([
       remembering.call('GET', '/ready'),
-      remembering.get(`${after.workflowId}/status`),
-      remembering.post(`${after.workflowId}/query/state`),
-      remembering.post(`${after.workflowId}/update/set`, { payload: 1 }),
+      remembering.get('after/status'),
+      remembering.post('after/query/state'),
+      remembering.post('after/update/set', { payload: 1 }),
       forgetful.get('catalog'),
       forgetful.run('nothing'),
     ])
     if (all.some(({ status }) => status !== 200)) throw new Error(all.map(({ text }) => text).join())
-    return sentAt - thawedAt
+    return sentAfterMs
   })
 
-  await remembering.post('waits/signal/finish', { payload: 'thawed' })
+  await whenInTime('the run is signaled', () => remembering.post('waits/signal/finish', { payload: 'thawed' }))
   const seenBy = { remembering: answers, forgetful: otherAnswers, messages: answered }
   return { ...seenBy, health, capabilities, unreadyAfterMs, wellAfterMs, waited: await waiting }
 }
