@@ -6,13 +6,14 @@ import { describe, expect } from 'vitest'
 import type { Ended } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer } from '../support/api.ts'
+import { startFirstRun } from '../support/first-run.ts'
 import { test } from '../support/fixtures.ts'
 import { idleClock } from '../support/idle-clock.ts'
 import type { Service } from '../support/service.ts'
 import { isStatusUnread, timedOutAtShutdown } from '../support/timed-out.ts'
 
 const catalog = `ends-${crypto.randomUUID()}`
-const SHUTDOWN_TIMEOUT_MS = 4000
+const SHUTDOWN_TIMEOUT_MS = 15_000
 
 /** Each to be ended in its own way, and one that stays. */
 let killed: Service
@@ -26,13 +27,14 @@ test.beforeAll(async ({ startWorker, startService }) => {
     startWorker({ taskQueue: catalog }),
     start(),
     start(),
-    start({ SERVICE_SHUTDOWN_TIMEOUT: `${SHUTDOWN_TIMEOUT_MS}` }),
+    start({ SERVICE_SHUTDOWN_TIMEOUT: `${SHUTDOWN_TIMEOUT_MS}`, SERVICE_MESSAGE_TIMEOUT: '10m' }),
     start(),
   ])
+  await Promise.all([killed, signaledTwice, signaled, other].map((service) => startFirstRun(service, 'nothing')))
 })
 
 function run(service: Service, workflowName: string, workflowId: string, input: unknown = null): Promise<Answer> {
-  return service.run(workflowName, input, { workflowId, timeout: '60s' })
+  return service.run(workflowName, input, { workflowId, timeout: '10m' })
 }
 
 async function untilRunning(workflowId: string, events: number): Promise<void> {
