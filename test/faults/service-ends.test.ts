@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect } from 'vitest'
+import type { LogEvent } from '../../dev/servers/service.ts'
 import type { Ended } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer } from '../support/api.ts'
@@ -154,8 +155,7 @@ describe('service stopped with requests in flight', () => {
     expect(long.map(({ answer }) => [answer.status, answer.body])).toEqual(
       long.map(({ answer }, index) => [408, timedOutAtShutdown(`${catalog}-long-${index + 1}`, answer.body)]),
     )
-    const logged = (requestId: string) => signaled.events.find((event) => event.requestId === requestId)
-    expect(long.map(({ answer }) => logged(answer.body.requestId)?.endUnread !== undefined)).toEqual(
+    expect(long.map(({ answer }) => logged(answer)?.endUnread !== undefined)).toEqual(
       long.map(({ answer }) => isStatusUnread(answer.body.message)),
     )
     const answers = [...long, ...messages]
@@ -164,15 +164,18 @@ describe('service stopped with requests in flight', () => {
   })
 
   test('service stopped: an unfinished update returns its ids', () => {
-    const expected = (name: string) => ({
+    // A busy engine may not find the run in the time that is left. The log says so.
+    const isUnread = messages.map(({ answer }) => logged(answer)?.runUnread !== undefined)
+    const expected = (name: string, index: number) => ({
       error: 'DeadlineExceededError',
       workflowId: `${catalog}-${name}`,
-      runId: expect.any(String),
+      ...(!isUnread[index] && { runId: expect.any(String) }),
       updateId: expect.any(String),
     })
 
     expect(messages.map(({ answer }) => answer.status)).toEqual([504, 504])
-    expect(messages.map(({ answer }) => answer.body)).toMatchObject([expected('update'), expected('begun')])
+    expect(messages.map(({ answer }) => answer.body)).toMatchObject(['update', 'begun'].map(expected))
+    expect(messages.map(({ answer }) => answer.body.runId === undefined)).toEqual(isUnread)
   })
 
   test('service stopped: exits with 0 within its deadline', () => {
@@ -180,6 +183,10 @@ describe('service stopped with requests in flight', () => {
     expect(endedAfterMs).toBeLessThan(SHUTDOWN_TIMEOUT_MS + 500)
   })
 })
+
+function logged({ body }: Answer): LogEvent | undefined {
+  return signaled.events.find(({ requestId }) => requestId === body.requestId)
+}
 
 /** A keep-alive connection that has received its response. */
 async function keptAlive(url: string): Promise<Socket> {

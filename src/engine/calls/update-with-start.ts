@@ -161,8 +161,11 @@ async function withRunId(
 ): Promise<ServiceError> {
   if (!NEEDS_RUN_ID.has(error.error) || error.details.runId !== undefined) return error
   const latest = await findRun(context, request, forExplanation(call, TIMEOUT_MS.updatedRun)).catch(
-    // The response is late already, and useful without the run: it carries the update id.
-    () => null,
+    (runUnread: unknown) => {
+      // The response is late already, and useful without the run: it carries the update id.
+      call.note({ runUnread })
+      return null
+    },
   )
   // A run that was closed before cannot have received it.
   if (latest === null || !(latest.startedByRequest || isOpen(latest.status))) return error

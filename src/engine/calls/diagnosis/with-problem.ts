@@ -53,8 +53,9 @@ async function addProblem(
     const details = { ...error.details, runId: describedRunId, ...(problem && { problem }) }
     const message = problem ? withReason(error, problem) : error.message
     return new ServiceError(error.error, message, { cause: error.cause, details })
-  } catch {
+  } catch (runUnread) {
     // The response is late already, and complete without the problem.
+    if (run.runId === undefined) call.note({ runUnread })
     return error
   }
 }

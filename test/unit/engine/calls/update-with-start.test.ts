@@ -34,8 +34,8 @@ const COMPLETED = 2
 
 const HOUR_MS = 3_600_000
 
-async function send(context: EngineContext) {
-  const sending = updateWithStart(context, REQUEST, { name: 'set', args: ['a'] }, 'the-update', aCall())
+async function send(context: EngineContext, call = aCall()) {
+  const sending = updateWithStart(context, REQUEST, { name: 'set', args: ['a'] }, 'the-update', call)
   sending.catch(() => {}) // awaited below
   await vi.advanceTimersByTimeAsync(2900)
   return sending
@@ -239,6 +239,15 @@ test('update-with-start: a timeout names a run that may have received the update
     ['DeadlineExceededError', 'r', 'the-update'],
     ['DeadlineExceededError', undefined, 'the-update'],
   ])
+})
+
+test('update-with-start: logs why the run could not be read after a timeout', async () => {
+  const call = aCall()
+
+  const { error, runId, updateId } = await refusal(send(scriptedContext(LATE).context, call))
+
+  expect([error, runId, updateId]).toEqual(['DeadlineExceededError', undefined, 'the-update'])
+  expect(call.notes).toMatchObject({ runUnread: { error: 'EngineUnavailableError' } })
 })
 
 test('update-with-start: has Retry-After only if nothing can have been carried out', async () => {

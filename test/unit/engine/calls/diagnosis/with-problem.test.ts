@@ -41,3 +41,14 @@ test('withProblem: reads nothing for a client that has left', async () => {
 
   expect([error.runId, readsMs]).toEqual([undefined, []])
 })
+
+test('withProblem: logs why the run could not be read', async () => {
+  const unread = new Error('too late')
+  const call = aCall()
+
+  const error = await refusal(
+    withProblem(scriptedContext(unread).context, { workflowId: 'w' }, call, () => Promise.reject(LATE)),
+  )
+
+  expect([error.error, error.runId, call.notes]).toEqual(['DeadlineExceededError', undefined, { runUnread: unread }])
+})
