@@ -7,7 +7,7 @@ import type { RunningEngine } from '../../src/cli/dev/servers/engine.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer, Api } from '../support/api.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
-import { idleClock } from '../support/idle-clock.ts'
+import { undisturbedClock } from '../support/idle-clock.ts'
 import { runningMs } from '../support/running-ms.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 import { whenInTime } from '../support/when-in-time.ts'
@@ -87,7 +87,7 @@ async function freezeAndThaw(remembering: Api, forgetful: Api): Promise<Seen> {
   process.kill(engine.pid, 'SIGCONT')
   await client.workflowService.getSystemInfo({})
   const thawedAt = runningMs()
-  const passedMs = idleClock(engine)
+  const passedMs = undisturbedClock(engine)
   await whenInTime('a run starts', () => remembering.start('messages', null, { workflowId: 'after' }))
   const wellAfterMs = await until('all is well', async () => {
     const sentAfterMs = Math.min(runningMs() - thawedAt, passedMs())

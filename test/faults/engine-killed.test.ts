@@ -10,7 +10,7 @@ import { type RunningEngine, startEngine } from '../../src/cli/dev/servers/engin
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer } from '../support/api.ts'
 import { type InProcessService, test } from '../support/fixtures.ts'
-import { idleClock } from '../support/idle-clock.ts'
+import { undisturbedClock } from '../support/idle-clock.ts'
 import { runningMs } from '../support/running-ms.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 import { UNDISTURBED } from '../support/undisturbed.ts'
@@ -88,7 +88,7 @@ async function killAndRestart(): Promise<Seen> {
 
   engine = await engine.restart()
   const backAt = runningMs()
-  const passedMs = idleClock(engine)
+  const passedMs = undisturbedClock(engine)
   const wellAfterMs = await until('all is well', async () => {
     const sentAfterMs = Math.min(runningMs() - backAt, passedMs())
     const answers = await Promise.all([
@@ -128,7 +128,7 @@ function acknowledged({ waited, started }: Pick<Seen, 'waited' | 'started'>): st
     .map(({ body }) => `${body.workflowId} ${body.runId}`)
 }
 
-/** The list lags behind by some milliseconds, not for each run the same. */
+/** The list lags behind by some milliseconds, by a different time for each run. */
 async function listed(expected: string[]): Promise<string[]> {
   const connection = await Connection.connect({ address: engine.address })
   const { workflow } = new Client({ connection })

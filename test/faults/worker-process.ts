@@ -1,6 +1,6 @@
 /**
- * A worker of the test workflows as a process of its own, so that it can be killed. Its `sleeps` do not end before.
- * Prints `ready`.
+ * A worker of the test workflows as a process of its own, so that it can be killed. Its activity `sleeps` does not end
+ * by itself. Prints `ready`.
  */
 import * as activities from '../support/activities.ts'
 import { startWorker } from '../support/worker.ts'

@@ -48,10 +48,10 @@ test('workers: a run whose worker is killed completes on another worker', async 
     service.run(workflowName, { ms: 1000 }, { workflowId: `${catalog}-${workflowName}`, timeout: '5m' }),
   )
   await until('the worker has both in hand', async () => {
-    const [waits, steps] = await Promise.all(
-      ['waitForSignal', 'longStep'].map((name) => workflow.getHandle(`${catalog}-${name}`).describe()),
-    )
-    return (waits?.historyLength ?? 0) >= 4 && steps?.raw.pendingActivities?.[0]?.state === 2
+    const { events } = await workflow.getHandle(`${catalog}-waitForSignal`).fetchHistory()
+    const { raw } = await workflow.getHandle(`${catalog}-longStep`).describe()
+    const waits = events?.some((event) => event.workflowTaskCompletedEventAttributes)
+    return waits && raw.pendingActivities?.[0]?.state === 2
   })
 
   await worker.kill()

@@ -8,10 +8,10 @@ import type { LogEvent } from '../../dev/servers/service.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { GrpcCode } from '../../src/temporal/grpc-code.ts'
-import type { Answer } from '../support/api.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { NO_RESPONSE, type Service, startService } from '../support/service.ts'
+import { readiness } from '../support/when-in-time.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints, toStatusLines } from './endpoints.ts'
 
 const METHODS = [
@@ -63,14 +63,6 @@ async function warningsOf(service: Service): Promise<LogEvent[]> {
   await until('it has tried its engine', () => warnings().length > 0)
   await callEach(service, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
   return warnings()
-}
-
-/** Of `/ready`, when the engine has responded in time. */
-function readiness(service: Service): Promise<Answer> {
-  return until('the engine responds in time', async () => {
-    const answer = await service.call('GET', '/ready')
-    return answer.body.engine !== 'unreachable' && answer
-  })
 }
 
 /** Behind it each call is refused, as one with a wrong key is by an engine that looks at keys. */

@@ -11,7 +11,7 @@ import { type Answer, makeApi, seen } from '../support/api.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { test } from '../support/fixtures.ts'
 import { idleClock } from '../support/idle-clock.ts'
-import { untilEngineIdle } from '../support/until-engine-idle.ts'
+import { untilEngineResponds } from '../support/until-engine-responds.ts'
 
 const COUNT = 500
 
@@ -33,7 +33,7 @@ test.beforeAll(async ({ cleanup }) => {
   before = await service.inventory()
   const waiting = await service.wait(COUNT)
   workflowIds = waiting.workflowIds
-  await untilEngineIdle(service.engine)
+  await untilEngineResponds(service.engine)
   meanwhile = await Promise.all([
     api.call('GET', '/health'),
     api.call('GET', '/ready'),

@@ -7,7 +7,7 @@ import { type CrowdResponse, startServiceWithCrowd } from '../../dev/servers/ser
 import { type Answer, makeApi } from '../support/api.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { test } from '../support/fixtures.ts'
-import { untilEngineIdle } from '../support/until-engine-idle.ts'
+import { untilEngineResponds } from '../support/until-engine-responds.ts'
 
 const COUNT = 5000
 // An engine on a busy machine starts 20 runs per second, and ends as many.
@@ -32,7 +32,7 @@ test.beforeAll(async ({ cleanup }) => {
   before = await service.inventory()
   const crowd = await service.gather(COUNT, console.log)
   during = await service.inventory()
-  await untilEngineIdle(service.engine)
+  await untilEngineResponds(service.engine)
   meanwhile = await Promise.all([
     api.call('GET', '/health'),
     api.call('GET', '/ready'),

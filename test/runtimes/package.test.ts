@@ -10,12 +10,15 @@ import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { isGone, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { generalDocument } from '../../src/http/openapi/general-document.ts'
+import { makeApi } from '../support/api.ts'
 import { onThisMachine } from '../support/cpu-ms.ts'
 import { processOf, workerdOf } from '../support/entries.ts'
 import { msToFirstAnswer } from '../support/first-answer.ts'
 import { test } from '../support/fixtures.ts'
+import { undisturbedClock } from '../support/idle-clock.ts'
 import { relativeLinks } from '../support/markdown.ts'
 import { ensureTarball } from '../support/package.ts'
+import { readiness } from '../support/when-in-time.ts'
 
 const INSTALL_MS = 180_000
 
@@ -59,8 +62,10 @@ test('npx portico: the service starts, or its configuration errors are printed',
   expect(await (await fetch(`${service.url}/health`)).json()).toEqual({ status: 'ok' })
   const ready = async () => (await (await fetch(`${service.url}/ready`)).json()).engine === 'reachable'
   await until('the engine is reachable', ready)
+  const passedMs = undisturbedClock(service)
   await service.stop()
   expect(await service.ended).toMatchObject({ code: 0 })
+  expect(passedMs()).toBeLessThan(5000)
   await expect(inFolder('npx', '--no-install', 'portico')).rejects.toThrow('SERVICE_CATALOG_ID is required')
 })
 
@@ -77,10 +82,7 @@ test('npx portico dev: it starts an engine and an API that answers within 10 s, 
   })
   const ms = await msToFirstAnswer(dev, port)
   await until('it says how to start a worker', () => dev.output().includes('node worker.ts'))
-  const answer = await until('the engine is reachable', async () => {
-    const ready = await fetch(`http://127.0.0.1:${port}/ready`)
-    return ready.ok && ready
-  })
+  const answer = await readiness(makeApi({ url: `http://127.0.0.1:${port}` }))
   const catalog = await fetch(`http://127.0.0.1:${port}/workflow/catalog`)
   const pids = [...dev.output().matchAll(/started as process (\d+)/g)].map(([, pid]) => Number(pid))
 

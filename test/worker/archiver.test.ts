@@ -14,6 +14,7 @@ import type { WorkerTraces } from '../../src/config/worker.ts'
 import { defineCatalog } from '../../src/worker/index.ts'
 import { createWarnings } from '../../src/worker/tracing/rate-limited-warnings.ts'
 import { type TracedWorkerOptions, test, testWithOwnEngine } from '../support/fixtures.ts'
+import { undisturbedClock } from '../support/idle-clock.ts'
 import { runningMs } from '../support/running-ms.ts'
 import type { TestWorker } from '../support/worker.ts'
 import { startStory } from './fixtures/start-story.ts'
@@ -118,8 +119,10 @@ test('archiver: `portico archive` archives a task queue without a Portico worker
   store.disconnect()
   const stored = await s3.client.fetch(`${s3.endpoint}/${s3.bucket}/traces/default/${runId}.json`)
   expect(await stored.text()).toContain('from elsewhere')
+  const passedMs = undisturbedClock(archiver)
   process.kill(archiver.pid, 'SIGTERM')
   expect(await archiver.ended).toMatchObject({ code: 0 })
+  expect(passedMs()).toBeLessThan(5000)
 })
 
 test('archiver: `portico archive` without a destination fails and names the variables', async () => {

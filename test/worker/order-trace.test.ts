@@ -1,6 +1,6 @@
 /** The trace of the example workflow, read from each source. */
 import type { WorkflowHandle } from '@temporalio/client'
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { tracedEnv } from '../../dev/servers/traced-worker.ts'
 import * as activities from '../../examples/activities.ts'
@@ -67,6 +67,7 @@ test('order: its trace is the same from all four sources, except that the histor
 }) => {
   const handle = await placeOrder()
   storageProxy.interrupt()
+  onTestFinished(() => storageProxy.restore())
   await handle.executeUpdate(priority, { args: [{ level: 'high' }] })
   await handle.signal(approve, { by: 'Grace' })
   await handle.result()

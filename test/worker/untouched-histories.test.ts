@@ -99,7 +99,7 @@ async function eventTypes(
       return (events ?? []).map(({ eventType }) => proto.temporal.api.enums.v1.EventType[eventType ?? 0])
     }
     if (plan.children) {
-      // Otherwise the child may complete before or after the task of its parent that follows its start.
+      // Otherwise its parent has a workflow task between the start and the end of the child, or none.
       await until('the parent knows that its child has started', async () => {
         const names = await readTypes()
         const hasStarted = names.includes('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED')

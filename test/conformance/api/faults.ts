@@ -1,10 +1,10 @@
 import proto from '@temporalio/proto'
 import { expect, inject, test } from 'vitest'
-import { until } from '../../../src/cli/dev/servers/until.ts'
 import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
 import { makeApi } from '../../support/api.ts'
 import type { Fault } from '../../support/fault-proxy.ts'
 import { idleClock } from '../../support/idle-clock.ts'
+import { readiness } from '../../support/when-in-time.ts'
 import { type ApiFixture, anId, type Serve, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
 const { google, temporal } = proto
@@ -154,11 +154,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
 
     const { call } = makeApi({ url: server.url })
     const { status, body, text } = await call('GET', `/workflow/${anId()}/status`)
-    // A busy engine may not answer in the second that the service waits for it.
-    const ready = await until('the engine answers', async () => {
-      const answer = await call('GET', '/ready')
-      return answer.body.engine !== 'unreachable' && answer
-    })
+    const ready = await readiness({ call })
     await server.stop()
 
     expect([status, body.error, body.source]).toEqual([502, 'EngineError', 'engine'])

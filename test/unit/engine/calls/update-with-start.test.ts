@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { SHUTTING_DOWN } from '../../../../src/domain/call.ts'
 import { updateWithStart } from '../../../../src/engine/calls/update-with-start.ts'
 import type { EngineContext } from '../../../../src/engine/context.ts'
 import { RpcError } from '../../../../src/engine/transport/transport.ts'
@@ -239,6 +240,22 @@ test('update-with-start: a timeout names a run that may have received the update
     ['DeadlineExceededError', 'r', 'the-update'],
     ['DeadlineExceededError', undefined, 'the-update'],
   ])
+})
+
+test('update-with-start: a timeout at shutdown names the run', async () => {
+  const stopping = new AbortController()
+  const call = aCall({ signal: stopping.signal })
+  const { context } = scriptedContext(
+    () => {
+      stopping.abort(SHUTTING_DOWN)
+      return LATE
+    },
+    described({ runId: 'r' }),
+  )
+
+  const { error, runId } = await refusal(send(context, call))
+
+  expect([error, runId, call.notes]).toEqual(['DeadlineExceededError', 'r', {}])
 })
 
 test('update-with-start: logs why the run could not be read after a timeout', async () => {
