@@ -42,7 +42,10 @@ export function scriptedContext(...answers: (object | Answer)[]): { context: Eng
       updateWithStart: { supported: true },
       asyncUpdates: { supported: true },
     },
-    call: (method, request) => answer(method, request as RequestLike) as never,
+    async call(method, request, { signal }) {
+      signal.throwIfAborted()
+      return answer(method, request as RequestLike) as never
+    },
     async close() {},
   }
   return {
