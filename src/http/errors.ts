@@ -3,7 +3,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { type ErrorFacts, type ErrorName, ServiceError } from '../domain/errors.ts'
 import type { Env } from './context.ts'
 import { requestPath, resultPath } from './path.ts'
-import { PROBLEM_TYPE, toProblem } from './problem.ts'
+import { problemHeaders, toProblem } from './problem.ts'
 import { respond } from './response.ts'
 
 interface ProblemKind {
@@ -55,7 +55,7 @@ export const PROBLEMS = {
 export function problemResponse(c: Context<Env>, thrown: Error): Response {
   const error = toServiceError(thrown)
   const body = problemBody(c, error)
-  return respond(c, JSON.stringify(body), body.status, { 'Content-Type': PROBLEM_TYPE, ...headersOf(c, error) })
+  return respond(c, JSON.stringify(body), body.status, { ...problemHeaders(body), ...headersOf(c, error) })
 }
 
 /** The response body for an error: with the details of a `ServiceError`, and without any detail of a bug. */

@@ -28,6 +28,11 @@ export function toProblem<Status extends number>({
   return { type, title, status, detail: message, error, message, source, requestId }
 }
 
+/** The header lets a client tell the errors of this service from those of a proxy, also without a body. */
+export function problemHeaders({ source }: { source: string }): Record<string, string> {
+  return { 'Content-Type': PROBLEM_TYPE, 'Portico-Error-Source': source }
+}
+
 const ACCEPTED = /^[\w.-]{1,128}$/
 
 /** The client's request id when it consists of safe characters, otherwise a new one. */

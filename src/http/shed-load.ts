@@ -6,7 +6,7 @@ import { corsHeaders } from './cors.ts'
 import { toProblemBody } from './errors.ts'
 import { type InFlightLimit, OVERLOADED } from './limit-in-flight.ts'
 import type { Observers } from './observe.ts'
-import { PROBLEM_TYPE, toRequestId } from './problem.ts'
+import { problemHeaders, toRequestId } from './problem.ts'
 import { respondWithoutContext } from './response.ts'
 import type { Check, RequestHead } from './step.ts'
 
@@ -59,7 +59,7 @@ export function createLoadShedder(options: LoadShedderOptions): LoadShedder {
   const problem = toProblemBody(OVERLOADED, REQUEST_ID)
   const [beforeId = '', afterId = ''] = JSON.stringify(problem).split(REQUEST_ID)
   const { status } = problem
-  const headers = { 'Content-Type': PROBLEM_TYPE, 'Retry-After': String(OVERLOADED.details.retryAfterSeconds) }
+  const headers = { ...problemHeaders(problem), 'Retry-After': String(OVERLOADED.details.retryAfterSeconds) }
   const count = countRejections(options.observers)
 
   function passesChecks(head: RequestHead): boolean {

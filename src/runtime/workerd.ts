@@ -2,7 +2,7 @@
 import { ConfigError, type Environment, parseConfig, redactValues } from '../config.ts'
 import { isAssets, readDocsFileFrom } from '../docs-page/assets.ts'
 import { httpApiTransport } from '../engine/transport/http/transport.ts'
-import { PROBLEM_TYPE, toProblem } from '../http/problem.ts'
+import { problemHeaders, toProblem } from '../http/problem.ts'
 import { jsonLog } from '../log.ts'
 import { createPortico } from '../portico.ts'
 
@@ -71,7 +71,7 @@ function misconfigured({ message }: ConfigError): Fetch {
     })
     return new Response(JSON.stringify(body), {
       status: 500,
-      headers: { 'Content-Type': PROBLEM_TYPE, 'X-Request-Id': requestId },
+      headers: { ...problemHeaders(body), 'X-Request-Id': requestId },
     })
   }
 }

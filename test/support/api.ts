@@ -103,6 +103,7 @@ function checkPromises(bodiless: boolean, answer: Answer): void {
   assert.doesNotMatch(whole, /127\.0\.0\.1/, 'no answer shows an internal address')
   assert.deepEqual([...leaksIn(whole, MARKS, 'answers'), ...secretsIn(whole)], [], 'no answer shows the configuration')
   if (status < 400 || bodiless) return
+  assert.equal(headers.get('Portico-Error-Source'), body.source)
   assert.equal(headers.get('Content-Type'), 'application/problem+json')
   assert.equal(body.status, status)
   assert.equal(body.detail, body.message)

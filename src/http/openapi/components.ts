@@ -82,7 +82,7 @@ function problemResponse(status: number, names: readonly ErrorName[]) {
   const examples = examplesOf({ status })
   return {
     description: names.join(', '),
-    headers: headerRefs([...own, ...START_HEADERS]),
+    headers: headerRefs(['Portico-Error-Source', ...own, ...START_HEADERS]),
     content: {
       [PROBLEM_TYPE]: {
         schema: ref(`Problem${status}`),

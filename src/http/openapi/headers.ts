@@ -59,6 +59,10 @@ export const RESPONSE_HEADERS = {
     schema: string,
   },
   'Preference-Applied': { description: 'What was applied of `Prefer`', schema: string },
+  'Portico-Error-Source': {
+    description: 'What rejected the request, like `source` of the body. An error without it comes from a proxy',
+    schema: { type: 'string', enum: ['workflow', 'engine', 'gateway'] },
+  },
   ETag: { description: 'Changes when the content changes', schema: string },
   Deprecation: { description: 'The request uses `taskQueue`, which is deprecated (RFC 9745)', schema: string },
   Link: { description: 'About the deprecation', schema: string },

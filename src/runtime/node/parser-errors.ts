@@ -5,7 +5,7 @@
 
 import { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { PROBLEM_TYPE, type ProblemFields, toProblem, toRequestId } from '../../http/problem.ts'
+import { type ProblemFields, problemHeaders, toProblem, toRequestId } from '../../http/problem.ts'
 import { errorCode } from '../../lib/error-code.ts'
 
 type Rejection = Omit<ProblemFields, 'requestId'>
@@ -128,8 +128,6 @@ function toBytes(
 
 function toParts(rejection: Rejection, requestedId?: RequestedId): { headers: Record<string, string>; body: string } {
   const requestId = toRequestId(typeof requestedId === 'string' ? requestedId : undefined)
-  return {
-    headers: { 'Content-Type': PROBLEM_TYPE, 'X-Request-Id': requestId },
-    body: JSON.stringify(toProblem({ ...rejection, requestId })),
-  }
+  const problem = toProblem({ ...rejection, requestId })
+  return { headers: { ...problemHeaders(problem), 'X-Request-Id': requestId }, body: JSON.stringify(problem) }
 }

@@ -66,6 +66,27 @@ test('problem: has a source, which an error can override', async () => {
   expect(bodies.map((body) => body.source)).toEqual(['workflow', 'engine', 'engine'])
 })
 
+test('Portico-Error-Source: is on every error, also one without a body or a route, and on nothing else', async () => {
+  const { call } = makeApi({
+    auth: { tokens: ['s3cret'] },
+    workflows: {
+      query: () => Promise.reject(new ServiceError('QueryFailedError', 'no')),
+      ready: async () => 'reachable',
+    },
+  })
+  const sourceOf = async (method: string, path: string, headers?: Record<string, string>) => {
+    const response = await call(method, path, undefined, headers)
+    return [response.status, response.headers.get('Portico-Error-Source')]
+  }
+  const token = { Authorization: 'Basic s3cret' }
+
+  expect(await sourceOf('POST', '/workflow/w/query/q', token)).toEqual([422, 'workflow'])
+  expect(await sourceOf('POST', '/workflow/w/query/q')).toEqual([401, 'gateway'])
+  expect(await sourceOf('HEAD', '/nothing', token)).toEqual([404, 'gateway'])
+  expect(await sourceOf('PUT', '/workflow/run', token)).toEqual([405, 'gateway'])
+  expect(await sourceOf('GET', '/ready')).toEqual([200, null])
+})
+
 test('Retry-After: is sent only when the error says that a retry is safe', async () => {
   const { call } = makeApi({
     workflows: {

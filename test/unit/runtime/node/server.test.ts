@@ -174,6 +174,7 @@ test('serveNode: 64 KiB of headers are a 431, a megabyte of query string too', a
   query.socket.write(`GET /health?${'x'.repeat(1_048_576)} HTTP/1.1\r\nHost: a\r\n\r\n`)
 
   await expect.poll(() => headers.seen.text).toContain('431 ')
+  expect(headers.seen.text).toContain('Portico-Error-Source: gateway')
   await expect.poll(() => query.seen.text).toContain('431 ')
 })
 
@@ -222,6 +223,7 @@ test.for<[title: string, request: string, answer: RegExp]>([
   socket.write(request)
 
   await expect.poll(() => seen.text).toMatch(answer)
+  expect(seen.text).toMatch(/\r\nPortico-Error-Source: gateway\r\n/i)
   if (!request.startsWith('CONNECT')) return
   expect(seen.text).toContain('Allow: GET, HEAD, POST, PATCH, OPTIONS\r\n')
   await expect.poll(() => seen.closed).toBe(true)
