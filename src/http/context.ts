@@ -25,13 +25,23 @@ export interface Env {
     abort: () => void
     /** Counts the request as one in flight from now on, or rejects it. Returns `startWaiting` of its `Call`. */
     startWork: () => () => void
+    /** Set by the first `toCall`. */
+    call?: Call
     /** Set for a streamed response; resolves when its last chunk has been written. */
     sent?: Promise<void>
   }
 }
 
-/** The `Call` to pass to a verb, once for each request. Its deadline counts from now, after the body was read. */
+/** The `Call` to pass to every verb of the request. Its deadline counts from the first, after the body was read. */
 export function toCall(c: Context<Env>): Call {
+  const existing = c.get('call')
+  if (existing !== undefined) return existing
+  const call = createCall(c)
+  c.set('call', call)
+  return call
+}
+
+function createCall(c: Context<Env>): Call {
   const forwardedHeaders = c.get('forwardedHeaders')
   return {
     signal: c.get('signal'),

@@ -44,12 +44,12 @@ export function createInFlightLimit(max: number, metrics: RequestMetrics | null)
   }
 }
 
-/** Counts the requests of a route, and rejects those beyond the limit. */
+/** Counts each request of a route once, whatever its handler does, and rejects those beyond the limit. */
 export function limitInFlight(limit: InFlightLimit): Step {
   return (c) => {
     if (limit.isReached()) throw OVERLOADED
-    let leave = () => {}
-    c.set('startWork', () => (leave = limit.enter()))
-    return () => leave()
+    let leave: (() => void) | undefined
+    c.set('startWork', () => (leave ??= limit.enter()))
+    return () => leave?.()
   }
 }

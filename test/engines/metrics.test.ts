@@ -77,6 +77,28 @@ test('a request that waits for a run is active, a wait and a poll but not in fli
   expect(delta(before, after, CALLS, { rpc_method: 'GetWorkflowExecutionHistory' })).toBe(0)
 })
 
+test('repeats of a keyed run that has ended leave no request in flight, even more of them than the limit', async ({
+  serve,
+  service,
+}) => {
+  const { post, call } = serve({ SERVICE_METRICS_ON: 'true', SERVICE_MAX_INFLIGHT: '4', SERVICE_CATALOG_TTL: '10m' })
+  const key = crypto.randomUUID()
+  const body = { workflowName: 'echo', input: 1 }
+  await until('the run has ended', async () => {
+    const { status } = await service.post('run', body, { 'Idempotency-Key': key })
+    return status === 200
+  })
+
+  const statuses: number[] = []
+  for (let repeats = 0; repeats < 10; repeats++) {
+    const { status } = await post('run', body, { 'Idempotency-Key': key, Prefer: 'respond-async' })
+    statuses.push(status)
+  }
+
+  expect(statuses).toEqual(Array(10).fill(200))
+  expect(sumOf(await scrape({ call }), 'portico_requests_in_flight')).toBe(0)
+})
+
 test('reads of a cache are hits and misses', async ({ service }) => {
   const signal = async (path: string) => {
     const before = await scrape(service)
@@ -113,7 +135,7 @@ test('the CPU time, the memory and the start of the process are plausible', asyn
   expect(Math.abs(sumOf(samples, 'process_start_time_seconds') * 1000 - performance.timeOrigin)).toBeLessThan(1)
 })
 
-async function scrape({ call }: InProcessService): Promise<Sample[]> {
+async function scrape({ call }: Pick<InProcessService, 'call'>): Promise<Sample[]> {
   const { status, headers, text } = await call('GET', '/metrics')
   expect([status, headers.get('Content-Type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
   return parseMetrics(text)

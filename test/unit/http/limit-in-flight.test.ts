@@ -193,6 +193,21 @@ test.for([
   expect([await api.tryOne(), api.changes]).toEqual([[200], [1, -1]])
 })
 
+test('limit in flight: a run of which a repeat finds the chain closed takes one place, and gives it back', async () => {
+  const { call, changes } = limited(2, {
+    start: async () => ({ workflowId: 'w', runId: 'r', repeatedStatus: 'completed' }),
+    run: async () => result,
+  })
+  const headers = { Prefer: 'respond-async', 'Idempotency-Key': 'k' }
+
+  const statuses: number[] = []
+  for (let repeats = 0; repeats < 3; repeats++)
+    statuses.push((await call('POST', '/workflow/run', RUN, headers)).status)
+
+  expect(statuses).toEqual([200, 200, 200])
+  expect(changes).toEqual([1, -1, 1, -1, 1, -1])
+})
+
 type LimitedApi = ReturnType<typeof limited>
 
 function call([method, path, text]: [method: string, path: string, body?: string]) {
