@@ -2,7 +2,8 @@
 import { type Connection, connect } from './connection.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { Interruption, UnreachableError } from './failures.ts'
-import { printDocument, printLines } from './output/print.ts'
+import { printDocument, printLines, printNote } from './output/print.ts'
+import { printable } from './output/printable.ts'
 import { reportError } from './output/report-error.ts'
 import { type GivenSettings, readSettings, type Settings } from './settings.ts'
 
@@ -42,6 +43,7 @@ export async function callService(
   let connection: Connection | undefined
   try {
     const settings = await readSettings(flags, process.env, process.cwd())
+    if (settings.withheldToken !== null) printNote(printable(settings.withheldToken))
     const giveUp = (cause: unknown) => stopping.abort(new UnreachableError(settings.url, cause))
     connection = connect(settings, { retryMs, giveUp })
     const { exact, lastBody } = connection

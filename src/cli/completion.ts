@@ -23,7 +23,9 @@ const WITH_WORKFLOW = ['run', 'start']
 /** The workflows of the catalog. Empty if the service does not respond: a completion must not print an error. */
 async function workflowNames(): Promise<string[]> {
   try {
-    const { url, token, catalog } = await readSettings({}, process.env, process.cwd())
+    const { url, token, catalog, isUrlOfFile } = await readSettings({}, process.env, process.cwd())
+    // Tab in the folder of a cloned repository must not call whatever its file names.
+    if (isUrlOfFile) return []
     const client = createClient({ url, retryMs: 0, token: token ?? undefined, catalog: catalog ?? undefined })
     const { workflows } = await client.catalog(undefined, { timeoutMs: TIMEOUT_MS })
     // A shell would split or expand a name with other characters.

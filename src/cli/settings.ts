@@ -9,6 +9,10 @@ export interface Settings {
   token: string | null
   /** Null: the service's own. */
   catalog: string | null
+  /** Whether the URL is that of a `.portico.json`, which may be part of somebody else's repository. */
+  isUrlOfFile: boolean
+  /** Why the token that was given is not sent, for people. Null if it is sent, and without a token. */
+  withheldToken: string | null
 }
 
 /** Settings as a source names them. */
@@ -38,22 +42,35 @@ interface Source {
 /** Throws a `UsageError` that lists every mistake of all sources. Values are never shown: one may be a secret. */
 export async function readSettings(flags: GivenSettings, env: NodeJS.ProcessEnv, directory: string): Promise<Settings> {
   const file = await readSettingsFile(directory)
-  const sources: Source[] = [
-    { nameOf: (setting) => `--${setting}`, given: flags },
-    { nameOf: (setting) => RULES[setting].variable, given: fromEnvironment(env) },
-    { nameOf: (setting) => `${file.path}: ${setting}`, given: file.given },
-  ]
+  const ofFlags: Source = { nameOf: (setting) => `--${setting}`, given: flags }
+  const ofVariables: Source = { nameOf: (setting) => RULES[setting].variable, given: fromEnvironment(env) }
+  const ofFile: Source = { nameOf: (setting) => `${file.path}: ${setting}`, given: file.given }
+  const sources = [ofFlags, ofVariables, ofFile]
   const issues = [...sources.flatMap(issuesOf), ...file.issues]
   if (issues.length > 0) throw new UsageError(issues.join('\n'))
-  const first = (setting: Setting, from = sources) => {
-    const value = from.map(({ given }) => given[setting]).find((given) => given !== undefined)
-    return value === undefined ? null : String(value)
+  const sourceOf = (setting: Setting, from = sources) => from.find(({ given }) => given[setting] !== undefined)
+  const given = (setting: Setting, source: Source | undefined) => (source ? String(source.given[setting]) : null)
+  const urlSource = sourceOf('url')
+  const isUrlOfFile = urlSource === ofFile
+  const url = withoutSlash(given('url', urlSource) ?? DEFAULT_URL)
+  const isServiceOfFile = url === withoutSlash(String(file.given.url ?? DEFAULT_URL))
+  // A file must not choose where the user's own token is sent, and its token is for the service that it names.
+  const senders = sources.filter((source) => (source === ofFile ? isServiceOfFile : !isUrlOfFile))
+  const tokenSource = sourceOf('token', senders)
+  const ownToken = sourceOf('token', [ofFlags, ofVariables])
+  // A file with a token for its URL needs no other, unless the command names one.
+  const isWithheld = isUrlOfFile && (ownToken === ofFlags || tokenSource === undefined)
+  return {
+    url,
+    token: given('token', tokenSource),
+    catalog: given('catalog', sourceOf('catalog')),
+    isUrlOfFile,
+    withheldToken: ownToken && isWithheld ? withheldNote(ownToken.nameOf('token'), url, file.path) : null,
   }
-  const url = withoutSlash(first('url') ?? DEFAULT_URL)
-  const isOfFile = url === withoutSlash(String(file.given.url ?? DEFAULT_URL))
-  // The token of a file is for the service of that file.
-  const token = first('token', isOfFile ? sources : sources.slice(0, -1))
-  return { url, token, catalog: first('catalog') }
+}
+
+function withheldNote(token: string, url: string, path: string): string {
+  return `${token} is not sent to ${url}, which ${path} names. To send it, set PORTICO_URL or --url to that URL.`
 }
 
 function withoutSlash(url: string): string {

@@ -19,7 +19,10 @@ const URL_ADVICE = () => 'Check --url, PORTICO_URL or .portico.json: the address
 const ADVICE = new Map<string, (portico: CommandLine) => string>([
   ['NotFoundError', URL_ADVICE],
   ['UnexpectedResponseError', URL_ADVICE],
-  ['UnauthorizedError', () => 'Set PORTICO_TOKEN, or "token" in .portico.json, to a token of the service.'],
+  [
+    'UnauthorizedError',
+    () => 'Set PORTICO_TOKEN, or "token" beside "url" in .portico.json, to a token of the service.',
+  ],
   ['WorkflowNotFoundError', (portico) => `"${portico('list')}" shows the runs.`],
   [
     'UnsupportedWorkflowError',

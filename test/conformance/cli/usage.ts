@@ -1,5 +1,8 @@
 /** Wrong commands, and settings. */
+import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { TOKEN, cliTest as test } from './cli-fixture.ts'
@@ -64,6 +67,37 @@ export function cliUsage(): void {
       'Catalog "variable" is not published',
       'Catalog "flag" is not published',
     ])
+  })
+
+  test('portico: PORTICO_TOKEN is not sent to the URL of a .portico.json, and Tab sends nothing there', async ({
+    portico,
+    folder,
+    cleanup,
+  }) => {
+    const requests: string[] = []
+    const server = createServer(({ method, url, headers: { authorization = 'no token' } }, response) => {
+      requests.push(`${method} ${url} ${authorization}`)
+      const body = { error: 'UnauthorizedError', message: 'Missing or invalid token in the Authorization header' }
+      response.writeHead(401, { 'Content-Type': 'application/problem+json' }).end(JSON.stringify(body))
+    })
+    cleanup.defer(() => void server.close())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    await writeFile(join(folder, '.portico.json'), JSON.stringify({ url }))
+    const inFolder = { cwd: folder, env: { PORTICO_URL: '', PORTICO_TOKEN: 'secret' } }
+
+    const completed = await portico(['complete', '--', 'run', ''], inFolder)
+    const listed = await portico(['list'], inFolder)
+    const named = await portico(['list', '--url', url], inFolder)
+
+    expect([completed.code, listed.code, named.code]).toEqual([0, 2, 2])
+    expect(requests).toEqual(['GET /workflow/runs no token', 'GET /workflow/runs Bearer secret'])
+    const [note = ''] = listed.stderr.split('\n')
+    expect(note).toBe(
+      `PORTICO_TOKEN is not sent to ${url}, which ${join(folder, '.portico.json')} names. To send it, set PORTICO_URL or --url to that URL.`,
+    )
+    expect(listed.stderr.split(note)).toHaveLength(2)
+    expect(named.stderr).not.toContain('is not sent')
   })
 
   test('portico: a wrong .portico.json is reported with all its mistakes, without their values', async ({
