@@ -24,4 +24,9 @@ export const COST = {
   compareScalar: (length: number) => 20 + length / 10,
   compareExactly: (length: number) => 20 + length * 3,
   compareRounded: (length: number) => 20 + length * 5,
+
+  // Examples
+  exampleOfSubschema: (keywords: number) => 40 + 10 * keywords,
+  // A class of characters is compiled.
+  examplePatternToken: 60,
 } as const

@@ -1,0 +1,136 @@
+/** An example of a value that a JSON Schema allows: for documents and for people, in bounded time. */
+import { isObject } from '../../lib/is-object.ts'
+import type { Budget } from '../budget.ts'
+import { compileSchema, type JsonSchema } from '../compile.ts'
+import { BudgetExceededError, CircularReferenceError, SchemaError } from '../errors.ts'
+import { indexSchema, type SchemaIndex } from '../schema-index.ts'
+import { validate } from '../validate.ts'
+import { flatSchema, type Keywords, listOf } from './flat-schema.ts'
+import { numberExamples, stringExamples } from './scalar-examples.ts'
+
+export interface Example {
+  value: unknown
+  /** Whether the schema allows it. Some schemas say what is not allowed, which an example cannot be made of. */
+  isValid: boolean
+}
+
+interface Attempt {
+  index: SchemaIndex
+  budget: Budget
+  /** Which of several alternatives is taken. */
+  choice: number
+  /** Whether `examples` and `default` are taken, which a schema may contradict. */
+  usesHints: boolean
+}
+
+const ATTEMPTS = [
+  { choice: 0, usesHints: true },
+  { choice: 0, usesHints: false },
+  { choice: 1, usesHints: true },
+  { choice: 2, usesHints: true },
+]
+
+// A value that is nested deeper contains itself, or is not for people to read.
+const MAX_DEPTH = 8
+const MAX_ITEMS = 20
+
+/**
+ * An object has the properties that it must have. If it must have none, it has all of its own. Null if the schema
+ * cannot be read, or not with this budget.
+ */
+export function exampleOf(schema: JsonSchema, budget: Budget): Example | null {
+  try {
+    const index = indexSchema(schema, budget)
+    const compiled = compileSchema(schema, budget)
+    let first: Example | null = null
+    for (const attempt of ATTEMPTS) {
+      const value = make(schema, { index, budget, ...attempt }, 0)
+      const { issues, abortedBy } = validate(compiled, value, budget)
+      if (issues.length === 0 && abortedBy === null) return { value, isValid: true }
+      first ??= { value, isValid: false }
+    }
+    return first
+  } catch (error) {
+    const isExpected = [BudgetExceededError, CircularReferenceError, SchemaError].some((type) => error instanceof type)
+    if (isExpected) return null
+    throw error
+  }
+}
+
+function make(schema: unknown, attempt: Attempt, depth: number): unknown {
+  const keywords = flatSchema(schema, attempt.index, attempt.choice, attempt.budget)
+  if ('const' in keywords) return keywords.const
+  const hints = attempt.usesHints ? hintsIn(keywords) : []
+  const values = Array.isArray(keywords.enum) ? keywords.enum : []
+  const type = typeOf(keywords)
+  if (values.length > 0) return firstValid([...hints, ...values], keywords, attempt)
+  if (type === 'string') return firstValid([...hints, ...stringExamples(keywords, attempt.budget)], keywords, attempt)
+  if (type === 'number' || type === 'integer')
+    return firstValid([...hints, ...numberExamples(keywords, type === 'integer')], keywords, attempt)
+  if (hints.length > 0) return hints[0]
+  if (type === 'object') return objectOf(keywords, attempt, depth)
+  if (type === 'array') return arrayOf(keywords, attempt, depth)
+  return type === 'boolean' ? true : null
+}
+
+function hintsIn({ examples, default: byDefault }: Keywords): unknown[] {
+  return [...listOf(examples), ...(byDefault === undefined ? [] : [byDefault])]
+}
+
+/** What values are of if the schema does not say: of what its other keywords are about. */
+function typeOf(keywords: Keywords): unknown {
+  const { type } = keywords
+  if (Array.isArray(type)) return type.find((name) => name !== 'null') ?? 'null'
+  if (type !== undefined) return type
+  const has = (...names: string[]) => names.some((name) => name in keywords)
+  if (has('properties', 'required', 'additionalProperties', 'minProperties')) return 'object'
+  if (has('items', 'prefixItems', 'minItems')) return 'array'
+  if (has('minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf')) return 'number'
+  return 'string'
+}
+
+// What these say about strings and numbers needs no other part of the schema.
+const OF_SCALARS = new Set([
+  ...['type', 'enum', 'pattern', 'minLength', 'maxLength', 'not'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+])
+
+function firstValid(candidates: unknown[], keywords: Keywords, { budget }: Attempt): unknown {
+  const own = Object.fromEntries(Object.entries(keywords).filter(([keyword]) => OF_SCALARS.has(keyword)))
+  const compiled = compileSchema(own, budget)
+  return candidates.find((value) => validate(compiled, value, budget).issues.length === 0) ?? candidates[0]
+}
+
+function objectOf(keywords: Keywords, attempt: Attempt, depth: number): unknown {
+  const properties = isObject(keywords.properties) ? keywords.properties : {}
+  const required = listOf(keywords.required).filter((name) => typeof name === 'string')
+  // All of its own, unless they are another object of the same kind.
+  const shown = required.length > 0 || depth > 1 ? required : Object.keys(properties)
+  const { additionalProperties = true, minProperties = 0 } = keywords
+  const missing = Math.min(Number(minProperties), MAX_ITEMS) - shown.length
+  const others = Object.keys(properties).filter((name) => !shown.includes(name))
+  const more = Array.from({ length: Math.max(0, missing) }, (_, at) => others[at] ?? `key${at + 1}`)
+  if (depth >= MAX_DEPTH) return {}
+  return Object.fromEntries(
+    [...shown, ...more].map((name) => {
+      const schema = Object.hasOwn(properties, name) ? properties[name] : additionalProperties
+      return [name, make(schema, attempt, depth + 1)]
+    }),
+  )
+}
+
+function arrayOf(keywords: Keywords, attempt: Attempt, depth: number): unknown {
+  const { items, prefixItems, minItems = 0, maxItems = MAX_ITEMS, contains } = keywords
+  if (depth >= MAX_DEPTH) return []
+  // In draft-07 a tuple is in `items`.
+  const first = listOf(prefixItems ?? items)
+  const rest: unknown = Array.isArray(items) ? keywords.additionalItems : items
+  const least = Math.max(Number(minItems), first.length, contains === undefined ? 0 : 1)
+  const wanted = rest === false ? first.length : Math.max(1, least)
+  const length = Math.min(wanted, Number(maxItems), MAX_ITEMS)
+  return Array.from({ length }, (_, at) => {
+    const schema = first[at] ?? rest ?? true
+    const isContained = at === first.length && contains !== undefined
+    return make(isContained ? { allOf: [contains, schema] } : schema, attempt, depth + 1)
+  })
+}
