@@ -1,5 +1,6 @@
 /** Sends requests, and repeats them if that is safe. */
 import { deadlineSignal, sleep } from '../../lib/abort.ts'
+import { sentOnce } from '../../lib/sent-once.ts'
 import type { CallOptions, ClientOptions } from '../client.ts'
 import { PorticoError } from '../portico-error.ts'
 import { type Answer, readAnswer } from './answer.ts'
@@ -58,7 +59,7 @@ export function connect(options: ClientOptions): Connection {
     const headers = new Headers({ ...everyHeaders, ...request.headers })
     if (token !== undefined) headers.set('Authorization', `Bearer ${token}`)
     if (body !== undefined) headers.set('Content-Type', 'application/json')
-    const init = { method, headers, ...(body !== undefined && { body: toJson(body) }) }
+    const init = { method, headers, ...sentOnce(method, body === undefined ? undefined : toJson(body)) }
     const name = `${method} ${path}`
     const endsAt = Math.min(deadlineAt, Date.now() + waitMs + TRANSFER_MS)
     const deadline = deadlineSignal(endsAt, ...(signal ? [signal] : []))

@@ -1,5 +1,6 @@
 import { deadlineSignal } from '../../../lib/abort.ts'
 import { lazy } from '../../../lib/lazy.ts'
+import { sentOnce } from '../../../lib/sent-once.ts'
 import { GrpcCode } from '../../../temporal/grpc-code.ts'
 import { type CallOptions, type Method, type Request, type Response, RpcError, type Transport } from '../transport.ts'
 import { HTTP_API_FEATURES } from './features.ts'
@@ -43,7 +44,7 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
       const response = await fetch(`${base}${path}`, {
         method: verb,
         headers: { ...headers, ...ofCall, 'Grpc-Timeout': `${remainingMs}m` },
-        body,
+        ...sentOnce(verb, body ?? undefined),
         // The engine never redirects, and a redirect target must not get the API key.
         redirect: 'manual',
         signal,
