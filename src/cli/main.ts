@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** `npx portico`: a command, or without arguments the service on Node. */
 import '../runtime/node/exit-on-old-node.ts'
 

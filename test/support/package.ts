@@ -28,16 +28,21 @@ export async function ensureTarball(): Promise<string> {
 // rolldown writes its configuration as JavaScript beside it, and removes that while other tests copy.
 const isCopied = (name: string) => !NOT_COPIED.has(name) && !/^rolldown\.config\.\d/.test(name)
 
+/** The repository in another folder, after `npm ci` and before `npm run build`. */
+export async function makeClone(folder: string): Promise<void> {
+  await cp(ROOT, folder, {
+    recursive: true,
+    filter: (path) => isCopied(path.slice(ROOT.length).split(sep)[0] ?? ''),
+  })
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+}
+
 /** Packs a copy of the repository, because another test uses `dist`. */
 async function packInto(folder: string): Promise<void> {
   const copy = await mkdtemp(join(tmpdir(), 'portico-source-'))
   try {
     await mkdir(folder)
-    await cp(ROOT, copy, {
-      recursive: true,
-      filter: (path) => isCopied(path.slice(ROOT.length).split(sep)[0] ?? ''),
-    })
-    await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
+    await makeClone(copy)
     // Left by an older build: must not be packed.
     await mkdir(join(copy, 'dist'))
     await writeFile(join(copy, 'dist/server-of-yesterday.js'), '')

@@ -11,12 +11,10 @@ const KIT: string = 'portico/worker'
 
 export async function archive(queues: readonly string[]): Promise<void> {
   const kit: Kit = await import(KIT).catch((error: unknown) => {
-    if (!isMissing(error)) throw error
-    throw new Error('portico archive requires @temporalio/worker and @temporalio/workflow; install them with npm')
+    if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error
+    if (errorMessage(error).includes('@temporalio'))
+      throw new Error('portico archive requires @temporalio/worker and @temporalio/workflow; install them with npm')
+    throw new Error('portico archive runs the built package: run npm run build first')
   })
   await kit.runArchiver(queues)
-}
-
-function isMissing(error: unknown): boolean {
-  return errorCode(error) === 'ERR_MODULE_NOT_FOUND' && errorMessage(error).includes('@temporalio')
 }
