@@ -18,7 +18,7 @@ export function tracesFromHistory({ engine, maxBytes }: HistoryTraceOptions): Tr
     async find(run, call) {
       const { entries, warnings } = await readHistory(engine, maxBytes, run, call)
       const marks = warnings.length === 0 ? [] : entries.slice(0, 1).map(truncatedEntry)
-      return { entries: [...entries, ...marks], whole: true, redacted: false, warnings }
+      return { entries: [...entries, ...marks], whole: true, warnings }
     },
   }
 }

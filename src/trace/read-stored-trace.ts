@@ -16,7 +16,7 @@ export function toFoundTrace(run: TracedRun, namespace: string, json: string): F
     throw notAvailable('The stored trace belongs to another run')
   }
   const warnings = skipped === 0 ? [] : [`${skipped} of the stored entries could not be read`]
-  return { entries: found.entries, whole: includesEnd(run, found.entries), redacted: true, warnings }
+  return { entries: found.entries, whole: includesEnd(run, found.entries), warnings }
 }
 
 /** Spans that are not archived yet; the history has the rest. `truncatedAt`: only so many bytes were read. */
@@ -26,14 +26,14 @@ export function toFoundSpans(list: readonly string[], truncatedAt: number | null
     ...(skipped === 0 ? [] : [`${skipped} of the spans could not be read`]),
     ...(truncatedAt === null ? [] : [`the spans are larger than ${truncatedAt} bytes; the rest is not shown`]),
   ]
-  return { entries: found, whole: false, redacted: false, warnings }
+  return { entries: found, whole: false, warnings }
 }
 
 function fromOlderTree(run: TracedRun, entries: Parsed<TraceEntry[]> | null): FoundTrace {
   if (entries === null) throw notAvailable('The stored trace belongs to another run')
   const { found, skipped } = entries
   const warnings = skipped === 0 ? [] : [`${skipped} of the stored nodes could not be read`]
-  return { entries: found, whole: !run.isOpen && includesEnd(run, found), redacted: true, warnings }
+  return { entries: found, whole: !run.isOpen && includesEnd(run, found), warnings }
 }
 
 function orNotAvailable<T>(read: () => T): T {

@@ -37,6 +37,7 @@ export async function runArchiver(queues: readonly string[] = []): Promise<void>
     payloads: createTraceReader(null, { redacted: false }),
     encode: null,
     redact: (_path: string, value: unknown) => value,
+    redactedBy: null,
     maxBytes: traces.maxBytes,
     warn,
   }

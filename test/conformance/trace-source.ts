@@ -81,7 +81,6 @@ export function describeStoredTraces(name: string, locate: () => Place): void {
       expect(await find(runId)).toEqual({
         entries: storedEntries({ runId }),
         whole: true,
-        redacted: true,
         warnings: [],
       })
     })

@@ -176,7 +176,7 @@ describe('local', () => {
       traceCall(),
     )
 
-    expect(found).toEqual({ entries: [span], whole: false, redacted: false, warnings: [] })
+    expect(found).toEqual({ entries: [span], whole: false, warnings: [] })
   })
 })
 
@@ -196,7 +196,6 @@ describe('kvstore', () => {
     expect(await find('spans')).toEqual({
       entries: [span('spans')],
       whole: false,
-      redacted: false,
       warnings: ['1 of the spans could not be read'],
     })
   })

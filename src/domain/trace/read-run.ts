@@ -1,4 +1,5 @@
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
+import { maskUnlessRedacted } from '../../protocol/trace/mask-entry.ts'
 import { toTraceTree } from '../../protocol/trace/tree.ts'
 import { type Call, withTimeout } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
@@ -6,7 +7,6 @@ import { hasErrorName, ServiceError } from '../errors.ts'
 import type { Ports } from '../ports.ts'
 import { withinCall } from '../within-call.ts'
 import type { FoundTrace, TracedRun, TraceSource } from './trace-source.ts'
-import { maskEntry } from './trace-values.ts'
 
 export interface ReadRun {
   /** The first source with entries of the run; null when no source has any. */
@@ -29,7 +29,7 @@ export async function readRun(
     read.failure = isTransient(found) ? found : null
     if (found === null || found instanceof ServiceError) continue
     read.source ??= source.name
-    read.entries.push(...(found.redacted ? found.entries : await mask(ports, found.entries, catalog, call)))
+    read.entries.push(...(await mask(ports, found.entries, catalog, call)))
     if (found.whole && toTraceTree(read.entries) !== null) break
   }
   return read
@@ -55,15 +55,16 @@ async function find(
   }
 }
 
-/** Masks all values when the workers of the catalog redact their traces, because these entries were not redacted. */
+/** If the workers of the catalog redact values, masks those in entries to which their `redact` was not applied. */
 async function mask(
   { catalogs }: Pick<Ports, 'catalogs'>,
   entries: TraceEntry[],
   catalog: string,
   call: Call,
 ): Promise<TraceEntry[]> {
+  if (entries.every(({ redacted }) => redacted === catalog)) return entries
   const { value: published } = await withinCall(catalogs.published(catalog), call)
-  return published?.redacted ? entries.map(maskEntry) : entries
+  return published?.redacted ? entries.map((entry) => maskUnlessRedacted(entry, catalog)) : entries
 }
 
 function isTransient(found: FoundTrace | ServiceError | null): found is ServiceError {

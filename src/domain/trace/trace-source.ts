@@ -33,8 +33,6 @@ export interface FoundTrace {
   entries: TraceEntry[]
   /** False when entries may be missing: the following sources are read too. */
   whole: boolean
-  /** Whether the worker's `redact` was applied to the entries. */
-  redacted: boolean
   /** Sentences for the reader of the trace. */
   warnings: string[]
 }

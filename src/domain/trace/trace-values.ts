@@ -1,8 +1,8 @@
 /** The values in a trace: encoded ones are decoded, and secrets are removed. */
 import { isObject } from '../../lib/is-object.ts'
 import { pointerKeys } from '../../lib/json-pointer.ts'
-import { REDACTED, redactSecrets } from '../../protocol/secret-names.ts'
-import type { EncodedPayload, TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
+import { redactSecrets } from '../../protocol/secret-names.ts'
+import type { EncodedPayload, TraceEntry } from '../../protocol/trace/entry.ts'
 import type { Call } from '../call.ts'
 import type { Engine } from '../engine.ts'
 import { ServiceError } from '../errors.ts'
@@ -21,19 +21,6 @@ export async function decodeEntries(
   return found.map(({ entry, payloads: own }) =>
     withoutSecrets(own.reduce((decoded, { path }) => put(decoded, path, next.next().value), entry)),
   )
-}
-
-/** The entry with its values masked, because the worker's `redact` was not applied to them. */
-export function maskEntry(entry: TraceEntry): TraceEntry {
-  const { encoded: _, ...rest } = entry
-  const { input, output, error, attributes } = entry
-  return {
-    ...rest,
-    ...(input != null && { input: REDACTED }),
-    ...(output != null && { output: REDACTED }),
-    ...(error && { error: maskError(error) }),
-    ...(attributes?.lastFailure !== undefined && { attributes: { ...attributes, lastFailure: REDACTED } }),
-  }
 }
 
 interface EncodedValue {
@@ -96,8 +83,4 @@ function withoutSecrets(entry: TraceEntry): TraceEntry {
     ...(output !== undefined && { output: redactSecrets(output) }),
     ...(attributes !== undefined && { attributes: redactSecrets(attributes) as Record<string, unknown> }),
   }
-}
-
-function maskError({ name, cause }: TraceError): TraceError {
-  return { name, message: REDACTED, cause: cause === null ? null : maskError(cause) }
 }

@@ -92,6 +92,7 @@ function toEntry(value: unknown): TraceEntry | null {
     ...(error !== null && { error }),
     ...(isObject(value.attributes) && { attributes: value.attributes }),
     ...(Array.isArray(value.encoded) && { encoded: value.encoded.filter(isShortString) }),
+    ...(isShortString(value.redacted) && { redacted: value.redacted }),
   }
 }
 

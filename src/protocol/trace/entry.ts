@@ -27,6 +27,8 @@ export interface TraceEntry {
    * still encoded by the worker's payload codec: `{metadata, data}`, both in base64.
    */
   encoded?: readonly string[]
+  /** The task queue whose own `redact` was applied to all values of this entry. */
+  redacted?: string
 }
 
 export interface TraceError {

@@ -12,11 +12,17 @@ export interface ArchiverState {
   failing: Pick<ClosedRun, 'runId' | 'workflowId'>[]
 }
 
+export interface KnownOfRun {
+  /** The run was archived before, so that only new spans have to be added. */
+  isStored: boolean
+  /** The catalog says that its workers redact values. */
+  isCatalogRedacted: boolean
+}
+
 export interface ArchiveLoopOptions {
   namespace: string
-  engine: Pick<ArchiverEngine, 'countClosed' | 'listClosed'>
-  /** `isStored`: the run was archived before, so that only new spans have to be added. */
-  archive(run: ClosedRun, isStored: boolean, signal: AbortSignal): Promise<void>
+  engine: Pick<ArchiverEngine, 'countClosed' | 'isCatalogRedacted' | 'listClosed'>
+  archive(run: ClosedRun, known: KnownOfRun, signal: AbortSignal): Promise<void>
   /** Saves the state for the next archiver. */
   heartbeat(state: ArchiverState): void
   warn: Warn
@@ -60,10 +66,13 @@ export async function runArchiveLoop(
   let nextRetryAt = now() + RETRY_FAILING_MS
 
   async function archiveAll(runs: readonly ClosedRun[]): Promise<void> {
+    if (runs.length === 0) return
+    // Read after the runs have closed: a worker publishes that it redacts values before it executes its first run.
+    const isCatalogRedacted = await engine.isCatalogRedacted(signal)
     await mapConcurrent(runs, CONCURRENT_RUNS, async (run) => {
       signal.throwIfAborted()
       try {
-        await archive(run, archived.has(run.runId), signal)
+        await archive(run, { isStored: archived.has(run.runId), isCatalogRedacted }, signal)
         archived.set(run.runId, true)
         state.failing = state.failing.filter(({ runId }) => runId !== run.runId)
       } catch (error) {

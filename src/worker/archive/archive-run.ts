@@ -8,7 +8,9 @@ import type { PayloadReader } from '../../temporal/payload-reader.ts'
 import type { Warn } from '../tracing/rate-limited-warnings.ts'
 import { type Limits, type Redact, toRedacted } from '../tracing/redact.ts'
 import type { SpanLists } from '../tracing/span-lists.ts'
+import type { KnownOfRun } from './archive-loop.ts'
 import type { ClosedRun } from './closed-run.ts'
+import { protectEntry } from './protect-entry.ts'
 import type { TraceDestination } from './trace-destination.ts'
 import { writeTrace } from './write-trace.ts'
 
@@ -20,6 +22,10 @@ export interface ArchivePorts {
   payloads: PayloadReader
   encode: ((entries: readonly TraceEntry[]) => Promise<TraceEntry[]>) | null
   redact: Redact
+  /** The task queue whose own `redact` it is; null if this process has none. */
+  redactedBy: string | null
+  /** The task queue whose runs are archived. */
+  catalog: string
   /** Limits a stored trace, and the spans that are read for it. */
   maxBytes: number
   warn: Warn
@@ -35,7 +41,7 @@ const STORE_TIMEOUT_MS = 10_000
  * Writes the trace of one closed run to every destination and removes its spans from their list. Idempotent, and safe
  * to run on several archivers at once (`docs/protocol.md`).
  *
- * `isStored` says that the run was archived before: it is then archived again only if it has new spans.
+ * A run that was archived before is archived again only if it has new spans.
  *
  * Rejects if a destination could not be written to. The other destinations are still written, and the spans stay in
  * their list.
@@ -43,7 +49,7 @@ const STORE_TIMEOUT_MS = 10_000
 export async function archiveRun(
   run: ClosedRun,
   ports: ArchivePorts,
-  isStored: boolean,
+  { isStored, isCatalogRedacted }: KnownOfRun,
   signal: AbortSignal,
 ): Promise<void> {
   const { spans, destinations, maxBytes, warn } = ports
@@ -62,8 +68,9 @@ export async function archiveRun(
     fromHistory ??= readHistory(run, ports, signal)
     return fromHistory
   }
+  const protect = (entry: TraceEntry) => protectEntry(entry, { ...ports, isCatalogRedacted, limits: HISTORY_LIMITS })
   const written = await Promise.allSettled(
-    destinations.map((destination) => writeTrace(destination, run, added, { history, call, maxBytes })),
+    destinations.map((destination) => writeTrace(destination, run, added, { history, protect, call, maxBytes })),
   )
   const failed = written.find((result) => result.status === 'rejected')
   if (failed !== undefined) throw failed.reason
@@ -72,13 +79,15 @@ export async function archiveRun(
   if (list.values.length > 0) await spans?.trim(run, list.values, call())
 }
 
-async function readHistory(run: ClosedRun, { history, payloads, encode, redact }: ArchivePorts, signal: AbortSignal) {
+async function readHistory(run: ClosedRun, ports: ArchivePorts, signal: AbortSignal): Promise<TraceEntry[] | null> {
+  const { history, payloads, encode, redact, redactedBy, catalog } = ports
   const pages = await history(run, signal)
   if (pages === null) return null
   const reader = createHistoryReader(run, payloads)
   const entries: TraceEntry[] = []
   for await (const events of pages) entries.push(...(await reader.entriesOf(events)))
+  const mark = redactedBy === catalog ? { redacted: catalog } : {}
   // Unlike the kinds of spans, these come from a fixed list.
-  const redacted = entries.map((entry) => ({ ...toRedacted(entry, redact, HISTORY_LIMITS), kind: entry.kind }))
+  const redacted = entries.map((entry) => ({ ...toRedacted(entry, redact, HISTORY_LIMITS), kind: entry.kind, ...mark }))
   return encode === null ? redacted : encode(redacted)
 }

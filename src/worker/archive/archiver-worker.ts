@@ -2,7 +2,7 @@ import { type NativeConnection, Worker } from '@temporalio/worker'
 import { unlessAborted } from '../../lib/abort.ts'
 import { ARCHIVER_TYPE, archiverId } from '../../protocol/trace/keys.ts'
 import type { Warn } from '../tracing/rate-limited-warnings.ts'
-import { type ArchiverState, runArchiveLoop } from './archive-loop.ts'
+import { type ArchiverState, type KnownOfRun, runArchiveLoop } from './archive-loop.ts'
 import { type ArchivePorts, archiveRun } from './archive-run.ts'
 import type { ClosedRun } from './closed-run.ts'
 import { createArchiverEngine } from './engine.ts'
@@ -13,7 +13,7 @@ export interface ArchiverWorkerOptions {
   /** The task queue whose runs are archived. */
   catalog: string
   identity: string
-  ports: Omit<ArchivePorts, 'history'>
+  ports: Omit<ArchivePorts, 'catalog' | 'history'>
   warn: Warn
   pollMs?: number | undefined
 }
@@ -37,8 +37,15 @@ export async function runArchiverWorker(options: ArchiverWorkerOptions, signal: 
   const { connection, namespace, catalog, ports, warn, pollMs } = options
   const engine = createArchiverEngine(options)
   const since = Date.now()
-  const archive = (run: ClosedRun, isStored: boolean, until: AbortSignal) =>
-    archiveRun(run, { ...ports, history: engine.history }, isStored, until)
+  let isMaskingKnown = false
+
+  async function archive(run: ClosedRun, known: KnownOfRun, until: AbortSignal): Promise<void> {
+    if (known.isCatalogRedacted && ports.redactedBy !== catalog && !isMaskingKnown) {
+      isMaskingKnown = true
+      warn(MASKING, { catalog })
+    }
+    return archiveRun(run, { ...ports, catalog, history: engine.history }, known, until)
+  }
 
   const loop = (state: ArchiverState, heartbeat: (state: ArchiverState) => void, until: AbortSignal) =>
     runArchiveLoop({ namespace, engine, archive, heartbeat, warn, pollMs }, state, until)
@@ -90,6 +97,9 @@ export async function runArchiverWorker(options: ArchiverWorkerOptions, signal: 
     warnUnlessStopping('This process does not archive traces', { error })
   }
 }
+
+const MASKING =
+  'The workers of this catalog redact values, but this process does not have their redact: it archives [redacted] instead'
 
 const START_FAILED = 'The trace archiver could not be started; will retry'
 

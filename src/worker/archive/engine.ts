@@ -1,9 +1,11 @@
 import type { NativeConnection } from '@temporalio/worker'
 import { unlessAborted } from '../../lib/abort.ts'
+import { CATALOG_TYPE, type CatalogMemo, catalogWorkflowId, parseCatalogMemo } from '../../protocol/catalog.ts'
 import { ARCHIVER_TYPE, archiverId } from '../../protocol/trace/keys.ts'
-import { toRunRef } from '../../temporal/describe-run.ts'
+import { describeRun, toRunRef } from '../../temporal/describe-run.ts'
 import { ActivityIdConflictPolicy, ActivityIdReusePolicy } from '../../temporal/enums.ts'
 import { nullOnGrpcNotFound } from '../../temporal/grpc-code.ts'
+import { fromMemo } from '../../temporal/memo.ts'
 import type { HistoryEvent } from '../../temporal/outcome.ts'
 import { toPayload } from '../../temporal/payload.ts'
 import { TEN_YEARS_MS, toDuration } from '../../temporal/time.ts'
@@ -18,6 +20,11 @@ export interface ArchiverEngine {
   listClosed(window: Window, signal: AbortSignal): AsyncIterable<ClosedRun[]>
   /** Pages of a run's history; null when the engine no longer has it. */
   history(run: ClosedRun, signal: AbortSignal): Promise<AsyncIterable<HistoryEvent[]> | null>
+  /**
+   * Whether the workers of the catalog redact values, according to the catalog that was published last. Unlike the API,
+   * the archiver believes a catalog that was terminated: what it stores remains.
+   */
+  isCatalogRedacted(signal: AbortSignal): Promise<boolean>
   /** Whether the engine runs activities that no workflow has started. */
   hasStandaloneActivities(signal: AbortSignal): Promise<boolean>
   /** Starts the archiver of the catalog unless it is running. */
@@ -67,6 +74,15 @@ export function createArchiverEngine({
     )
   }
 
+  /** The memo of a catalog's latest run, which may be closed; null for any other run. */
+  async function readMemo(workflowId: string, signal: AbortSignal): Promise<CatalogMemo | null> {
+    const described = await call(signal, () =>
+      workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } }),
+    ).catch(nullOnGrpcNotFound)
+    const { workflowName, memo } = describeRun(described?.workflowExecutionInfo)
+    return workflowName === CATALOG_TYPE ? parseCatalogMemo(fromMemo(memo)) : null
+  }
+
   return {
     async countClosed(window, signal) {
       const query = queryOf(window)
@@ -97,6 +113,12 @@ export function createArchiverEngine({
           current = await page(run, current.nextPageToken, signal)
         }
       })()
+    },
+
+    async isCatalogRedacted(signal) {
+      return (
+        ((await readMemo(catalogWorkflowId(catalog), signal)) ?? (await readMemo(catalog, signal)))?.redacted ?? false
+      )
     },
 
     async hasStandaloneActivities(signal) {

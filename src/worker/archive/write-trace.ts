@@ -7,6 +7,8 @@ import type { TraceDestination } from './trace-destination.ts'
 export interface WriteContext {
   /** Entries from the run's history; null if the engine has deleted it. */
   history: () => Promise<TraceEntry[] | null>
+  /** The entry as it may be stored. Applied to stored entries too: another process may have had other rules. */
+  protect: (entry: TraceEntry) => TraceEntry
   call: () => StoreCall
   maxBytes: number
 }
@@ -16,7 +18,7 @@ export async function writeTrace(
   destination: TraceDestination,
   run: ClosedRun,
   spans: readonly TraceEntry[],
-  { history, call, maxBytes }: WriteContext,
+  { history, protect, call, maxBytes }: WriteContext,
 ): Promise<void> {
   // A stored trace contains the whole history: without new spans it is complete.
   if (spans.length === 0 && (await destination.has(run, call()))) return
@@ -25,7 +27,7 @@ export async function writeTrace(
     const entries = storedEntries(stored?.text, run) ?? (await history())
     // The engine's retention deleted the run before it was archived.
     if (entries === null) return
-    const text = fitTrace({ ...run, entries: unique([...entries, ...spans]) }, maxBytes)
+    const text = fitTrace({ ...run, entries: unique([...entries, ...spans].map(protect)) }, maxBytes)
     if (text === stored?.text) return
     const isWritten = await destination.write(run, text, stored?.version ?? null, call())
     // Otherwise another archiver wrote the trace first. It has the whole history too; only spans must still be added.

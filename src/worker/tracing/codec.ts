@@ -1,6 +1,7 @@
 import type { Worker } from '@temporalio/worker'
 import { REDACTED } from '../../protocol/secret-names.ts'
 import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
+import { isSpanId } from '../../protocol/trace/mask-entry.ts'
 import { storedElsewhere } from '../../temporal/external-storage.ts'
 import { type Decoded, type Payload, toPayload, toSingleDecoded } from '../../temporal/payload.ts'
 import { toPayloadJson, unreadable } from '../../temporal/payload-json.ts'
@@ -63,7 +64,7 @@ export async function encodeEntries(entries: readonly TraceEntry[], codec: Codec
     encodeValue('/input', copy, 'input')
     encodeValue('/output', copy, 'output')
     // Attributes of spans are the user's values; those of other entries come from the engine.
-    if (entry.id.includes(':span:')) encodeValue('/attributes', copy, 'attributes')
+    if (isSpanId(entry.id)) encodeValue('/attributes', copy, 'attributes')
     for (let error = copy.error ?? null, pointer = '/error'; error !== null; error = error.cause, pointer += '/cause') {
       encodeValue(`${pointer}/message`, error, 'message')
     }

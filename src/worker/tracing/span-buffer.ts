@@ -10,6 +10,8 @@ export interface SpanBufferOptions {
   /** Encodes the values with the worker's payload codecs; null if there are none. */
   encode: ((entries: readonly TraceEntry[]) => Promise<TraceEntry[]>) | null
   redact: Redact
+  /** The task queue whose own `redact` it is; null if the worker has none. */
+  redactedBy?: string | null
   warn: Warn
   /** Maximum size of all unsent entries. Above it the oldest are dropped. */
   maxBytes?: number
@@ -43,7 +45,8 @@ const MAX_BATCH = 200
 const CONCURRENT_REQUESTS = 8
 
 /** Buffers spans and sends them within 250 ms. Keeps and retries them while the store is unreachable. */
-export function createSpanBuffer({ send, encode, redact, warn, maxBytes = MAX_BYTES }: SpanBufferOptions): SpanBuffer {
+export function createSpanBuffer(options: SpanBufferOptions): SpanBuffer {
+  const { send, encode, redact, redactedBy = null, warn, maxBytes = MAX_BYTES } = options
   let buffered: Buffered[] = []
   let bytes = 0
   let timer: NodeJS.Timeout | undefined
@@ -111,7 +114,7 @@ export function createSpanBuffer({ send, encode, redact, warn, maxBytes = MAX_BY
   return {
     add(run, given) {
       try {
-        const entry = toRedacted(given, redact, LIMITS)
+        const entry = { ...toRedacted(given, redact, LIMITS), ...(redactedBy !== null && { redacted: redactedBy }) }
         const one = { run, entry, bytes: Buffer.byteLength(JSON.stringify(entry)) }
         buffered.push(one)
         bytes += one.bytes

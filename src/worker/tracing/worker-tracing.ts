@@ -129,6 +129,7 @@ function startTracing(
       ? null
       : (entries: Parameters<typeof encodeEntries>[0]) => encodeEntries(entries, codec)
   const ownRedact = redact === undefined ? unchanged : safeRedact(redact, warn)
+  const redactedBy = redact === undefined ? null : taskQueue
   const lists = spanLists(traces)
   const sending = new AbortController()
   const buffer = createSpanBuffer({
@@ -136,6 +137,7 @@ function startTracing(
       lists?.append(run, entries, { signal: sending.signal, deadlineAt: Date.now() + SEND_TIMEOUT_MS }),
     encode,
     redact: ownRedact,
+    redactedBy,
     warn,
   })
   const ports = {
@@ -144,6 +146,7 @@ function startTracing(
     payloads: createTraceReader(codec, { redacted: redact !== undefined }),
     encode,
     redact: ownRedact,
+    redactedBy,
     maxBytes: traces.maxBytes,
     warn,
   }

@@ -11,7 +11,7 @@ import { aDescription, anEngine, makeCatalogs } from '../catalog-fixture.ts'
 
 const RUN: TraceEntry = { id: 'run-1', parentId: null, kind: 'workflow', name: 'order', at: 1, phase: 'began' }
 const SPAN: TraceEntry = { id: 'span-1', parentId: 'run-1', kind: 'llm', name: 'summarise', at: 2, phase: 'began' }
-const FOUND: FoundTrace = { entries: [RUN], whole: true, redacted: true, warnings: [] }
+const FOUND: FoundTrace = { entries: [RUN], whole: true, warnings: [] }
 
 function source(name: string, find: TraceSource['find']): TraceSource {
   return { name, find }
@@ -144,7 +144,6 @@ test('readTrace: completes a source from the last one, with each node once', asy
   const part = source('remote', async () => ({
     entries: [RUN, SPAN],
     whole: false,
-    redacted: true,
     warnings: ['one entry could not be read'],
   }))
   const history = source('history', async () => ({
@@ -182,7 +181,7 @@ test('readTrace: an aborted call ends the read', async () => {
   expect(await refusal(reading)).toMatchObject({ error: 'EngineUnavailableError', runId: 'run-1' })
 })
 
-test('readTrace: the catalog is read only by sources that need the destinations', async () => {
+test('readTrace: the catalog is read only for destinations and for entries that may have to be masked', async () => {
   const fixture = makeCatalogs()
   const asking = source('remote', async (run, call) => {
     await run.destinations(call)
@@ -191,7 +190,7 @@ test('readTrace: the catalog is read only by sources that need the destinations'
   const with_ = (sources: TraceSource[]) =>
     readTrace({ ...ports(sources), catalogs: fixture.catalogs }, { workflowId: 'orders-17' }, aCall())
 
-  await with_([has('history')])
+  await with_([holds({ 'run-1': [{ ...RUN, redacted: 'orders' }] })])
   expect(fixture.reads).toEqual([])
 
   await with_([asking, has('history')])
@@ -281,33 +280,39 @@ test('readTrace: a child run that cannot be read, or is beyond the limit, is mar
   expect(unread.data.children).toMatchObject([{ attributes: { truncated: true } }])
 })
 
-test("readTrace: masks values that were not redacted when the catalog's workers redact", async () => {
-  const entries: TraceEntry[] = [
-    { ...RUN, input: 'secret-1', attributes: { runId: 'run-1' } },
-    {
-      ...RUN,
-      phase: 'ended',
-      error: { name: 'E', message: 'secret-2', cause: { name: 'C', message: 'secret-3', cause: null } },
-    },
-  ]
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }], { redacted: true })
-  const read = (redacted: boolean) =>
-    readTrace(
-      { ...ports([holds({ 'run-1': entries }, { redacted })]), catalogs: fixture.catalogs },
-      { workflowId: 'orders-17' },
-      aCall(),
-    )
+test('readTrace: masks the values that the redact of the catalog has not processed', async () => {
+  const began: TraceEntry = { ...RUN, input: 'secret-1', attributes: { runId: 'run-1' } }
+  const cause = { name: 'C', message: 'secret-3', cause: null }
+  const ended: TraceEntry = { ...RUN, phase: 'ended', error: { name: 'E', message: 'secret-2', cause } }
+  const span: TraceEntry = {
+    ...SPAN,
+    id: 'run-1:span:1',
+    name: 'secret-4',
+    attributes: { card: 'secret-5', attempt: 1 },
+  }
+  const step: TraceEntry = { ...SPAN, id: 'run-1:step:1', kind: 'step', attributes: { card: 'secret-6', attempts: 2 } }
+  const entries = [began, ended, span, step]
+  const read = async (published: boolean, marked?: string) => {
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order' }], { redacted: published })
+    const marks = marked === undefined ? {} : { redacted: marked }
+    const sources = [holds({ 'run-1': entries.map((entry) => ({ ...entry, ...marks })) })]
+    return readTrace({ ...ports(sources), catalogs: fixture.catalogs }, { workflowId: 'orders-17' }, aCall())
+  }
 
-  const [masked, archived] = [await read(false), await read(true)]
-
-  expect(JSON.stringify(masked)).not.toContain('secret-')
-  expect(masked.data).toMatchObject({
-    input: '[redacted]',
-    error: { name: 'E', message: '[redacted]' },
-    attributes: { runId: 'run-1' },
-  })
-  expect(archived.data.input).toBe('secret-1')
+  for (const masked of [await read(true), await read(true, 'another-queue')]) {
+    expect(JSON.stringify(masked)).not.toContain('secret-')
+    expect(masked.data).toMatchObject({
+      input: '[redacted]',
+      error: { name: 'E', message: '[redacted]' },
+      attributes: { runId: 'run-1' },
+      children: [
+        { name: '[redacted]', attributes: { card: '[redacted]', attempt: 1 } },
+        { name: 'summarise', attributes: { card: '[redacted]', attempts: 2 } },
+      ],
+    })
+  }
+  for (const shown of [await read(true, 'orders'), await read(false)]) expect(shown.data.input).toBe('secret-1')
 })
 
 test('readTrace: redacts the values of secret names, whatever the source', async () => {
