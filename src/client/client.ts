@@ -1,5 +1,4 @@
 /** The client's interfaces. `docs/client.md` shows them in use. */
-import type { SearchAttributeType } from '../domain/inspect/run-filter.ts'
 import type * as domain from '../domain/start/workflow-options.ts'
 import type { AnyWorkflow, ArgsOf, ResultOf, TypesOf, WorkflowFunction, WorkflowName } from './catalog-types.ts'
 import type { Pages } from './pages.ts'
@@ -86,7 +85,7 @@ export interface StartOptions extends CallOptions {
   /** 1 to 255 visible ASCII characters. Default: a new one for each call. */
   idempotencyKey?: string | undefined
   memo?: Record<string, unknown>
-  searchAttributes?: Record<string, { type: SearchAttributeType; value: unknown }>
+  searchAttributes?: Record<string, domain.GivenSearchAttribute>
   /** Temporal headers. */
   headers?: Record<string, unknown>
   startDelay?: Duration

@@ -3,8 +3,10 @@ import { toPayload } from './payload.ts'
 
 const encoder = new TextEncoder()
 
-/** `type` is the engine's name of a type, such as `KeywordList`. */
-export function toSearchAttribute(type: string, value: unknown): temporal.api.common.v1.IPayload {
-  const { metadata, ...payload } = toPayload(value)
+/** `type` is the engine's name of a type, such as `KeywordList`. With null the engine adds the registered one. */
+export function toSearchAttribute(type: string | null, value: unknown): temporal.api.common.v1.IPayload {
+  const payload = toPayload(value)
+  if (type === null) return payload
+  const { metadata } = payload
   return { ...payload, metadata: { ...metadata, type: encoder.encode(type) } }
 }

@@ -9,6 +9,7 @@ export const testCatalog = defineCatalog<typeof workflows>({
   nothing: {},
   hugeNumbers: {},
   whoAmI: {},
+  ownAttributes: {},
   sleepFor: { aliases: ['nap'], input: z.object({ ms: z.number().int().min(0) }), output: z.string() },
   neverEnds: {},
   manySteps: {},

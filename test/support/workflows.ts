@@ -52,6 +52,12 @@ export async function whoAmI(): Promise<object> {
   return { workflowId, runId, firstExecutionRunId, workflowType, taskQueue, attempt }
 }
 
+/** Its search attributes by name, with the types that the SDK knows them by. */
+export async function ownAttributes(): Promise<object> {
+  const pairs = workflowInfo().typedSearchAttributes.getAll()
+  return Object.fromEntries(pairs.map(({ key: { name, type }, value }) => [name, { type, value }]))
+}
+
 // Time
 
 export async function sleepFor({ ms }: { ms: number }): Promise<string> {

@@ -28,9 +28,18 @@ export interface WorkflowOptions {
 export type Headers = Readonly<Record<string, unknown>>
 
 export interface SearchAttributeValue {
-  type: SearchAttributeType
+  /** Null for the registered type of the attribute. */
+  type: SearchAttributeType | null
   value: unknown
 }
+
+/** A search attribute as clients write it: a value of the registered type, or a value with its type. */
+export type GivenSearchAttribute =
+  | string
+  | number
+  | boolean
+  | readonly string[]
+  | { type: SearchAttributeType; value: unknown }
 
 export interface RetryOptions {
   initialIntervalMs?: number

@@ -4,6 +4,7 @@ import { toPointer } from '../../lib/json-pointer.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
 import { isTooLarge } from '../errors.ts'
 import { RpcError } from '../transport/transport.ts'
+import { TYPE_NAMES } from './start-options.ts'
 
 /** The error for options that the engine rejects or does not know; null for any other error. Nothing was started. */
 export function rejectedOption(error: unknown, { workflowId, options }: StartRequest): ServiceError | null {
@@ -32,10 +33,14 @@ function isRejection(error: RpcError): boolean {
   )
 }
 
-/** The engine's message, and the issue that it stands for. `name` is a search attribute. */
-const REJECTIONS: readonly [pattern: RegExp, path: (name: string) => string[], message: string][] = [
+/** The engine's message, and the issue that it stands for. `name` is a search attribute, `type` its registered type. */
+const REJECTIONS: readonly [
+  pattern: RegExp,
+  path: (name: string) => string[],
+  message: string | ((type: string) => string),
+][] = [
   [/ has no mapping defined for search attribute (.+)$/, attribute, 'is not a search attribute of the namespace'],
-  [/^invalid value for search attribute (.+) of type/, attribute, 'does not have the registered type of the attribute'],
+  [/^invalid value for search attribute (.+?) of type (\w+): /, attribute, wrongType],
   [/^search attribute (.+) value size/, attribute, 'is too large'],
   [/^(.+) attribute can't be set in SearchAttributes/, attribute, 'cannot be set'],
   [/search attribute/i, () => ['searchAttributes'], 'is rejected by the workflow engine'],
@@ -46,14 +51,20 @@ const REJECTIONS: readonly [pattern: RegExp, path: (name: string) => string[], m
   [UNKNOWN_VERSION, () => ['versioningOverride', 'pinned'], 'is not a version of the workers of this catalog'],
 ]
 
+function wrongType(type: string): string {
+  const [known] = Object.entries(TYPE_NAMES).find(([, name]) => name === type) ?? []
+  return `does not have the registered type of the attribute${known === undefined ? '' : `, ${known}`}`
+}
+
 function attribute(name: string): string[] {
   return ['searchAttributes', name]
 }
 
 function issueOf(message: string): Issue {
   for (const [pattern, path, text] of REJECTIONS) {
-    const [found, name = ''] = pattern.exec(message) ?? []
-    if (found !== undefined) return { path: toPointer(path(name)), message: text }
+    const [found, name = '', type = ''] = pattern.exec(message) ?? []
+    if (found !== undefined)
+      return { path: toPointer(path(name)), message: typeof text === 'string' ? text : text(type) }
   }
   return { path: '', message: 'rejected an option of the start' }
 }

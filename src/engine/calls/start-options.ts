@@ -57,7 +57,8 @@ const REUSE = {
   'reject-duplicate': WorkflowIdReusePolicy.REJECT_DUPLICATE,
 } as const satisfies Record<ReusePolicy, number>
 
-const TYPE_NAMES = {
+/** The engine's names of the types. */
+export const TYPE_NAMES = {
   keyword: 'Keyword',
   text: 'Text',
   int: 'Int',
@@ -69,7 +70,7 @@ const TYPE_NAMES = {
 
 function toSearchAttributes(attributes: Readonly<Record<string, SearchAttributeValue>>) {
   const fields = Object.entries(attributes).map(
-    ([name, { type, value }]) => [name, toSearchAttribute(TYPE_NAMES[type], value)] as const,
+    ([name, { type, value }]) => [name, toSearchAttribute(type && TYPE_NAMES[type], value)] as const,
   )
   return { indexedFields: Object.fromEntries(fields) }
 }

@@ -90,6 +90,8 @@ export function startOptions(api: () => ApiFixture): void {
       ['/versioningOverride/pinned/buildId', { versioningOverride: { pinned: { deploymentName: 'a' } } }],
       ['/versioningOverride/pinned', { versioningOverride: { pinned: { deploymentName: 'a', buildId: 'no-such' } } }],
       ['/searchAttributes/Nope', { searchAttributes: { Nope: { type: 'int', value: 1 } } }],
+      ['/searchAttributes/Nope', { searchAttributes: { OptionInt: 1, Nope: 1 } }],
+      ['/searchAttributes/OptionInt', { searchAttributes: { OptionKeyword: 'x', OptionInt: 'x' } }],
       ['/cronSchedule', { cronSchedule: 'every day' }],
     ]
 
@@ -101,6 +103,50 @@ export function startOptions(api: () => ApiFixture): void {
       rejected.map(([path]) => [400, path]),
     )
     expect((await api().service.get(`${workflowId}/status`)).status).toBe(404)
+  })
+
+  test('start options: a search attribute that is a value alone has its registered type for the worker', async () => {
+    const plain = { OptionKeyword: 'gold', OptionInt: 17, OptionBool: true, OptionKeywordList: ['a', 'b'] }
+    const searchAttributes = { ...plain, OptionDouble: { type: 'double', value: 17 } }
+
+    const { status, body } = await post('run', { workflowName: 'ownAttributes', args: [], searchAttributes })
+    const wrong = await post('validate', { workflowName: 'ownAttributes', args: [], searchAttributes: { A: null } })
+
+    expect([status, body.output]).toEqual([
+      200,
+      {
+        OptionKeyword: { type: 'KEYWORD', value: 'gold' },
+        OptionInt: { type: 'INT', value: 17 },
+        OptionBool: { type: 'BOOL', value: true },
+        OptionKeywordList: { type: 'KEYWORD_LIST', value: ['a', 'b'] },
+        OptionDouble: { type: 'DOUBLE', value: 17 },
+      },
+    ])
+    expect([wrong.status, wrong.body.issues[0].path]).toEqual([400, '/searchAttributes/A'])
+  })
+
+  test('signal-with-start, update-with-start: a search attribute may be a value alone, and an error names the wrong one', async () => {
+    const body = { workflowName: 'messages', args: ['x'], input: null }
+    const send = (verb: string, workflowId: string, value: unknown) =>
+      post(`${verb}-with-start/${verb === 'signal' ? 'add' : 'set'}`, {
+        ...body,
+        workflowId,
+        searchAttributes: { OptionBool: true, OptionInt: value },
+      })
+    const verbs = api().hasGap('update-with-start') ? ['signal'] : ['signal', 'update']
+
+    for (const verb of verbs) {
+      const workflowId = anId()
+      const wrong = await send(verb, workflowId, 'x')
+      const right = await send(verb, workflowId, 5)
+      await post(`${workflowId}/terminate`, {})
+
+      expect([wrong.status, wrong.body.issues?.[0]]).toEqual([
+        400,
+        { path: '/searchAttributes/OptionInt', message: 'does not have the registered type of the attribute, int' },
+      ])
+      expect([right.status, right.body.started]).toEqual([200, true])
+    }
   })
 
   test('update-with-start: takes the options of a start, without those that would delay it', async () => {

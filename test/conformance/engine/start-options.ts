@@ -62,6 +62,39 @@ export function startOptions(fixture: EngineFixture): void {
     expect(texts(userMetadata ?? {})).toEqual({ summary: '"order 17"', details: '"two lines\\nof text"' })
   })
 
+  test('start: a search attribute without a type gets the registered one', async () => {
+    const values = {
+      OptionKeyword: 'gold',
+      OptionText: 'a few words',
+      OptionInt: JSON.rawJSON('9007199254740993'),
+      OptionDouble: 1.5,
+      OptionBool: true,
+      OptionDatetime: '2026-01-31T13:00:00+01:00',
+      OptionKeywordList: ['a', 'b'],
+    }
+    const entries = Object.entries(values).map(([name, value]) => [name, { type: null, value }] as const)
+
+    const { searchAttributes } = await started({ searchAttributes: Object.fromEntries(entries) })
+
+    const fields = searchAttributes?.indexedFields ?? {}
+    const types = Object.entries(fields).map(([name, { metadata }]) => [
+      name,
+      decoder.decode(metadata?.type ?? undefined),
+    ])
+    expect(texts(fields)).toEqual(
+      Object.fromEntries(Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)])),
+    )
+    expect(Object.fromEntries(types)).toEqual({
+      OptionKeyword: 'Keyword',
+      OptionText: 'Text',
+      OptionInt: 'Int',
+      OptionDouble: 'Double',
+      OptionBool: 'Bool',
+      OptionDatetime: 'Datetime',
+      OptionKeywordList: 'KeywordList',
+    })
+  })
+
   test('start: timeouts, delay, retry policy, priority and versioning are recorded with the run', async () => {
     const attributes = await started({
       startDelayMs: 3_600_000,
@@ -97,7 +130,9 @@ export function startOptions(fixture: EngineFixture): void {
     const workflowId = crypto.randomUUID()
     const rejected: [path: string, options: WorkflowOptions][] = [
       ['/searchAttributes/Nope', { searchAttributes: { Nope: { type: 'int', value: 1 } } }],
+      ['/searchAttributes/Nope', { searchAttributes: { Nope: { type: null, value: 1 } } }],
       ['/searchAttributes/OptionInt', { searchAttributes: { OptionInt: { type: 'keyword', value: 'x' } } }],
+      ['/searchAttributes/OptionInt', { searchAttributes: { OptionInt: { type: null, value: 'x of type Bool: y' } } }],
       [
         '/searchAttributes/OptionKeyword',
         { searchAttributes: { OptionKeyword: { type: 'text', value: 'x'.repeat(3000) } } },

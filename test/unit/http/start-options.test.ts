@@ -57,6 +57,20 @@ test('start options: durations are milliseconds, and everything else is passed o
   ])
 })
 
+test('start options: a search attribute that is a value alone has no type', async () => {
+  const { commands, start } = makeStartApi()
+
+  await start({ searchAttributes: { A: 'x', B: 1.5, C: false, D: ['a', 'b'], E: { type: 'int', value: 1 } } })
+
+  expect(commands[0]?.options?.searchAttributes).toEqual({
+    A: { type: null, value: 'x' },
+    B: { type: null, value: 1.5 },
+    C: { type: null, value: false },
+    D: { type: null, value: ['a', 'b'] },
+    E: { type: 'int', value: 1 },
+  })
+})
+
 const attribute = (type: string, value: unknown) => ({ searchAttributes: { A: { type, value } } })
 
 test.for<[path: string, options: object]>([
@@ -64,7 +78,11 @@ test.for<[path: string, options: object]>([
   ['/memo/trace', { memo: { trace: 1 } }],
   ['/headers', { headers: 'x' }],
   ['/headers/', { headers: { '': 1 } }],
-  ['/searchAttributes/A', { searchAttributes: { A: 'x' } }],
+  ['/searchAttributes/A', { searchAttributes: { A: null } }],
+  ['/searchAttributes/A', { searchAttributes: { A: '\u0000' } }],
+  ['/searchAttributes/A/1', { searchAttributes: { A: ['x', 1] } }],
+  ['/searchAttributes/A/type', { searchAttributes: { A: { value: 'x' } } }],
+  ['/searchAttributes/A/value', { searchAttributes: { A: { type: 'int' } } }],
   ['/searchAttributes/A/type', attribute('number', 1)],
   ['/searchAttributes/A/value', attribute('keyword', 1)],
   ['/searchAttributes/A/value', attribute('int', 1.5)],

@@ -78,7 +78,7 @@ export function explained(schema: Schema, descriptions: Readonly<Record<string, 
 
 const OPTIONS = {
   memo: 'Values by name, stored with the run',
-  searchAttributes: 'Search attributes by name, with their types. They must be registered with the engine',
+  searchAttributes: 'Search attributes by name: a value of the registered type, or a value with its type',
   headers: 'Temporal headers: JSON values by name',
   startDelay: 'Time until the first workflow task: milliseconds, or a duration such as `30s`',
   executionTimeout: 'Limit for the whole chain of runs: milliseconds, or a duration such as `30s`',

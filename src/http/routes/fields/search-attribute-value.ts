@@ -1,6 +1,9 @@
 import * as z from 'zod/mini'
 import { SEARCH_ATTRIBUTE_TYPES } from '../../../domain/inspect/run-filter.ts'
+import type { SearchAttributeValue } from '../../../domain/start/workflow-options.ts'
+import { isObject } from '../../../lib/is-object.ts'
 import { checkedString } from '../../../protocol/checked-string.ts'
+import { chosenSchema } from './chosen-schema.ts'
 import { jsonForms } from './json-forms.ts'
 import { text } from './names.ts'
 import { isTime, TIME_FORM } from './time.ts'
@@ -22,7 +25,7 @@ function attribute<Type extends string, Value extends z.ZodMiniType>(type: Type,
 }
 
 /** `{type, value}`, in which the value has the type. */
-export const searchAttributeValue = z.discriminatedUnion(
+const typed = z.discriminatedUnion(
   'type',
   [
     attribute('keyword', text),
@@ -47,3 +50,27 @@ export const searchAttributeValue = z.discriminatedUnion(
     error: ({ code }) => (code === 'invalid_union' ? `must be one of ${SEARCH_ATTRIBUTE_TYPES.join(', ')}` : undefined),
   },
 )
+
+const list = z.array(text)
+
+const numberOrBoolean = z.custom<unknown>(
+  (value) => typeof value === 'number' || typeof value === 'boolean' || JSON.isRawJSON(value),
+  { error: 'must be a string, a number, a boolean, an array of strings, or {"type": …, "value": …}' },
+)
+
+/** A value alone, of which the engine knows the type. */
+function plain(value: z.ZodMiniType) {
+  return z.pipe(
+    value,
+    z.transform((given): SearchAttributeValue => ({ type: null, value: given })),
+  )
+}
+
+const PLAIN = { text: plain(text), list: plain(list), other: plain(numberOrBoolean) }
+
+/** The value alone, or `{type, value}`. */
+export const searchAttributeValue = chosenSchema<SearchAttributeValue>((input) => {
+  if (isObject(input)) return typed
+  if (typeof input === 'string') return PLAIN.text
+  return Array.isArray(input) ? PLAIN.list : PLAIN.other
+}).register(jsonForms, { anyOf: [text, { type: 'number' }, { type: 'boolean' }, list, typed] })

@@ -4,11 +4,13 @@ import {
   CONFLICT_POLICIES,
   REUSE_POLICIES,
   type RetryOptions,
+  type VersioningOverride,
   type WorkflowOptions,
 } from '../../../domain/start/workflow-options.ts'
 import { isObject } from '../../../lib/is-object.ts'
 import { checkedString } from '../../../protocol/checked-string.ts'
 import { characterIssue } from '../../../protocol/names.ts'
+import { chosenSchema } from './chosen-schema.ts'
 import { duration } from './duration.ts'
 import { jsonForms } from './json-forms.ts'
 import { headersField, jsonObject, memo, validKeys } from './json-object.ts'
@@ -72,18 +74,9 @@ const autoUpgrade = z.literal('auto-upgrade', {
   error: 'must be "auto-upgrade" or {"pinned": {"deploymentName": …, "buildId": …}}',
 })
 
-/** Not a union, whose issues do not name the key that is wrong. */
-const versioningOverride = z
-  .transform((input, { issues }) => {
-    // Zod calls this also for an absent key, and drops the issues, whose errors take a third of the time of a start.
-    if (input === undefined) return z.NEVER
-    const { data, error } = (isObject(input) ? pinned : autoUpgrade).safeParse(input, { reportInput: true })
-    if (data !== undefined) return data
-    for (const { message, ...issue } of error?.issues ?? [])
-      issues.push({ ...issue, ...(issue.code !== 'invalid_type' && { message }) } as z.core.$ZodRawIssue)
-    return z.NEVER
-  })
-  .register(jsonForms, { anyOf: [autoUpgrade, pinned] })
+const versioningOverride = chosenSchema<VersioningOverride>((input) =>
+  isObject(input) ? pinned : autoUpgrade,
+).register(jsonForms, { anyOf: [autoUpgrade, pinned] })
 
 const searchAttributes = z
   .record(z.string(), searchAttributeValue)

@@ -75,14 +75,35 @@ describe('the schemas of requests', () => {
 
   test('search attributes have no empty name', async () => {
     const attribute = { type: 'keyword', value: 'Ada' }
-    const bodies = [{ Customer: attribute }, { '': attribute }, { Customer: 'Ada' }]
+    const bodies = [{ Customer: attribute }, { Customer: 'Ada' }, { '': attribute }, { '': 'Ada' }]
 
     const accepted = await accepts(
       'StartRequest',
       bodies.map((searchAttributes) => ({ workflowName: 'plain', input: 1, searchAttributes })),
     )
 
-    expect(accepted).toEqual([true, false, false])
+    expect(accepted).toEqual([true, true, false, false])
+  })
+
+  test('a search attribute is a value alone, or a value with its type', async () => {
+    const values = [
+      'x',
+      1.5,
+      true,
+      ['a'],
+      { type: 'int', value: 1 },
+      null,
+      [1],
+      { value: 1 },
+      { type: 'int', value: 'x' },
+    ]
+
+    const accepted = await accepts(
+      'StartRequest',
+      values.map((value) => ({ workflowName: 'plain', input: 1, searchAttributes: { A: value } })),
+    )
+
+    expect(accepted).toEqual([true, true, true, true, true, false, false, false, false])
   })
 
   test('headers of a message have no empty name', async () => {
