@@ -4,6 +4,7 @@ import type { ExecutionRef } from '../domain/execution.ts'
 import type { EngineClock } from './clock.ts'
 import type { Payloads } from './payloads.ts'
 import type { Rpc } from './rpc.ts'
+import type { PollSlots } from './waits/poll-slots.ts'
 
 /** What every engine call needs. */
 export interface EngineContext {
@@ -11,6 +12,8 @@ export interface EngineContext {
   namespace: string
   payloads: Payloads
   clock: EngineClock
+  /** For every long poll. */
+  polls: PollSlots
 }
 
 /** The identity that the engine records with our requests. It names neither host nor process. */

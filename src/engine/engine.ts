@@ -29,6 +29,7 @@ import { lazyEventToJson } from './events/lazy-event-json.ts'
 import { createPayloads, type EncodedOutput } from './payloads.ts'
 import { createRpc } from './rpc.ts'
 import type { Transport } from './transport/transport.ts'
+import { createPollSlots } from './waits/poll-slots.ts'
 import { createSharedWaits } from './waits/shared-waits.ts'
 import { waitPorts } from './waits/wait-ports.ts'
 
@@ -41,7 +42,7 @@ export interface EngineOptions {
   /** Called for each output, query result or update result that needs a codec while none is configured. */
   onEncodedOutput?: (output: EncodedOutput) => void
   /**
-   * Maximum number of long polls that all waits share. Default:
+   * Maximum number of long polls, whatever they wait for. Waits for the ends of runs share them. Default: no limit, and
    * each wait has its own, because a request cannot await the I/O of another request (workerd).
    */
   maxPolls?: number
@@ -51,8 +52,9 @@ export interface EngineOptions {
 export function createEngine(options: EngineOptions): Engine {
   const { transport, namespace, maxPayloadBytes, codec, onEncodedOutput, maxPolls } = options
   const payloads = createPayloads({ codec, maxBytes: maxPayloadBytes, ...(onEncodedOutput && { onEncodedOutput }) })
-  const context: EngineContext = { rpc: createRpc(transport), namespace, payloads, clock: createEngineClock() }
-  const sharedWaits = maxPolls === undefined ? null : createSharedWaits(waitPorts(context, maxPolls))
+  const polls = createPollSlots(maxPolls ?? Number.POSITIVE_INFINITY)
+  const context: EngineContext = { rpc: createRpc(transport), namespace, payloads, clock: createEngineClock(), polls }
+  const sharedWaits = maxPolls === undefined ? null : createSharedWaits(waitPorts(context))
   const eventToJson = lazyEventToJson()
   return {
     start: (request, call) => start(context, request, call),

@@ -1,5 +1,4 @@
 import { type Call, withTimeout } from '../../domain/call.ts'
-import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { EventPage, EventsRequest, HistoryPosition } from '../../domain/inspect/history-page.ts'
 import { fromBase64, toBase64 } from '../../lib/base64.ts'
 import type { Lazy } from '../../lib/lazy.ts'
@@ -11,8 +10,8 @@ import { toServiceError } from '../errors.ts'
 import { decodeEvents } from '../events/decode-events.ts'
 import type { EventToJson } from '../events/event-json.ts'
 import { readPage } from './history-pages.ts'
-import { classifyPollFailure, pauseBetweenPollsMs } from './poll-failure.ts'
-import { isOver, pauseSince, withPollDeadline } from './wait.ts'
+import { type Polled, pollUntil } from './poll-until.ts'
+import { withPollDeadline } from './wait.ts'
 
 /** The next events, at most `maxEvents`. Waits until there is one, or `waitMs` are over. */
 export async function events(
@@ -26,7 +25,7 @@ export async function events(
   try {
     const now = from.live === null || waitMs === 0 ? await readNow(reader, from, call) : nothingAfter(from)
     const isWaiting = now.events.length === 0 && waitMs > 0
-    const { events, next } = isWaiting ? await poll(reader, now.next, withTimeout(call, waitMs)) : now
+    const { events, next } = isWaiting ? await waitForEvents(reader, now.next, withTimeout(call, waitMs)) : now
     const last = events.at(-1)
     const status = last === undefined ? null : closeStatus(last)
     return {
@@ -72,25 +71,18 @@ async function readNow({ context, run, maxEvents }: Reader, from: HistoryPositio
   }
 }
 
-/** Long polls until there is an event, or `call` is over. Continues through outages of the engine. */
-async function poll(reader: Reader, from: HistoryPosition, call: Call): Promise<Found> {
-  let found = nothingAfter(from)
-  for (let failures = 0; !isOver(call); failures++) {
-    const polledAt = Date.now()
-    try {
-      found = await pollOnce(reader, found.next, call)
-      failures = -1
-    } catch (error) {
-      if (isOver(call)) break
-      if (classifyPollFailure(error) === 'final') throw error
-      call.note({ waitInterrupted: error })
-      // An engine that rejects polls may respond to other calls. If it does not, the next poll reports it.
-      found = await readNow(reader, found.next, withTimeout(call, TIMEOUT_MS.describe)).catch(() => found)
-    }
-    if (found.events.length > 0) break
-    if (failures >= 0 || found.isRepeated) await pauseSince(polledAt, pauseBetweenPollsMs(failures), call)
+/** Waits until there is an event, or `call` is over. */
+async function waitForEvents(reader: Reader, from: HistoryPosition, call: Call): Promise<Found> {
+  let last = nothingAfter(from)
+  const toPolled = (found: Found): Polled<Found> => {
+    last = found
+    return found.events.length > 0 ? { found } : { found: null, isRepeated: found.isRepeated === true }
   }
-  return found
+  const found = await pollUntil(reader.context, call, {
+    poll: async (polling) => toPolled(await pollOnce(reader, last.next, polling)),
+    read: async (reading) => toPolled(await readNow(reader, last.next, reading)),
+  })
+  return found ?? last
 }
 
 async function pollOnce({ context, run, maxEvents }: Reader, from: HistoryPosition, call: Call): Promise<Found> {

@@ -8,9 +8,9 @@ import { GrpcCode } from '../../temporal/grpc-code.ts'
 import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import { type Response, RpcError } from '../transport/transport.ts'
-import { classifyPollFailure, pauseBetweenPollsMs } from './poll-failure.ts'
+import { pollUntil } from './poll-until.ts'
 import { resultOf, toUpdateError, UNTIL_COMPLETED } from './update-outcome.ts'
-import { isOver, pauseSince, withPollDeadline } from './wait.ts'
+import { withPollDeadline } from './wait.ts'
 
 interface SentUpdate {
   ref: ExecutionRef
@@ -18,7 +18,7 @@ interface SentUpdate {
   updateId: string
 }
 
-type Polled = Response<'pollWorkflowExecutionUpdate'>
+type State = Response<'pollWorkflowExecutionUpdate'>
 
 /** How far the update is, after waiting at most `waitMs` for it to complete. */
 export async function pollUpdate(
@@ -42,33 +42,23 @@ export async function pollUpdate(
   }
 }
 
-/** Null when `call` is over before. Continues to wait through outages of the engine. */
-async function waitUntilCompleted(context: EngineContext, update: SentUpdate, call: Call): Promise<Polled | null> {
-  call.startWaiting()
-  for (let failures = 0; !isOver(call); ) {
-    const polledAt = Date.now()
-    try {
-      const polled = await pollOnce(context, update, call)
-      if (polled.outcome) return polled
-      failures = 0
-    } catch (error) {
-      if (isOver(call)) return null
-      if (classifyPollFailure(error) === 'final') throw error
-      call.note({ waitInterrupted: error })
-      failures++
-    }
-    await pauseSince(polledAt, pauseBetweenPollsMs(failures), call)
-  }
-  return null
+/** Null when `call` is over before. */
+function waitUntilCompleted(context: EngineContext, update: SentUpdate, call: Call): Promise<State | null> {
+  // The engine may answer at once that the update is not complete.
+  const toPolled = (state: State) => ({ found: state.outcome ? state : null, isRepeated: true })
+  return pollUntil(context, call, {
+    poll: async (polling) => toPolled(await pollOnce(context, update, polling)),
+    read: async (reading) => toPolled(await readNow(context, update, reading)),
+  })
 }
 
 /** The engine responds after 20 s at the latest. */
-function pollOnce(context: EngineContext, update: SentUpdate, call: Call): Promise<Polled> {
+function pollOnce(context: EngineContext, update: SentUpdate, call: Call): Promise<State> {
   const request = { ...toRequest(context, update), waitPolicy: UNTIL_COMPLETED }
   return withPollDeadline(call, (polling) => context.rpc('pollWorkflowExecutionUpdate', request, polling))
 }
 
-function readNow(context: EngineContext, update: SentUpdate, call: Call): Promise<Polled> {
+function readNow(context: EngineContext, update: SentUpdate, call: Call): Promise<State> {
   return context.rpc('pollWorkflowExecutionUpdate', toRequest(context, update), call)
 }
 
@@ -79,7 +69,7 @@ function toRequest({ namespace }: EngineContext, { ref, updateId }: SentUpdate) 
 async function toState(
   context: EngineContext,
   { ref: { workflowId, runId: pinned }, name, updateId }: SentUpdate,
-  { outcome, stage, updateRef }: Polled,
+  { outcome, stage, updateRef }: State,
   call: Call,
 ): Promise<UpdateState> {
   const run = { workflowId, runId: updateRef?.workflowExecution?.runId || pinned || '' }

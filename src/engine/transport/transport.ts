@@ -62,9 +62,10 @@ export interface Transport {
   close(): Promise<void>
 }
 
-/** Whether the engine holds the call until an event is recorded. */
+/** Whether the engine holds the call until an event is recorded, or an update that was sent before has completed. */
 export function isLongPoll(request: object): boolean {
-  return 'waitNewEvent' in request && request.waitNewEvent === true
+  if ('waitNewEvent' in request) return request.waitNewEvent === true
+  return 'updateRef' in request && 'waitPolicy' in request
 }
 
 /** A decoded detail of an error. */

@@ -6,7 +6,7 @@ import type { Call } from '../../domain/call.ts'
 import type { Closing } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { type BatchPorts, createBatches } from './batches.ts'
-import { createPollLimit } from './poll-limit.ts'
+import type { PollSlots } from './poll-slots.ts'
 import { endAll, failAll, join, noteAll, type Watch } from './watch.ts'
 
 export interface SharedWaitsPorts extends Pick<BatchPorts, 'findEnded'> {
@@ -17,7 +17,7 @@ export interface SharedWaitsPorts extends Pick<BatchPorts, 'findEnded'> {
   poll(run: RunRef, signal: AbortSignal, note: Call['note']): Promise<Closing | 'limited' | null>
   /** How a run ended; null while it is open, or cannot be read at the moment. */
   readClosing(run: RunRef): Promise<Closing | null>
-  maxPolls: number
+  slots: PollSlots
 }
 
 export interface SharedWaits {
@@ -36,6 +36,7 @@ const MIN_POLL_MS = 2000
 interface Poll {
   openedAt: number
   abort(): void
+  freeSlot(): void
 }
 
 /**
@@ -43,10 +44,10 @@ interface Poll {
  * one is closed, and its run is looked up in batches until a poll is free.
  */
 export function createSharedWaits(ports: SharedWaitsPorts): SharedWaits {
+  const { slots } = ports
   const watches = new Map<string, Watch>()
   // In the order in which the polls were opened.
   const polls = new Map<Watch, Poll>()
-  const limit = createPollLimit(ports.maxPolls)
   const batches = createBatches({
     findEnded: ports.findEnded,
     check,
@@ -56,14 +57,15 @@ export function createSharedWaits(ports: SharedWaitsPorts): SharedWaits {
   function enter(run: RunRef): Watch {
     const watch: Watch = { run, waiters: new Set(), checkedAt: Date.now() }
     watches.set(keyOf(run), watch)
-    if (!hasFreePoll()) giveUpOldestPoll()
-    if (hasFreePoll()) void follow(watch)
-    else batches.add(watch)
+    if (!slots.hasFree()) giveUpOldestPoll()
+    followOrAdd(watch)
     return watch
   }
 
-  function hasFreePoll(): boolean {
-    return polls.size < limit.current()
+  function followOrAdd(watch: Watch): void {
+    const freeSlot = slots.take()
+    if (freeSlot === null) batches.add(watch)
+    else void follow(watch, freeSlot)
   }
 
   function giveUpOldestPoll(): void {
@@ -76,15 +78,15 @@ export function createSharedWaits(ports: SharedWaitsPorts): SharedWaits {
   }
 
   function promote(): void {
-    for (let count = 0; count < PROMOTIONS && hasFreePoll(); count++) {
+    for (let count = 0; count < PROMOTIONS && slots.hasFree(); count++) {
       const next = batches.shift()
-      if (next !== undefined) void follow(next)
+      if (next !== undefined) followOrAdd(next)
     }
   }
 
-  async function follow(watch: Watch): Promise<void> {
+  async function follow(watch: Watch, freeSlot: () => void): Promise<void> {
     const controller = new AbortController()
-    const poll: Poll = { openedAt: Date.now(), abort: () => controller.abort() }
+    const poll: Poll = { openedAt: Date.now(), abort: () => controller.abort(), freeSlot }
     polls.set(watch, poll)
     // The poll may be closed by the time it returns, and the run may even have another one.
     const isOpen = () => polls.get(watch) === poll
@@ -100,7 +102,7 @@ export function createSharedWaits(ports: SharedWaitsPorts): SharedWaits {
 
   function lowerLimit(watch: Watch): void {
     closePoll(watch)
-    limit.lower(polls.size)
+    slots.lower()
     batches.add(watch)
   }
 
@@ -108,6 +110,7 @@ export function createSharedWaits(ports: SharedWaitsPorts): SharedWaits {
     const poll = polls.get(watch)
     polls.delete(watch)
     poll?.abort()
+    poll?.freeSlot()
   }
 
   async function check(watch: Watch): Promise<void> {

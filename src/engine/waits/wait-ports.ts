@@ -6,9 +6,9 @@ import { findEnded } from './find-ended.ts'
 import type { SharedWaitsPorts } from './shared-waits.ts'
 
 /** The engine calls of shared waits. No request's deadline ends a call that several requests share. */
-export function waitPorts(context: EngineContext, maxPolls: number): SharedWaitsPorts {
+export function waitPorts(context: EngineContext): SharedWaitsPorts {
   return {
-    maxPolls,
+    slots: context.polls,
     poll: (run, signal, note) =>
       follow(context, run, { ...backgroundCall('waits', 0), deadlineAt: Number.POSITIVE_INFINITY, signal, note }),
     findEnded: (runs) => findEnded(context, runs),

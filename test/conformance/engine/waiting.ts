@@ -6,6 +6,7 @@ import { createEngine } from '../../../src/engine/engine.ts'
 import { createPayloads } from '../../../src/engine/payloads.ts'
 import { createRpc } from '../../../src/engine/rpc.ts'
 import { findEnded } from '../../../src/engine/waits/find-ended.ts'
+import { createPollSlots } from '../../../src/engine/waits/poll-slots.ts'
 import type { RunRef } from '../../../src/protocol/run-ref.ts'
 import { call, type EngineFixture } from './engine-fixture.ts'
 
@@ -67,7 +68,8 @@ export function waiting(fixture: EngineFixture): void {
   test('findEnded, readClosingNow: agree on the runs that have ended, however they did', async () => {
     const { transport } = fixture
     const payloads = createPayloads({ codec: null, maxBytes: 1000 })
-    const context = { rpc: createRpc(transport), namespace: 'default', payloads, clock: createEngineClock() }
+    const [rpc, clock, polls] = [createRpc(transport), createEngineClock(), createPollSlots(1000)]
+    const context = { rpc, namespace: 'default', payloads, clock, polls }
     const [completed, failed, continued, terminated, canceled, running, paused] = await Promise.all([
       fixture.start('nothing'),
       fixture.start('failWithCauses'),

@@ -5,6 +5,7 @@ import type { EngineContext } from '../../../../src/engine/context.ts'
 import { createPayloads } from '../../../../src/engine/payloads.ts'
 import { createRpc } from '../../../../src/engine/rpc.ts'
 import { RpcError, type Transport } from '../../../../src/engine/transport/transport.ts'
+import { createPollSlots } from '../../../../src/engine/waits/poll-slots.ts'
 import { toPayload } from '../../../../src/temporal/payload.ts'
 
 const RUNNING = 1
@@ -54,6 +55,7 @@ export function scriptedContext(...answers: (object | Answer)[]): { context: Eng
       namespace: 'default',
       payloads: createPayloads({ codec: null, maxBytes: 1000 }),
       clock: createEngineClock(),
+      polls: createPollSlots(10),
     },
     sent,
   }

@@ -4,6 +4,7 @@ import { createEngineClock } from '../../../../src/engine/clock.ts'
 import type { EngineContext } from '../../../../src/engine/context.ts'
 import { createPayloads } from '../../../../src/engine/payloads.ts'
 import { RpcError } from '../../../../src/engine/transport/transport.ts'
+import { createPollSlots } from '../../../../src/engine/waits/poll-slots.ts'
 import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
 import { toPayload } from '../../../../src/temporal/payload.ts'
 import { aCall, refusal } from '../../call.ts'
@@ -32,6 +33,7 @@ function scriptedContext(...answers: unknown[]): { context: EngineContext; sent:
       namespace: 'default',
       payloads: createPayloads({ codec: null, maxBytes: 1e6 }),
       clock: createEngineClock(),
+      polls: createPollSlots(10),
     },
     sent,
   }

@@ -6,6 +6,7 @@ import type { EngineContext } from '../../../../src/engine/context.ts'
 import { createPayloads } from '../../../../src/engine/payloads.ts'
 import type { Rpc } from '../../../../src/engine/rpc.ts'
 import { RpcError } from '../../../../src/engine/transport/transport.ts'
+import { createPollSlots } from '../../../../src/engine/waits/poll-slots.ts'
 import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
 import { aCall, refusal } from '../../call.ts'
 
@@ -55,6 +56,7 @@ function scriptedContext(...answers: (object | Error | 'held')[]) {
     namespace: 'default',
     payloads: createPayloads({ codec: null, maxBytes: 1000 }),
     clock: createEngineClock(),
+    polls: createPollSlots(10),
   }
   return { context, polls, run }
 }

@@ -1,5 +1,6 @@
 /** Ports of shared waits whose polls and queries a test answers by hand. */
 import type { Call } from '../../../../src/domain/call.ts'
+import { createPollSlots } from '../../../../src/engine/waits/poll-slots.ts'
 import type { SharedWaitsPorts } from '../../../../src/engine/waits/shared-waits.ts'
 import type { Closing } from '../../../../src/protocol/execution.ts'
 import type { RunRef } from '../../../../src/protocol/run-ref.ts'
@@ -29,7 +30,7 @@ export function scriptedPorts(maxPolls: number) {
   const ended = new Set<string>()
   const failures: { query?: Error; read?: Error } = {}
   const ports: SharedWaitsPorts = {
-    maxPolls,
+    slots: createPollSlots(maxPolls),
     poll({ runId }, signal, note) {
       const { promise, resolve, reject } = Promise.withResolvers<Closing | 'limited' | null>()
       signal.addEventListener('abort', () => resolve(null))
