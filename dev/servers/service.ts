@@ -27,14 +27,17 @@ export interface ServiceProcessOptions {
   catalog: string
   /** More variables. By default the service has no token and a free port that the system chooses. */
   env?: Record<string, string>
+  /** The module that Node runs. Default: that of `npm start`. */
+  entry?: string
 }
 
 /** Resolves when the service listens. */
-export async function startServiceProcess({ address, catalog, env }: ServiceProcessOptions): Promise<ServiceProcess> {
+export async function startServiceProcess(options: ServiceProcessOptions): Promise<ServiceProcess> {
+  const { address, catalog, env, entry = SERVICE_ENTRY } = options
   const events: LogEvent[] = []
   const server = await startProcess({
     command: process.execPath,
-    args: [SERVICE_ENTRY],
+    args: [entry],
     env: {
       PATH: process.env.PATH,
       SERVICE_PORT: '0',

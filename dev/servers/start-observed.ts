@@ -3,7 +3,8 @@ import { exitSignal, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Inventory } from './observed-service.ts'
 
-const ENTRY = fileURLToPath(new URL('./observed-service.ts', import.meta.url))
+/** Starts the service on Node, and prints its memory, timers and sockets after each SIGUSR2. */
+export const OBSERVED_ENTRY = fileURLToPath(new URL('./observed-service.ts', import.meta.url))
 
 export interface ObservedService {
   url: string
@@ -32,7 +33,11 @@ export async function startObservedService(options: ObservedServiceOptions): Pro
   const lines: string[] = []
   const service = await startProcess({
     command: process.execPath,
-    args: [...(maxHeapMebibytes === undefined ? [] : [`--max-heap-size=${maxHeapMebibytes}`]), '--expose-gc', ENTRY],
+    args: [
+      ...(maxHeapMebibytes === undefined ? [] : [`--max-heap-size=${maxHeapMebibytes}`]),
+      '--expose-gc',
+      OBSERVED_ENTRY,
+    ],
     env: { PATH: process.env.PATH, SERVICE_PORT: '0', SERVICE_CATALOG_ID: catalog, ENGINE_ADDRESS: address, ...env },
     onLine: (line) => void lines.push(line),
   })

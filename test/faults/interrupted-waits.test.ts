@@ -8,6 +8,7 @@ import type { Answer, Api } from '../support/api.ts'
 import { type CodecServer, opaque, startCodec } from '../support/codec.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
+import { announceErrors } from '../support/invariants.ts'
 import type { Service } from '../support/service.ts'
 
 const CATALOG = 'interrupted'
@@ -141,6 +142,7 @@ describe('a codec that fails', () => {
   })
 
   test('interrupted waits: an unreachable codec has its own error, and a read is retryable', async () => {
+    announceErrors(/"error":"PayloadCodecError"/)
     await coded.run('nothing', null, { workflowId: 'coded-3' })
     await run(coded, 'echo', 'coded-4', '2m')
     codec.fail(500)

@@ -17,6 +17,7 @@ import { type CodecServer, startCodec } from '../support/codec.ts'
 import type { FaultProxy } from '../support/fault-proxy.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
 import { ENGINE_ERROR_TEXT } from '../support/internal-strings.ts'
+import { announceErrors } from '../support/invariants.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 import { leaksIn, VARIABLES } from '../support/variables.ts'
 import { whenInTime } from '../support/when-in-time.ts'
@@ -175,6 +176,7 @@ test('secrets: rejected requests reveal nothing', async () => {
 })
 
 test('secrets: bugs and unexpected responses of the engine reveal nothing', async () => {
+  announceErrors(/does not begin with WorkflowExecutionStarted/, new RegExp(ENGINE_ERROR_TEXT))
   const { workflowId } = await run('nothing')
   const foreign = `127.0.0.1:7234, ${process.pid}@${hostname()} at ${process.cwd()}`
   const leaky = `${ENGINE_ERROR_TEXT} ${foreign}, key marked-api-key of ${NAMESPACE} at ${tls.address}`
@@ -238,6 +240,7 @@ test('secrets: stores that reject, disconnect or are unreachable reveal nothing'
 })
 
 test('secrets: a codec that fails or is unreachable reveals nothing', async () => {
+  announceErrors(/"error":"PayloadCodecError"/)
   codec.fail(500)
   const failed = await healthy.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
   await codec.close()

@@ -3,13 +3,14 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
-import { describe, expect, inject } from 'vitest'
+import { beforeAll, describe, expect, inject } from 'vitest'
 import type { LogEvent } from '../../dev/servers/service.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { GrpcCode } from '../../src/temporal/grpc-code.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
+import { announceErrors } from '../support/invariants.ts'
 import { NO_RESPONSE, type Service, startService } from '../support/service.ts'
 import { readiness } from '../support/when-in-time.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints, toStatusLines } from './endpoints.ts'
@@ -84,6 +85,8 @@ async function expiredEngine(): Promise<string> {
 }
 
 describe('an API key that is rejected', () => {
+  beforeAll(() => announceErrors(/check ENGINE_API_KEY/))
+
   test('wrong keys: is logged once, with the variable to check and without its value', async () => {
     expect((await warningsOf(refused)).map(({ message }) => message)).toEqual([
       expect.stringContaining('ENGINE_API_KEY'),
@@ -106,6 +109,8 @@ describe('an API key that is rejected', () => {
 })
 
 describe('a namespace that is missing', () => {
+  beforeAll(() => announceErrors(/check ENGINE_NAMESPACE/))
+
   test('wrong keys: is logged once, with the variable to check', async () => {
     expect((await warningsOf(missing)).map(({ message }) => message)).toEqual([
       expect.stringContaining('ENGINE_NAMESPACE'),

@@ -8,6 +8,7 @@ import { describeProcessLifecycle } from '../conformance/process-lifecycle.ts'
 import { processOf, type ServeEntry, workerdOf } from '../support/entries.ts'
 import { test } from '../support/fixtures.ts'
 import { undisturbedClock } from '../support/idle-clock.ts'
+import { announceErrors } from '../support/invariants.ts'
 
 const COMMANDS = { Node: [process.execPath], Bun: [bin('bun')], Deno: [bin('deno'), 'run', ...DENO_PERMISSIONS] }
 
@@ -34,6 +35,7 @@ describeProcessLifecycle(
 )
 
 test('Deno: the service listens again after it has run out of file descriptors', async ({ engine }) => {
+  announceErrors(/Deno stopped listening; retrying.*Too many open files/)
   const serve = bundleOn('Deno', 'sh', '-c', 'ulimit -n 80 && exec "$0" "$@"')
   const { url, ...service } = await serve({
     PATH: process.env.PATH ?? '',

@@ -8,6 +8,7 @@ import { bin, DENO_PERMISSIONS, type WorkerdBindings, workerdConfig } from '../.
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { withMetrics } from './invariants.ts'
 
 export interface ServedEntry extends Pick<RunningProcess, 'ended' | 'output' | 'pid'> {
   url: string
@@ -30,7 +31,7 @@ export function processOf(command: string, ...args: string[]): ServeEntry {
       command,
       args,
       cwd: ROOT,
-      env: withEngineHttpUrl(env),
+      env: withMetrics(withEngineHttpUrl(env)),
       onLine: (line) => {
         url ??= listeningAt(line)
       },

@@ -23,6 +23,7 @@ import { createKvStore } from '../../src/store/kv/kv-store.ts'
 import { type PorticoPluginOptions, porticoPlugin } from '../../src/worker/plugin.ts'
 import { type Api, makeApi } from './api.ts'
 import { startFaultProxy } from './fault-proxy.ts'
+import { watchPolls } from './invariants.ts'
 import { startS3Proxy } from './s3-proxy.ts'
 import { serve } from './serve.ts'
 import { startService } from './service.ts'
@@ -159,6 +160,7 @@ function withServers(testOnEngine: typeof base) {
       /** A proxy in front of the engine that passes everything on, except what a test tells it to fail. */
       .extend('faultProxy', { scope: 'file' }, async ({ engine, cleanup }) => {
         const proxy = await startFaultProxy(engine.address, engine.httpUrl)
+        watchPolls(proxy)
         cleanup.defer(() => proxy.stop())
         return proxy
       })

@@ -6,6 +6,7 @@ import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
 import { httpApiTransport } from '../../src/engine/transport/http/transport.ts'
 import { jsonLog } from '../../src/log.ts'
 import { createPortico } from '../../src/portico.ts'
+import { watchLines, watchMetrics, withMetrics } from './invariants.ts'
 import { checkLines } from './log-leak-recorder.ts'
 import { withUnusedSecrets } from './variables.ts'
 
@@ -19,19 +20,35 @@ export interface Served {
 
 /** `env` overrides the defaults: no token, and a new catalog. */
 export function serve(env: Environment = {}): Served {
-  const told = withUnusedSecrets({
-    ENGINE_ADDRESS: inject('engine').address,
-    SERVICE_CATALOG_ID: `served-${crypto.randomUUID()}`,
-    SERVICE_ALLOW_ANONYMOUS: 'true',
-    ...env,
-  })
+  const told = withMetrics(
+    withUnusedSecrets({
+      ENGINE_ADDRESS: inject('engine').address,
+      SERVICE_CATALOG_ID: `served-${crypto.randomUUID()}`,
+      SERVICE_ALLOW_ANONYMOUS: 'true',
+      ...env,
+    }),
+  )
   const config = parseConfig(told, { binds: false })
-  const log = jsonLog({ minLevel: 'debug', write: checkLines(told) ?? (() => {}), redact: redactValues(told) })
+  const listeners = [checkLines(told), watchLines(told)]
+  const write = (line: string) => {
+    for (const listen of listeners) listen?.(line)
+  }
+  const log = jsonLog({ minLevel: 'debug', write, redact: redactValues(told) })
   const { address, apiKey, httpUrl } = config.engine
   const isHttp = config.engine.transport === 'http'
   const transport = isHttp
     ? httpApiTransport({ url: httpUrl ?? '', apiKey })
     : grpcTransport({ address, apiKey, tls: null })
-  const { fetch, drain, close } = createPortico({ config, transport, log, runtime: 'node', readDocsFile })
+  const portico = createPortico({ config, transport, log, runtime: 'node', readDocsFile })
+  const { fetch, fetchMetrics, drain } = portico
+  const readMetrics = async () => (await (fetchMetrics ?? fetch)(new Request('http://localhost/metrics'))).text()
+  const unwatch = watchMetrics(`The service of ${config.catalog}`, {
+    read: readMetrics,
+    countScrapes: fetchMetrics === null,
+  })
+  const close = () => {
+    unwatch()
+    return portico.close()
+  }
   return { catalog: config.catalog, fetch, drain, close }
 }

@@ -1,6 +1,8 @@
 /** The service as a process of its own, with a client that checks every response. */
 import { type ServiceProcess, type ServiceProcessOptions, startServiceProcess } from '../../dev/servers/service.ts'
+import { OBSERVED_ENTRY } from '../../dev/servers/start-observed.ts'
 import { type Api, makeApi } from './api.ts'
+import { watchTimers, withMetrics } from './invariants.ts'
 import type { SeenAnswer } from './record.ts'
 import { withUnusedSecrets } from './variables.ts'
 
@@ -17,6 +19,11 @@ export const NO_RESPONSE = 'cannot use the engine yet: it does not respond; chec
 
 /** Resolves when it listens. */
 export async function startService({ engine = 'real', env = {}, ...options }: ServiceOptions): Promise<Service> {
-  const service = await startServiceProcess({ ...options, env: withUnusedSecrets(env) })
+  const service = await startServiceProcess({
+    entry: OBSERVED_ENTRY,
+    ...options,
+    env: withMetrics(withUnusedSecrets(env)),
+  })
+  watchTimers(service)
   return { ...makeApi({ url: service.url, engine }), ...service }
 }

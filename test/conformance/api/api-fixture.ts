@@ -5,6 +5,7 @@ import { until } from '../../../src/cli/dev/servers/until.ts'
 import { type Api, makeApi } from '../../support/api.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
 import { test } from '../../support/fixtures.ts'
+import { watchPolls } from '../../support/invariants.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
 import { withUnusedSecrets } from '../../support/variables.ts'
 import { UNANSWERED_MS } from '../engine/engine-fixture.ts'
@@ -80,6 +81,7 @@ export function apiFixture(serve: Serve, gaps: readonly Gap[]): () => ApiFixture
     const catalog = `api-${crypto.randomUUID()}`
     const plainTaskQueue = `plain-${crypto.randomUUID()}`
     const faultProxy = await startFaultProxy(engine.address, engine.httpUrl)
+    watchPolls(faultProxy)
     cleanup.defer(() => faultProxy.stop())
     const env = withUnusedSecrets({
       PATH: process.env.PATH ?? '',

@@ -4,6 +4,7 @@ import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
 import { makeApi } from '../../support/api.ts'
 import type { Fault } from '../../support/fault-proxy.ts'
 import { idleClock } from '../../support/idle-clock.ts'
+import { announceErrors } from '../../support/invariants.ts'
 import { readiness } from '../../support/when-in-time.ts'
 import { type ApiFixture, anId, type Serve, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
@@ -146,6 +147,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
   })
 
   test('faults: a missing namespace is an EngineError without the engine’s message', async () => {
+    announceErrors(/check ENGINE_NAMESPACE/)
     const { catalog } = api()
     const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0' }
     const { address, httpUrl } = inject('engine')
@@ -164,6 +166,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
   })
 
   test('faults: an API key that the engine rejects is an error without details', async () => {
+    announceErrors(/check ENGINE_API_KEY: .*key k3y is void/)
     const { serviceBehindFaultProxy, faultProxy } = api()
     const workflowId = anId()
     faultProxy.on({
@@ -193,6 +196,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
   })
 
   test('faults: a bug is a 500 without details, with a request id that is in the log', async () => {
+    announceErrors(/"requestId":"look-for-me"/)
     const { serviceBehindFaultProxy, faultProxy } = api()
     const { workflowId } = await startDirectly(api(), 'nothing')
     await untilStatus(api(), workflowId, 'completed')

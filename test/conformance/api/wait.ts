@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Answer } from '../../support/api.ts'
 import { eventsIn, openEvents } from '../../support/event-stream.ts'
 import { type ApiFixture, anId, startDirectly, untilStatus } from './api-fixture.ts'
@@ -245,6 +246,19 @@ export function waiting(api: () => ApiFixture): void {
       accepted(short.body.workflowId),
     ])
     await terminate(short.body.workflowId)
+  })
+
+  test('Prefer: a repeated run with the key of one that has ended returns its result', async () => {
+    const body = { workflowName: 'echo', input: 1 }
+    const headers = { Prefer: 'respond-async', 'Idempotency-Key': anId() }
+
+    await run(body, headers)
+    const repeated = await until('it has ended', async () => {
+      const answer = await run(body, headers)
+      return answer.status === 200 && answer
+    })
+
+    expect([repeated.body.output, repeated.headers.get('Idempotency-Replayed')]).toEqual([1, 'true'])
   })
 
   test('Prefer: without respond-async it has no effect, and errors before the start stay errors', async () => {

@@ -1,0 +1,184 @@
+/**
+ * What holds of every service when the tests of a file are over: it handles nothing, waits for nothing, and has logged
+ * no error that a test did not announce. `setup.ts` checks it after each file, for every service that still runs.
+ */
+import { afterAll, aroundAll } from 'vitest'
+import type { ServiceProcess } from '../../dev/servers/service.ts'
+import { isGone } from '../../src/cli/dev/servers/process.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
+import { sleep } from '../../src/lib/abort.ts'
+import { POLL } from './call-log.ts'
+import type { FaultProxy } from './fault-proxy.ts'
+import { parseMetrics, type Sample } from './prometheus.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+interface WatchedService {
+  name: string
+  /** What it is doing, such as `portico_open_waits 1`. Empty when it is idle or has ended. */
+  readWork(): Promise<string[]>
+}
+
+/** Where the metrics of a service are. */
+interface Metrics {
+  /** Null when the service has ended. */
+  read(): Promise<string | null>
+  /** Whether the request that reads them is one of the requests that they count. */
+  countScrapes: boolean
+}
+
+interface WatchedFile {
+  services: Set<WatchedService>
+  announced: RegExp[]
+  /** Lines of level error, and what a runtime prints about a bug. */
+  errors: string[]
+}
+
+// The engine holds a poll for 20 s, and workerd ends a wait of a client that has left when it next writes.
+const IDLE_WITHIN_MS = 30_000
+const PROBE_EVERY_MS = 100
+const SCRAPE_TIMEOUT_MS = 10_000
+
+// What Node prints about listeners that nobody removes, and about a rejection that nobody handles.
+const BUG = /MaxListenersExceededWarning|UnhandledPromiseRejection|ERR_UNHANDLED_REJECTION/
+
+let file: WatchedFile = createFile()
+
+function createFile(): WatchedFile {
+  return { services: new Set(), announced: [], errors: [] }
+}
+
+/**
+ * Lines of level error that match are expected in this test file. Name what only the announced error has, such as the
+ * id of its workflow or its message.
+ */
+export function announceErrors(...patterns: RegExp[]): void {
+  file.announced.push(...patterns)
+}
+
+/** Turns metrics on, on a port of their own, unless the test configures them. */
+export function withMetrics(env: Readonly<Record<string, string>>): Record<string, string> {
+  if (env.SERVICE_METRICS_ON !== undefined) return { ...env }
+  return { SERVICE_METRICS_ON: 'true', SERVICE_METRICS_PORT: '0', ...env }
+}
+
+/** Watches the metrics of a service inside this process until the returned function is called. */
+export function watchMetrics(name: string, metrics: Metrics): () => void {
+  const { services } = file
+  const service = { name, readWork: () => openWork(metrics) }
+  services.add(service)
+  return () => void services.delete(service)
+}
+
+/** Watches the timers of a process that `observed-service.ts` runs. A loop that reads at intervals has one, too. */
+export function watchTimers({ url, pid, events }: Pick<ServiceProcess, 'url' | 'pid' | 'events'>): void {
+  file.services.add({
+    name: `The service at ${url}`,
+    async readWork() {
+      const seen = events.length
+      if (isGone(pid)) return []
+      process.kill(pid, 'SIGUSR2')
+      const inventory = await until(
+        `the service at ${url} prints its inventory`,
+        () => isGone(pid) || events.slice(seen).find(({ message }) => message === 'inventory'),
+      )
+      return inventory === true || inventory.timers === 0 ? [] : [`timers ${inventory.timers}`]
+    },
+  })
+}
+
+/** Watches the polls that reach the engine, also of a service without metrics (workerd). */
+export function watchPolls({ calls }: Pick<FaultProxy, 'calls'>): void {
+  const open = () => calls.open(POLL)
+  file.services.add({
+    name: 'The service behind the fault proxy',
+    readWork: async () => (open() === 0 ? [] : [`${POLL} ${open()}`]),
+  })
+}
+
+/** Watches the log of a service, and the service itself if it is a process with metrics. For `observeProcesses`. */
+export function watchLines(env: Environment): ((line: string) => void) | null {
+  if (!env.SERVICE_CATALOG_ID) return null
+  const { services, errors } = file
+  return (line) => {
+    if (isError(line)) errors.push(line)
+    const listening = listeningLine(line)
+    if (listening === null || env.SERVICE_METRICS_ON !== 'true') return
+    const { url, metricsUrl } = listening
+    const read = () => scrape(metricsUrl ?? `${url}/metrics`, env)
+    services.add({
+      name: `The service at ${url}`,
+      readWork: () => openWork({ read, countScrapes: metricsUrl === undefined }),
+    })
+  }
+}
+
+function isError(line: string): boolean {
+  return line.startsWith('{"time"') ? line.includes('"level":"error"') : BUG.test(line)
+}
+
+function listeningLine(line: string): { url: string; metricsUrl?: string } | null {
+  return line.startsWith('{"time"') && line.includes('"message":"listening"') ? JSON.parse(line) : null
+}
+
+async function scrape(url: string, { SERVICE_API_AUTH_TOKEN: tokens }: Environment): Promise<string | null> {
+  const headers = tokens === undefined ? {} : { Authorization: `Basic ${tokens.split(',')[0]}` }
+  try {
+    const response = await fetch(url.replace('0.0.0.0', '127.0.0.1'), {
+      headers,
+      signal: AbortSignal.timeout(SCRAPE_TIMEOUT_MS),
+    })
+    return await response.text()
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError') throw error
+    return null
+  }
+}
+
+/** Registers the checks for the test file that is about to run. */
+export function checkInvariants(): void {
+  file = createFile()
+  const checked = file
+  let busy: string[] = []
+  // Before the fixtures stop the services.
+  afterAll(async () => {
+    busy = (await Promise.all([...checked.services].map(untilIdle))).flat()
+  })
+  // After that: an error in a hook would keep the fixtures from being stopped.
+  aroundAll(async (runFile) => {
+    await runFile()
+    const unexpected = checked.errors.filter((line) => !checked.announced.some((pattern) => pattern.test(line)))
+    const violations = [...busy, ...unexpected.map((line) => `An error that no test announced: ${line}`)]
+    if (violations.length > 0) throw new Error(`After the tests of this file:\n${violations.join('\n')}`)
+  })
+}
+
+async function untilIdle({ name, readWork }: WatchedService): Promise<string[]> {
+  const deadlineAt = Date.now() + IDLE_WITHIN_MS
+  while (true) {
+    const work = await readWork()
+    if (work.length === 0) return []
+    if (Date.now() > deadlineAt) return work.map((it) => `${name} is not idle: ${it}`)
+    await sleep(PROBE_EVERY_MS)
+  }
+}
+
+async function openWork({ read, countScrapes }: Metrics): Promise<string[]> {
+  const text = await read()
+  const samples = text === null ? [] : parseMetrics(text)
+  return samples.filter((sample) => isOpen(sample, countScrapes)).map(describe)
+}
+
+// Gauges that describe the process.
+const CONSTANT = new Set(['portico_build_info'])
+
+/** Whether a gauge of what is open now is not 0, such as `portico_requests_in_flight`. */
+function isOpen({ name, labels, value }: Sample, countScrapes: boolean): boolean {
+  const isGauge = /^(?:portico_|http_server_active_)/.test(name) && !/_(?:total|bucket|sum|count)$/.test(name)
+  const isScrape = name === 'http_server_active_requests' && labels.http_request_method === 'GET'
+  return isGauge && !CONSTANT.has(name) && value !== (countScrapes && isScrape ? 1 : 0)
+}
+
+function describe({ name, labels, value }: Sample): string {
+  return `${name}${JSON.stringify(labels)} ${value}`
+}
