@@ -1,4 +1,5 @@
 import type { temporal } from '@temporalio/proto'
+import type { EngineFeatures } from '../domain/engine.ts'
 import type { ErrorFacts } from '../domain/errors.ts'
 import type { ExecutionRef } from '../domain/execution.ts'
 import type { EngineClock } from './clock.ts'
@@ -9,6 +10,8 @@ import type { PollSlots } from './waits/poll-slots.ts'
 /** What every engine call needs. */
 export interface EngineContext {
   rpc: Rpc
+  /** What the transport supports. */
+  features: EngineFeatures
   namespace: string
   payloads: Payloads
   clock: EngineClock

@@ -53,7 +53,9 @@ export function createEngine(options: EngineOptions): Engine {
   const { transport, namespace, maxPayloadBytes, codec, onEncodedOutput, maxPolls } = options
   const payloads = createPayloads({ codec, maxBytes: maxPayloadBytes, ...(onEncodedOutput && { onEncodedOutput }) })
   const polls = createPollSlots(maxPolls ?? Number.POSITIVE_INFINITY)
-  const context: EngineContext = { rpc: createRpc(transport), namespace, payloads, clock: createEngineClock(), polls }
+  const { features } = transport
+  const [rpc, clock] = [createRpc(transport), createEngineClock()]
+  const context: EngineContext = { rpc, features, namespace, payloads, clock, polls }
   const sharedWaits = maxPolls === undefined ? null : createSharedWaits(waitPorts(context))
   const eventToJson = lazyEventToJson()
   return {

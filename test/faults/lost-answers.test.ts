@@ -151,19 +151,53 @@ test('lost answers: an update-with-start that found a run returns the result of 
   expect((await api.get(`${workflowId}/status`)).body.status).toBe('terminated')
 })
 
-test('lost answers: if the run that accepted the update is unknown, the error has the ids and no Retry-After', async ({
+test('lost answers: a service that has just started finds the run that accepted the update', async ({ serve }) => {
+  const [open, followed] = [`lost-${crypto.randomUUID()}`, `lost-${crypto.randomUUID()}`]
+  const { body: found } = await api.start('messages', null, { workflowId: open })
+  const { body: first } = await api.start('chainOnSignal', 1, { workflowId: followed })
+  const continueAsNew = async () => {
+    await api.post(`${followed}/signal/next`)
+    await until('it has continued', async () => (await api.get(`${followed}/status`)).body.runId !== first.runId)
+  }
+  // Neither has measured the engine's clock: to them runs as young as these may have come after the request.
+  const services = [0, 1].map(() => serve({ ENGINE_ADDRESS: proxy.address }, 'disturbed'))
+
+  const answers = [
+    await updateAndLose(open, 'set', async () => {}, { payload: 'once' }, services[0]),
+    await updateAndLose(followed, 'round', continueAsNew, { workflowName: 'chainOnSignal', input: 1 }, services[1]),
+  ]
+  const { body: state } = await api.post(`${open}/query/state`)
+
+  expect(answers.map(({ status, body }) => [status, body.runId, body.started, body.result])).toEqual([
+    [200, found.runId, false, { before: null, after: 'once' }],
+    [200, first.runId, false, 1],
+  ])
+  expect(state.value).toBe('once')
+  await api.post(`${open}/terminate`)
+  await api.post(`${followed}/terminate`)
+})
+
+test('lost answers: if no run as young as this has the update, the error has the ids and no Retry-After', async ({
   serve,
 }) => {
   const workflowId = `lost-${crypto.randomUUID()}`
   const { body: other } = await api.start('messages', null, { workflowId })
-  // It has not measured the engine's clock: to it a run as young as this may have come after the request.
   const through = serve({ ENGINE_ADDRESS: proxy.address }, 'disturbed')
+  const dropped = async () => {}
+  const method = 'ExecuteMultiOperation'
+  const takeBack = proxy.on({ method, containing: workflowId, fault: { dropped }, times: 1 })
 
-  const { status, body, headers } = await updateAndLose(workflowId, 'set', async () => {}, { payload: 'once' }, through)
+  const { status, body, headers } = await through.post('update-with-start/set', {
+    workflowName: 'messages',
+    workflowId,
+    input: null,
+    payload: 'once',
+  })
+  takeBack()
   const { body: state } = await api.post(`${workflowId}/query/state`)
 
   expect([status, body.error, body.workflowId]).toEqual([503, 'EngineUnavailableError', workflowId])
   expect([body.updateId, headers.get('Retry-After')]).toEqual([expect.stringMatching(/./), null])
-  expect(state.value).toBe('once')
+  expect(state.value).toBeNull()
   await api.post(`${workflowId}/runs/${other.runId}/terminate`)
 })

@@ -3,7 +3,7 @@
 import type { Connection } from '@temporalio/client'
 import { describe, expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import type { Answer, Api } from '../support/api.ts'
+import type { Answer } from '../support/api.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { type InProcessService, test } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
@@ -39,11 +39,15 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
     api.post(`${workflowId}/signal/${name}`, { payload })
 
   /** Sends one message whose first attempt meets this fault. */
-  async function faulted(path: string, fault: Fault, payload: unknown = null, through: Api = api): Promise<Answer> {
+  async function faulted(path: string, fault: Fault, payload: unknown = null): Promise<Answer> {
+    return withFault(path, fault, () => api.post(path, { payload }))
+  }
+
+  async function withFault(path: string, fault: Fault, send: () => Promise<Answer>): Promise<Answer> {
     const method = path.includes('/signal/') ? 'SignalWorkflowExecution' : 'UpdateWorkflowExecution'
     const [containing = ''] = path.split('/')
     const takeBack = proxy.on({ method, containing, fault, times: 1 })
-    const answer = await through.post(path, { payload })
+    const answer = await send()
     takeBack()
     return answer
   }
@@ -69,6 +73,14 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
     await reuse(run)
     await signal(run.workflowId, 'finish')
     await until('it has ended', async () => (await statusOf(run.workflowId)).status === 'completed')
+  }
+
+  /** A run that the engine's index has, which is where the service finds the run before a later use of the id. */
+  async function startListed(workflowName: string): Promise<{ workflowId: string; runId: string }> {
+    const run = await start(workflowName)
+    const query = encodeURIComponent(`WorkflowId = '${run.workflowId}'`)
+    await until('it is listed', async () => (await api.get(`runs?query=${query}`)).body.runs.length === 1)
+    return run
   }
 
   const nothing = async () => {}
@@ -148,21 +160,31 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
     ])
   })
 
-  test('signal: a later run of the id does not get it, open or closed', async () => {
-    const [open, closed] = [await start('messages'), await start('messages')]
+  test('signal: the run that accepted it is returned; a later use of the id does not get it, open or closed', async () => {
+    const [open, closed] = [await startListed('messages'), await startListed('messages')]
 
-    const refused = [
+    const answers = [
       await faulted(`${open.workflowId}/signal/add`, { lost: () => reuse(open) }, 'for the first'),
       await faulted(`${closed.workflowId}/signal/add`, { lost: () => reuseAndClose(closed) }, 'for the first'),
     ]
 
-    expect(refused.map(unknown)).toEqual([
-      [503, 'EngineUnavailableError', open.workflowId, null],
-      [503, 'EngineUnavailableError', closed.workflowId, null],
+    expect(answers.map(({ status, body }) => [status, body.runId])).toEqual([
+      [200, open.runId],
+      [200, closed.runId],
     ])
     expect((await state(open.workflowId)).gathered).toEqual([])
     expect((await api.get(`${closed.workflowId}/result`)).body.output.gathered).toEqual([])
     await end(open.workflowId)
+  })
+
+  test('signal: a later use of the id does not get it when its own run did not accept it', async () => {
+    const run = await startListed('messages')
+
+    const answer = await faulted(`${run.workflowId}/signal/add`, { dropped: () => reuse(run) }, 'for the first')
+
+    expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', run.workflowId, null])
+    expect((await state(run.workflowId)).gathered).toEqual([])
+    await end(run.workflowId)
   })
 
   test('signal: the next attempt of a retry policy does not get it', async () => {
@@ -279,22 +301,33 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
     await end(workflowId)
   })
 
-  test('update: a later run of the id does not get it, open or closed', async () => {
-    const [open, closed] = [await start('messages'), await start('messages')]
+  test('update: the result of its run is returned; a later use of the id does not get it, open or closed', async () => {
+    const [open, closed] = [await startListed('messages'), await startListed('messages')]
 
-    const refused = [
+    const answers = [
       await faulted(`${open.workflowId}/update/set`, { lost: () => reuse(open) }, 'for the first'),
       await faulted(`${closed.workflowId}/update/set`, { lost: () => reuseAndClose(closed) }, 'for the first'),
     ]
 
-    expect(refused.map(unknown)).toEqual([
-      [503, 'EngineUnavailableError', open.workflowId, null],
-      [503, 'EngineUnavailableError', closed.workflowId, null],
+    const result = { before: null, after: 'for the first' }
+    expect(answers.map(({ status, body }) => [status, body])).toEqual([
+      [200, result],
+      [200, result],
     ])
-    expect(refused.map(({ body }) => typeof body.updateId)).toEqual(['string', 'string'])
     expect((await state(open.workflowId)).value).toBeNull()
     expect((await api.get(`${closed.workflowId}/result`)).body.output.value).toBeNull()
     await end(open.workflowId)
+  })
+
+  test('update: a later use of the id does not get it when its own run did not accept it', async () => {
+    const run = await startListed('messages')
+
+    const answer = await faulted(`${run.workflowId}/update/set`, { dropped: () => reuse(run) }, 'for the first')
+
+    expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', run.workflowId, null])
+    expect(typeof answer.body.updateId).toBe('string')
+    expect((await state(run.workflowId)).value).toBeNull()
+    await end(run.workflowId)
   })
 
   test('update: a run that ended after it is answered from, one that ended without it is not running', async () => {
@@ -469,23 +502,65 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
     await end(run.workflowId)
   })
 
-  test('signal: a service that has not measured the engine’s clock repeats nothing to a run as young as this', async () => {
-    const run = await start('messages')
-    const { workflowId } = run
-    // It has not described a run, because there is no argument to validate.
-    const fresh = serveOverProxy()
-    const takeBack = proxy.on({
-      method: 'SignalWorkflowExecution',
-      containing: workflowId,
-      fault: { lost: nothing },
-      times: 1,
+  describe('a service that has not measured the engine’s clock', () => {
+    /** It has not described a run, because there is no argument to validate. */
+    async function faultedAtFirst(path: string, fault: Fault): Promise<Answer> {
+      const service = serveOverProxy()
+      const answer = await withFault(path, fault, () => service.post(path))
+      await service.close()
+      return answer
+    }
+
+    test('signal: repeats nothing to a run as young as this', async () => {
+      const run = await start('messages')
+      const { workflowId } = run
+
+      const answer = await faultedAtFirst(`${workflowId}/signal/finish`, { lost: nothing })
+
+      expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', workflowId, null])
+      await ended(run)
     })
 
-    const answer = await fresh.post(`${workflowId}/signal/finish`)
-    takeBack()
+    test('update: returns the result of a run that nobody has disturbed', async () => {
+      const { workflowId } = await start('chainOnSignal', 7)
 
-    expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', workflowId, null])
-    await ended(run)
-    await fresh.close()
+      const answer = await faultedAtFirst(`${workflowId}/update/round`, { lost: nothing })
+
+      expect([answer.status, answer.body]).toEqual([200, 7])
+      const { text: trace } = await api.get(`${workflowId}/trace-log`)
+      expect(trace.match(/"kind":"update"/g)?.length).toBe(1)
+      await end(workflowId)
+    })
+
+    test('update: returns the result of the run that has accepted it and continued as new', async () => {
+      const run = await start('chainOnSignal', 1)
+      const { workflowId } = run
+
+      const answer = await faultedAtFirst(`${workflowId}/update/round`, { lost: () => continueAsNew(run) })
+
+      expect([answer.status, answer.body]).toEqual([200, 1])
+      await end(workflowId)
+    })
+
+    test('update: returns the failure of an update that has failed', async () => {
+      const { workflowId } = await start('messages')
+
+      const answer = await faultedAtFirst(`${workflowId}/update/fails`, { lost: nothing })
+
+      expect([answer.status, answer.body.error]).toEqual([422, 'UpdateFailedError'])
+      await end(workflowId)
+    })
+
+    test('update: sends one that no run has accepted to no run as young as this', async () => {
+      const { workflowId } = await start('chainOnSignal', 1)
+
+      const answer = await faultedAtFirst(`${workflowId}/update/round`, { dropped: nothing })
+
+      expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', workflowId, null])
+      expect(answer.body.updateId).toMatch(/./)
+      const { text: trace } = await api.get(`${workflowId}/trace-log`)
+      expect(trace).not.toContain('"kind":"update"')
+      await end(workflowId)
+    })
   })
 })

@@ -13,6 +13,7 @@ import { toPayloads } from '../payloads.ts'
 import type { LostResponseAction } from '../rpc.ts'
 import { type Request, type Response, RpcError } from '../transport/transport.ts'
 import { type AtMostOnceRequest, findRun, findStartedRun, isStartedByRequest } from './at-most-once/find-run.ts'
+import { findUpdatedRun } from './at-most-once/find-updated-run.ts'
 import { findLatestRun } from './at-most-once/lost-response.ts'
 import { stepAfterLostResponse, stepAfterRejection } from './at-most-once/update-with-start-step.ts'
 import { rejectedOption } from './rejected-option.ts'
@@ -58,6 +59,7 @@ export async function updateWithStart(
 }
 
 interface UpdateWithStartRequest extends AtMostOnceRequest {
+  details: { workflowId: string; updateId: string }
   start: StartRequest
   operations: Request<'executeMultiOperation'>
 }
@@ -87,6 +89,7 @@ async function sendWatched(context: EngineContext, request: UpdateWithStartReque
 
 async function send(context: EngineContext, request: UpdateWithStartRequest, call: Call): Promise<Receiver> {
   const { details, operations, start } = request
+  const { workflowId, updateId } = details
   const usesExisting = start.options?.workflowIdConflictPolicy !== 'fail'
   const sentAt = Date.now()
   let isResent = false
@@ -94,7 +97,11 @@ async function send(context: EngineContext, request: UpdateWithStartRequest, cal
   async function onLostResponse(error: RpcError): Promise<LostResponseAction<'executeMultiOperation', Receiver>> {
     const latest = await findLatestRun(context, request, sentAt, call)
     const sentAfter = context.clock.earliest(sentAt)
-    const next = stepAfterLostResponse({ error, latest, sentAfter, usesExisting }, details)
+    const updatedRunId =
+      latest.kind === 'maybe newer than request'
+        ? await findUpdatedRun(context, { workflowId, runId: latest.run.runId }, { updateId, sentAfter }, call)
+        : null
+    const next = stepAfterLostResponse({ error, latest, sentAfter, usesExisting, updatedRunId }, details)
     if (next.step === 'throw') throw next.error
     if (next.step === 'poll') return { result: { runId: next.runId, started: next.started, response: null } }
     isResent = true

@@ -69,7 +69,7 @@ export function waiting(fixture: EngineFixture): void {
     const { transport } = fixture
     const payloads = createPayloads({ codec: null, maxBytes: 1000 })
     const [rpc, clock, polls] = [createRpc(transport), createEngineClock(), createPollSlots(1000)]
-    const context = { rpc, namespace: 'default', payloads, clock, polls }
+    const context = { rpc, features: transport.features, namespace: 'default', payloads, clock, polls }
     const [completed, failed, continued, terminated, canceled, running, paused] = await Promise.all([
       fixture.start('nothing'),
       fixture.start('failWithCauses'),

@@ -1,12 +1,13 @@
 /** Which run may receive a request again after its response was lost: docs/decisions/003-our-own-retries.md. */
-import { atMost, type Call } from '../../../domain/call.ts'
-import { TIMEOUT_MS } from '../../../domain/deadlines.ts'
+import type { Call } from '../../../domain/call.ts'
 import { type ErrorFacts, ServiceError } from '../../../domain/errors.ts'
 import type { ExecutionRef } from '../../../domain/execution.ts'
 import { type EngineContext, toExecution } from '../../context.ts'
 import { CHECK_BEFORE_RETRY } from '../../errors.ts'
 import type { RpcError } from '../../transport/transport.ts'
-import { type AtMostOnceRequest, type FoundRun, findRun, findStartedRun, toLookupError } from './find-run.ts'
+import { type AtMostOnceRequest, type FoundRun, findRun, findStartedRun } from './find-run.ts'
+import { hasUpdate } from './find-updated-run.ts'
+import { findPreviousRunId } from './previous-run.ts'
 
 /** The latest run of a workflow id, compared with a request whose response was lost. */
 export type LatestRun =
@@ -54,7 +55,7 @@ export interface Attempts {
   retryOnSameRun<R extends object>(request: R, call: Call): (error: RpcError) => Promise<{ retryRequest: R }>
 }
 
-/** Call this before the first attempt. */
+/** Call this before the first attempt. An update has an `updateId`, by which its run can be found. */
 export function beginAttempts(
   context: EngineContext,
   ref: ExecutionRef,
@@ -79,28 +80,17 @@ async function findReceivingRun(
   lost: RpcError,
   call: Call,
 ): Promise<string> {
+  const { workflowId, updateId } = details
   const latest = await findLatestRun(context, { details }, sentAt, call)
-  if (latest.kind === 'older than request') return latest.run.runId
   if (latest.kind === 'none')
-    throw new ServiceError('WorkflowNotFoundError', `Workflow ${details.workflowId} not found`, { details })
+    throw new ServiceError('WorkflowNotFoundError', `Workflow ${workflowId} not found`, { details })
+  const { runId } = latest.run
+  if (latest.kind !== 'maybe newer than request') return runId
+  const sentAfter = context.clock.earliest(sentAt)
+  if (updateId !== undefined && (await hasUpdate(context, { workflowId, runId }, { updateId, sentAfter }, call)))
+    return runId
   // The previous run is closed: it returns the outcome of what it has received, and accepts nothing new.
-  const previousRunId = await findPreviousRunId(context, details, latest.run.runId, call)
+  const previousRunId = await findPreviousRunId(context, { workflowId, runId }, call)
   if (previousRunId === null) throw unknownOutcomeError(details, lost)
   return previousRunId
-}
-
-/** The run that continued as `runId`; null for the first run of a chain. */
-async function findPreviousRunId(
-  { rpc, namespace }: EngineContext,
-  details: AtMostOnceRequest['details'],
-  runId: string,
-  call: Call,
-): Promise<string | null> {
-  const request = { namespace, execution: toExecution({ workflowId: details.workflowId, runId }), maximumPageSize: 1 }
-  try {
-    const { history } = await rpc('getWorkflowExecutionHistory', request, atMost(call, TIMEOUT_MS.describe))
-    return history?.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId || null
-  } catch (error) {
-    throw toLookupError(error, details)
-  }
 }

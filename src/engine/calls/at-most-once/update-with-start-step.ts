@@ -24,10 +24,12 @@ export interface LostResponse {
   sentAfter: number
   /** Whether the update may be sent to a run that the request has not started. */
   usesExisting: boolean
+  /** The run that is known to have the update; null or undefined if none is, or if it need not be known. */
+  updatedRunId?: string | null
 }
 
 export function stepAfterLostResponse(
-  { error, latest, sentAfter, usesExisting }: LostResponse,
+  { error, latest, sentAfter, usesExisting, updatedRunId }: LostResponse,
   details: ErrorFacts,
 ): Resend | Poll | Throw {
   switch (latest.kind) {
@@ -42,6 +44,7 @@ export function stepAfterLostResponse(
       return wasClosed || !usesExisting ? { step: 'resend' } : { step: 'poll', runId, started: false }
     }
     case 'maybe newer than request':
+      if (updatedRunId) return { step: 'poll', runId: updatedRunId, started: false }
       return { step: 'throw', error: unknownOutcomeError(details, error) }
   }
 }

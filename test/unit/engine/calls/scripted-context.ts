@@ -52,6 +52,7 @@ export function scriptedContext(...answers: (object | Answer)[]): { context: Eng
   return {
     context: {
       rpc: createRpc(transport),
+      features: transport.features,
       namespace: 'default',
       payloads: createPayloads({ codec: null, maxBytes: 1000 }),
       clock: createEngineClock(),

@@ -132,8 +132,10 @@ test('update-with-start: after a lost response it is sent again if the latest ru
 })
 
 test('update-with-start: after a lost response it fails with the ids if another client has started a newer run', async () => {
-  const open = scriptedContext(LOST, described({ runId: 'other' }))
-  const closed = scriptedContext(LOST, described({ runId: 'other', status: COMPLETED }))
+  // Neither run has the update, and no run is before it.
+  const unknown = [NOT_FOUND, { history: { events: [] } }, { executions: [] }]
+  const open = scriptedContext(LOST, described({ runId: 'other' }), ...unknown)
+  const closed = scriptedContext(LOST, described({ runId: 'other', status: COMPLETED }), ...unknown)
 
   const refusals = [await refusal(send(open.context)), await refusal(send(closed.context))]
 
@@ -148,7 +150,7 @@ test('update-with-start: after a lost response it fails with the ids if another 
     ['EngineUnavailableError', 'w', 'the-update', undefined],
     ['EngineUnavailableError', 'w', 'the-update', undefined],
   ])
-  expect([...open.sent, ...closed.sent].filter(({ method }) => method !== 'describeWorkflowExecution').length).toBe(2)
+  expect([...open.sent, ...closed.sent].filter(({ method }) => method === 'executeMultiOperation').length).toBe(2)
 })
 
 test('update-with-start: reports that it has started the run, whichever attempt did', async () => {

@@ -3,6 +3,7 @@ import { update } from '../../../../src/engine/calls/update.ts'
 import { createEngineClock } from '../../../../src/engine/clock.ts'
 import type { EngineContext } from '../../../../src/engine/context.ts'
 import { createPayloads } from '../../../../src/engine/payloads.ts'
+import { HTTP_API_FEATURES } from '../../../../src/engine/transport/http/features.ts'
 import { RpcError } from '../../../../src/engine/transport/transport.ts'
 import { createPollSlots } from '../../../../src/engine/waits/poll-slots.ts'
 import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
@@ -34,6 +35,7 @@ function scriptedContext(...answers: unknown[]): { context: EngineContext; sent:
       payloads: createPayloads({ codec: null, maxBytes: 1e6 }),
       clock: createEngineClock(),
       polls: createPollSlots(10),
+      features: HTTP_API_FEATURES,
     },
     sent,
   }

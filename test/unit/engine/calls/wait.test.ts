@@ -5,6 +5,7 @@ import { createEngineClock } from '../../../../src/engine/clock.ts'
 import type { EngineContext } from '../../../../src/engine/context.ts'
 import { createPayloads } from '../../../../src/engine/payloads.ts'
 import type { Rpc } from '../../../../src/engine/rpc.ts'
+import { HTTP_API_FEATURES } from '../../../../src/engine/transport/http/features.ts'
 import { RpcError } from '../../../../src/engine/transport/transport.ts'
 import { createPollSlots } from '../../../../src/engine/waits/poll-slots.ts'
 import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
@@ -57,6 +58,7 @@ function scriptedContext(...answers: (object | Error | 'held')[]) {
     payloads: createPayloads({ codec: null, maxBytes: 1000 }),
     clock: createEngineClock(),
     polls: createPollSlots(10),
+    features: HTTP_API_FEATURES,
   }
   return { context, polls, run }
 }

@@ -51,6 +51,13 @@ test.for<[string, LatestRun, object]>([
   )
 })
 
+test('stepAfterLostResponse: the run that is known to have the update is polled, although it may be newer', () => {
+  const latest: LatestRun = { kind: 'maybe newer than request', run: olderRun() }
+  const lost = { error: LOST, latest, sentAfter: SENT_AFTER, usesExisting: true, updatedRunId: 'other' }
+
+  expect(stepAfterLostResponse(lost, DETAILS)).toEqual({ step: 'poll', runId: 'other', started: false })
+})
+
 test('stepAfterLostResponse: a run that may be newer makes the outcome unknown', () => {
   const latest: LatestRun = { kind: 'maybe newer than request', run: olderRun() }
 
