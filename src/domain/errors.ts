@@ -1,4 +1,4 @@
-import type { Status } from '../protocol/execution.ts'
+import type { ErrorDetails, Status } from '../protocol/execution.ts'
 import type { Problem } from './inspect/problem.ts'
 
 /** The names of errors in responses. They never change. */
@@ -26,6 +26,7 @@ export type ErrorName =
   | 'UnsupportedMediaTypeError'
   | 'QueryFailedError'
   | 'UpdateFailedError'
+  | 'WorkflowFailedError'
   | 'UnsupportedWorkflowError'
   | 'WorkflowNotCompletedError'
   | 'ResourceExhaustedError'
@@ -55,6 +56,8 @@ export interface ErrorFacts {
   updateId?: string
   /** Why the run makes no progress, if that is known. */
   problem?: Problem
+  /** Why the workflow did not complete. */
+  errorDetails?: ErrorDetails
   /** Size of a value that is stored outside the engine. */
   sizeBytes?: number
   /** Names that would have been accepted. */

@@ -38,6 +38,7 @@ export const PROBLEMS = {
   IdempotencyKeyReusedError: { status: 422, title: 'Idempotency key reused' },
   QueryFailedError: { status: 422, title: 'Query failed', source: 'workflow' },
   UpdateFailedError: { status: 422, title: 'Update failed', source: 'workflow' },
+  WorkflowFailedError: { status: 422, title: 'Workflow did not complete', source: 'workflow' },
   UnsupportedWorkflowError: { status: 424, title: 'Workflow not in the catalog' },
   WorkflowNotCompletedError: { status: 424, title: 'Workflow not completed' },
   ResourceExhaustedError: { status: 429, title: 'Workflow engine at its limit', source: 'engine' },

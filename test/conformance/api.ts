@@ -20,6 +20,7 @@ import { limits } from './api/limits.ts'
 import { message } from './api/message.ts'
 import { olderWorkers } from './api/older-workers.ts'
 import { openApi } from './api/openapi.ts'
+import { outputAlone } from './api/output-alone.ts'
 import { readAgain } from './api/read-again.ts'
 import { run } from './api/run.ts'
 import { runEnds } from './api/run-ends.ts'
@@ -47,6 +48,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     start(api)
     startOptions(api)
     validate(api)
+    outputAlone(api)
     idempotency(api)
     waiting(api)
     inspect(api)

@@ -53,6 +53,8 @@ export const RESPONSE_HEADERS = {
     description: 'Whether the response describes a run that an earlier request with the same key has started',
     schema: boolean,
   },
+  'Portico-Workflow-Id': { description: 'With `body=output`: id of the workflow, percent-encoded', schema: string },
+  'Portico-Run-Id': { description: 'With `body=output`: id of the run', schema: string },
   'Portico-Started': { description: 'Whether this request started the run, with `use-existing`', schema: boolean },
   'Portico-Output-Warning': {
     description: 'Why the output does not match its published schema, with `SERVICE_CHECK_OUTPUTS`',

@@ -6,7 +6,7 @@ import { LISTED_RUN_LINKS } from '../links.ts'
 import type { Operation } from '../operation.ts'
 import { MAX_TIMEOUT_MS } from '../schemas/requests.ts'
 import { ref } from '../schemas/schema.ts'
-import { RUN_EVENTS } from './start.ts'
+import { OUTPUT_ALONE, OUTPUT_HEADERS, RUN_EVENTS } from './start.ts'
 
 const FILTERS = {
   workflowName: 'Exact name of the workflow',
@@ -96,6 +96,7 @@ export const inspectOperations: readonly Operation[] = [
     tag: 'Inspect',
     summary: 'Get its result, or wait for it',
     docs: 'result',
+    description: OUTPUT_ALONE,
     query: {
       schema: resultParameters(MAX_TIMEOUT_MS),
       descriptions: {
@@ -107,12 +108,12 @@ export const inspectOperations: readonly Operation[] = [
       200: {
         description: 'The result of the closed run, or the events about it',
         schema: ref('WorkflowResult'),
-        headers: ['Portico-Output-Warning'],
+        headers: [...OUTPUT_HEADERS, 'Portico-Output-Warning'],
         events: RUN_EVENTS,
       },
       204: { description: 'The client has received the last event already' },
     },
-    errors: [...OF_RUN, 'WorkflowExecutionTimedOutError', 'WorkflowNotCompletedError'],
+    errors: [...OF_RUN, 'WorkflowExecutionTimedOutError', 'WorkflowNotCompletedError', 'WorkflowFailedError'],
   },
   {
     method: 'get',

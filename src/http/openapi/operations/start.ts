@@ -15,6 +15,11 @@ export const RUN_EVENTS = {
   server_error: ref('ProblemDetails'),
 }
 
+/** Its responses have another type: a parameter of the operation would make that of generated clients useless. */
+export const OUTPUT_ALONE =
+  'For tools that can only read a status and a body: `?body=output` makes the output the whole body of the 200, and any other end of the workflow a 422 `WorkflowFailedError`. It is not a parameter of this operation, whose response would have no type then'
+export const OUTPUT_HEADERS: readonly ResponseHeader[] = ['Portico-Workflow-Id', 'Portico-Run-Id']
+
 export const startOperations: readonly Operation[] = [
   {
     method: 'post',
@@ -23,13 +28,14 @@ export const startOperations: readonly Operation[] = [
     tag: 'Start',
     summary: 'Start a workflow and wait for its result',
     docs: 'run-a-workflow',
+    description: OUTPUT_ALONE,
     headers: [...REQUEST, 'Prefer', 'Last-Event-ID'],
     body: { schema: 'StartRequest', isRequired: true },
     responses: {
       200: {
         description: 'The workflow has ended. A failed workflow is a result, not an error of the request',
         schema: ref('WorkflowResult'),
-        headers: [...RESPONSE, 'Location', 'Portico-Output-Warning'],
+        headers: [...RESPONSE, ...OUTPUT_HEADERS, 'Location', 'Portico-Output-Warning'],
         links: WORKFLOW_LINKS,
         events: RUN_EVENTS,
       },
@@ -41,7 +47,7 @@ export const startOperations: readonly Operation[] = [
       },
       204: { description: 'The client has received the last event already', headers: RESPONSE },
     },
-    errors: [...START, 'WorkflowExecutionTimedOutError'],
+    errors: [...START, 'WorkflowExecutionTimedOutError', 'WorkflowFailedError'],
   },
   {
     method: 'post',

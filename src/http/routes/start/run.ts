@@ -8,6 +8,7 @@ import { type Env, toCall } from '../../context.ts'
 import { prefersEvents } from '../../events.ts'
 import { reportReplayed } from '../../idempotency-key.ts'
 import { jsonResponse } from '../../json-response.ts'
+import { readBodyParameter, resultResponder } from '../../output-body.ts'
 import { resultPath } from '../../path.ts'
 import { type AsyncPreference, asyncPreference, preferenceApplied } from '../../prefer.ts'
 import { setHeader } from '../../response.ts'
@@ -26,6 +27,7 @@ export function run({ workflows, json, defaultCatalog, maxTimeoutMs, commentEver
 
   return new Hono<Env>().post('/run', async (c) => {
     const body = await json(c, request)
+    const respond = resultResponder(c, readBodyParameter(c))
     const command = startCommand(c, body, defaultCatalog, 'args')
     const last = lastReadRun(c, command)
     if (last !== null && command.idempotencyKey !== undefined) reportReplayed(c)
@@ -33,9 +35,9 @@ export function run({ workflows, json, defaultCatalog, maxTimeoutMs, commentEver
     const timeoutMs = body.timeout ?? Math.min(DEFAULT_TIMEOUT_MS, maxTimeoutMs)
     if (prefersEvents(c)) return runEvents(c, { last, commentEveryMs, wait: (onFound) => wait(timeoutMs, onFound) })
     const preference = asyncPreference(c)
-    if (preference === null) return jsonResponse(c, await wait(timeoutMs))
+    if (preference === null) return respond(await wait(timeoutMs))
     const waitMs = Math.min(preference.waitMs, body.timeout ?? maxTimeoutMs)
-    const result = () => resultOrAccepted(c, { waitMs }, wait)
+    const result = () => resultOrAccepted(c, { waitMs }, wait, respond)
     return waitMs === 0 && last === null ? acceptedOrResult(c, await startNow(c, workflows, command), result) : result()
   })
 }
@@ -56,9 +58,14 @@ function waitFor(c: Context<Env>, workflows: Workflows, run: RunRef): WaitForRes
     workflows.waitForResult({ ref: run, followsChain: true, waitMs, ...(onFound && { onFound }) }, toCall(c))
 }
 
-async function resultOrAccepted(c: Context<Env>, applied: AsyncPreference, wait: WaitForResult): Promise<Response> {
+async function resultOrAccepted(
+  c: Context<Env>,
+  applied: AsyncPreference,
+  wait: WaitForResult,
+  respond: (result: WorkflowResult) => Response,
+): Promise<Response> {
   try {
-    return jsonResponse(c, await wait(applied.waitMs))
+    return respond(await wait(applied.waitMs))
   } catch (error) {
     if (!hasErrorName(error, 'WorkflowExecutionTimedOutError')) throw error
     const { workflowId = '', runId, workflowStatus = null, problem } = error.details
