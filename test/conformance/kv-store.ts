@@ -100,6 +100,28 @@ export function describeKvStore(
       expect((await read(key)).values).toEqual(['c', 'd', 'e'])
     })
 
+    test('trim: a repeated trim of a part of the list removes nothing that was not read', async () => {
+      const key = unique()
+      // The first element was appended again after a lost response.
+      await append(key, ['a', 'b', 'a', 'c'])
+      const { values, complete } = await read(key, 2)
+      expect([values, complete]).toEqual([['a', 'b'], false])
+
+      await kv.trim(key, values, storeCall())
+      await kv.trim(key, values, storeCall())
+
+      expect((await read(key)).values).toEqual(['a', 'c'])
+    })
+
+    test('trim: a list that was read empty is left as it is', async () => {
+      const key = unique()
+      await append(key, ['a'])
+
+      await kv.trim(key, [], storeCall())
+
+      expect((await read(key)).values).toEqual(['a'])
+    })
+
     test('an error names the kind of error and nothing of the request', async () => {
       const list = unique()
       await command('SET', list, 'no list')

@@ -63,6 +63,46 @@ describe('key-value store with failures', () => {
     }
   })
 
+  test('trim: a response that is lost makes no later value disappear', async ({ upstash }) => {
+    const key = crypto.randomUUID()
+    const direct = createKvStore(upstash)
+    let trims = 0
+    const kv = createKvStore({ ...upstash, fetch: losesFirstTrim })
+    async function losesFirstTrim(url: URL | RequestInfo, init?: RequestInit): Promise<Response> {
+      const response = await fetch(url, init)
+      if (!String(init?.body).includes('TRIM') || trims++ > 0) return response
+      await direct.append(key, ['late 1', 'late 2'], 60_000, storeCall())
+      throw new TypeError('the connection was cut')
+    }
+    await direct.append(key, ['a', 'b'], 60_000, storeCall())
+
+    await kv.trim(key, ['a', 'b'], storeCall())
+
+    expect((await direct.readList(key, 1000, storeCall())).values).toEqual(['late 1', 'late 2'])
+    expect(trims).toBe(2)
+  })
+
+  test('trim: nothing is lost when another archiver trims at the same time', async ({ upstash }) => {
+    const key = crypto.randomUUID()
+    const other = createKvStore(upstash)
+    // Its trim arrives after the other one's, and after another value.
+    const kv = createKvStore({
+      ...upstash,
+      async fetch(url, init) {
+        if (String(init?.body).includes('TRIM')) {
+          await other.trim(key, ['a', 'b'], storeCall())
+          await other.append(key, ['late'], 60_000, storeCall())
+        }
+        return fetch(url, init)
+      },
+    })
+    await other.append(key, ['a', 'b'], 60_000, storeCall())
+
+    await kv.trim(key, ['a', 'b'], storeCall())
+
+    expect((await other.readList(key, 1000, storeCall())).values).toEqual(['late'])
+  })
+
   test('a redirect is not followed', async () => {
     const asked: string[] = []
     const fetch = async (url: URL | RequestInfo) => {

@@ -9,12 +9,23 @@ export interface KvStore {
   append(key: string, values: readonly string[], ttlMs: number, call: StoreCall): Promise<void>
   /** The elements of a list, oldest first, up to `maxBytes`. A missing list is empty. */
   readList(key: string, maxBytes: number, call: StoreCall): Promise<{ values: string[]; complete: boolean }>
-  /** Removes the elements that were read from the front of a list, unless they are already removed. */
+  /**
+   * Removes the elements that were read from the front of a list, unless they are already removed. Atomic, and may be
+   * repeated.
+   */
   trim(key: string, read: readonly string[], call: StoreCall): Promise<void>
   close(): Promise<void>
 }
 
 const PAGE_SIZE = 100
+
+// Both ends are compared: an element that was appended twice may be at the front again.
+const TRIM = `
+local count = tonumber(ARGV[1])
+if redis.call('LINDEX', KEYS[1], 0) == ARGV[2] and redis.call('LINDEX', KEYS[1], count - 1) == ARGV[3] then
+  redis.call('LTRIM', KEYS[1], count, -1)
+end
+return 0`
 
 export function createKvStore(options: KvOptions): KvStore {
   const connection = createKvConnection(options)
@@ -40,8 +51,9 @@ export function createKvStore(options: KvOptions): KvStore {
     },
 
     async trim(key, read, call) {
-      const [first] = toStrings(await connection.send(['LRANGE', key, 0, 0], call))
-      if (first !== undefined && first === read[0]) await connection.send(['LTRIM', key, read.length, -1], call)
+      const [first, last] = [read[0], read.at(-1)]
+      if (first === undefined || last === undefined) return
+      await connection.send(['EVAL', TRIM, 1, key, read.length, first, last], call)
     },
 
     close: () => connection.close(),

@@ -57,7 +57,8 @@ function listsInFiles(directory: string): SpanLists {
       // Entries that are appended meanwhile go to a new file.
       await rename(path, taken).catch(emptyWhenMissing)
       const lines = await linesOf(taken)
-      const left = lines[0] === read[0] ? lines.slice(read.length) : lines
+      const isThere = read.every((line, index) => line === lines[index])
+      const left = isThere ? lines.slice(read.length) : lines
       if (left.length > 0) await appendFile(path, left.map((line) => `${line}\n`).join(''))
       await rm(taken, { force: true })
     },
