@@ -12,6 +12,10 @@ export interface S3Fault {
   cutAt?: number
   /** Never answered. */
   hangs?: boolean
+  /** The ETag of the answer becomes a weak one, as by a proxy that compresses. */
+  weakensEtag?: boolean
+  /** The only method that meets it; all when absent. */
+  method?: 'GET' | 'PUT'
   /** How many requests meet it; all when absent. */
   times?: number
 }
@@ -32,14 +36,17 @@ export async function startS3Proxy(target: string): Promise<S3Proxy> {
 
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`)
-    const met = left-- > 0 ? fault : null
+    const isMeant = fault?.method === undefined || fault.method === request.method
+    const met = isMeant && left-- > 0 ? fault : null
     if (met?.hangs) return
     if (met?.status !== undefined) return refuse(request, response, met)
     // The signature includes the host, so the header is forwarded unchanged.
     const forwarded = send(
       { hostname, port, path: request.url, method: request.method, headers: request.headers },
       (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers)
+        const { etag } = answer.headers
+        const weak = met?.weakensEtag && etag !== undefined ? { etag: `W/${etag}` } : {}
+        response.writeHead(answer.statusCode ?? 502, { ...answer.headers, ...weak })
         if (met?.cutAt === undefined) return answer.pipe(response)
         const { cutAt } = met
         return answer.once('data', (chunk: Buffer) =>

@@ -70,7 +70,9 @@ export async function archiveRun(
   }
   const protect = (entry: TraceEntry) => protectEntry(entry, { ...ports, isCatalogRedacted, limits: HISTORY_LIMITS })
   const written = await Promise.allSettled(
-    destinations.map((destination) => writeTrace(destination, run, added, { history, protect, call, maxBytes })),
+    destinations.map((destination) =>
+      writeTrace(destination, run, added, { history, protect, call, maxBytes, signal }),
+    ),
   )
   const failed = written.find((result) => result.status === 'rejected')
   if (failed !== undefined) throw failed.reason

@@ -1,6 +1,7 @@
+import { sleep } from '../../lib/abort.ts'
 import { parseTraceDocument, toTraceDocument } from '../../protocol/trace/document.ts'
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
-import type { StoreCall } from '../../store/store-call.ts'
+import { retryDelayMs, type StoreCall, StoreError } from '../../store/store-call.ts'
 import type { ClosedRun } from './closed-run.ts'
 import type { TraceDestination } from './trace-destination.ts'
 
@@ -11,18 +12,22 @@ export interface WriteContext {
   protect: (entry: TraceEntry) => TraceEntry
   call: () => StoreCall
   maxBytes: number
+  signal: AbortSignal
 }
 
-/** Creates the run's trace at the destination, or adds the spans to the stored one. */
+/**
+ * Creates the run's trace at the destination, or adds the spans to the stored one. Rejects if the stored one has
+ * changed between each of five reads and writes.
+ */
 export async function writeTrace(
   destination: TraceDestination,
   run: ClosedRun,
   spans: readonly TraceEntry[],
-  { history, protect, call, maxBytes }: WriteContext,
+  { history, protect, call, maxBytes, signal }: WriteContext,
 ): Promise<void> {
   // A stored trace contains the whole history: without new spans it is complete.
   if (spans.length === 0 && (await destination.has(run, call()))) return
-  while (true) {
+  for (let attempt = 0; ; attempt++) {
     const stored = spans.length === 0 ? null : await destination.read(run, maxBytes, call())
     const entries = storedEntries(stored?.text, run) ?? (await history())
     // The engine's retention deleted the run before it was archived.
@@ -32,7 +37,17 @@ export async function writeTrace(
     const isWritten = await destination.write(run, text, stored?.version ?? null, call())
     // Otherwise another archiver wrote the trace first. It has the whole history too; only spans must still be added.
     if (isWritten || spans.length === 0) return
+    await pauseAfterConflict(destination, attempt, signal)
   }
+}
+
+/** Rejects if there should not be another attempt. */
+async function pauseAfterConflict({ name }: TraceDestination, attempt: number, signal: AbortSignal): Promise<void> {
+  const conflict = new StoreError(`The trace in ${name} was changed at each attempt`, { retryable: true })
+  const delayMs = retryDelayMs(conflict, attempt, Number.POSITIVE_INFINITY)
+  if (delayMs === null) throw conflict
+  await sleep(delayMs, signal)
+  signal.throwIfAborted()
 }
 
 /** Null if nothing is stored, or something else than the trace of this run. */
