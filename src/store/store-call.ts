@@ -7,6 +7,8 @@ export interface StoreCall {
   signal: AbortSignal
   /** Epoch milliseconds. */
   deadlineAt: number
+  /** Called when the store responds, before the operation ends. */
+  onResponse?: () => void
 }
 
 /** A failed operation. The message can be shown to anyone: it contains no address, no secret and no request data. */

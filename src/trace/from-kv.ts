@@ -1,6 +1,8 @@
 import type { TraceSource } from '../domain/trace/trace-source.ts'
 import { spansKey } from '../protocol/trace/keys.ts'
+import { createCircuit } from '../store/circuit.ts'
 import type { KvStore } from '../store/kv/kv-store.ts'
+import type { StoreCall } from '../store/store-call.ts'
 import { rethrowStoreError, toFoundSpans } from './read-stored-trace.ts'
 
 export interface KvTraceOptions {
@@ -11,12 +13,12 @@ export interface KvTraceOptions {
 
 /** Reads the spans of runs that are not archived yet from the key-value store. */
 export function tracesFromKv({ kv, namespace, maxBytes }: KvTraceOptions): TraceSource {
+  const circuit = createCircuit()
   return {
     name: 'kvstore',
     async find({ runId }, call) {
-      const { values, complete } = await kv
-        .readList(spansKey(namespace, runId), maxBytes, call)
-        .catch(rethrowStoreError)
+      const read = (storeCall: StoreCall) => kv.readList(spansKey(namespace, runId), maxBytes, storeCall)
+      const { values, complete } = await circuit(call, read).catch(rethrowStoreError)
       return values.length === 0 ? null : toFoundSpans(values, complete ? null : maxBytes)
     },
   }

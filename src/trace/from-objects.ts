@@ -1,5 +1,7 @@
 import type { TraceSource } from '../domain/trace/trace-source.ts'
+import { createCircuit } from '../store/circuit.ts'
 import type { ObjectReader } from '../store/s3/object-reader.ts'
+import type { StoreCall } from '../store/store-call.ts'
 import { notAvailable, rethrowStoreError, toFoundTrace } from './read-stored-trace.ts'
 import { type BucketRules, objectsOf } from './remote-destination.ts'
 
@@ -12,13 +14,15 @@ export interface ObjectTraceOptions {
 
 /** Reads archived traces from object storage, at the destination that the run's catalog or the run itself names. */
 export function tracesFromObjects({ objects, rules, namespace, maxBytes }: ObjectTraceOptions): TraceSource {
+  const circuit = createCircuit()
   return {
     name: 'remote',
     async find(run, call) {
       const { remote } = await run.destinations(call)
       if (remote === undefined) return null
       for (const object of objectsOf(remote, rules)) {
-        const stored = await objects.get(object, maxBytes, call).catch(rethrowStoreError)
+        const read = (storeCall: StoreCall) => objects.get(object, maxBytes, storeCall)
+        const stored = await circuit(call, read).catch(rethrowStoreError)
         if (stored !== null) return toFoundTrace(run, namespace, stored.text)
       }
       // Open runs are not archived yet.

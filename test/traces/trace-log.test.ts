@@ -40,6 +40,7 @@ describe('GET /workflow/:id/trace-log', () => {
   let redis: RunningRedis
   let kv: KvStore
   let portico: Portico
+  let createService: () => Portico
 
   test.beforeAll(({ seaweed, s3Proxy, redis: ownRedis, kvStore, cleanup }) => {
     s3 = seaweed
@@ -72,15 +73,23 @@ describe('GET /workflow/:id/trace-log', () => {
         },
         { binds: true },
       )
-      portico = createPortico({
-        config,
-        transport: grpcTransport({ address, apiKey: null, tls: null }),
-        log() {},
-        traceSources: [tracesFromFile({ directory: folder, namespace: 'default', maxBytes: config.traces.maxBytes })],
-      })
-      cleanup.defer(() => portico.close())
+      createService = () => {
+        const service = createPortico({
+          config,
+          transport: grpcTransport({ address, apiKey: null, tls: null }),
+          log() {},
+          traceSources: [tracesFromFile({ directory: folder, namespace: 'default', maxBytes: config.traces.maxBytes })],
+        })
+        cleanup.defer(() => service.close())
+        return service
+      }
     },
   )
+
+  // A service remembers for some seconds that a store is down.
+  test.beforeEach(() => {
+    portico = createService()
+  })
 
   async function send(method: string, path: string, body?: unknown) {
     const init =
@@ -244,6 +253,24 @@ describe('GET /workflow/:id/trace-log', () => {
     },
   )
 
+  test('object storage that is down: it is not called again until it may be up', async () => {
+    const { workflowId } = await ended('echo', 1)
+    proxy.fail({ status: 503 })
+
+    const first = await traceLog(workflowId)
+    const requests = proxy.requests.length
+    const second = await traceLog(workflowId)
+
+    expect(first.warnings).toEqual(['remote: The object storage returned 503'])
+    expect(second.warnings).toEqual(['remote: The object storage returned 503; it is not tried again for 10 s'])
+    expect([first.source, second.source]).toEqual(['history', 'history'])
+    expect(proxy.requests).toHaveLength(requests)
+    proxy.fail({ status: 404, code: 'NoSuchKey' })
+    const isBack = async () => (await traceLog(workflowId)).warnings[0]?.includes('(404)')
+    await until('it is called again', isBack, { timeoutMs: 60_000, everyMs: 500 })
+    proxy.fail(null)
+  })
+
   test('Redis unreachable: the history is used; Redis is used again when it is back', async () => {
     const { workflowId, runId } = await ended('echo', 1)
     const append = () =>
@@ -254,10 +281,18 @@ describe('GET /workflow/:id/trace-log', () => {
     const without = await traceLog(workflowId)
     expect(without).toMatchObject({ source: 'history', data: { output: 1 } })
     expect(without.warnings).toContainEqual(expect.stringMatching(/^kvstore: The key-value store/))
+    expect((await traceLog(workflowId)).warnings).toContainEqual(
+      expect.stringMatching(/^kvstore: .*; it is not tried again for 10 s$/),
+    )
 
     redis = await redis.restart()
     await append()
-    expect(await until('it is read again', async () => (await traceLog(workflowId)).source === 'kvstore')).toBe(true)
+    expect(
+      await until('it is read again', async () => (await traceLog(workflowId)).source === 'kvstore', {
+        timeoutMs: 60_000,
+        everyMs: 500,
+      }),
+    ).toBe(true)
   })
 
   test('a destination that the run itself names is read only if it is allowed', async () => {

@@ -41,6 +41,7 @@ export function createKvStore(options: KvOptions): KvStore {
       for (let left = maxBytes; ; ) {
         const range = ['LRANGE', key, values.length, values.length + PAGE_SIZE - 1]
         const page = toStrings(await connection.send(range, call, left))
+        call.onResponse?.()
         for (const value of page) {
           left -= byteLength(value)
           if (left < 0) return { values, complete: false }

@@ -20,6 +20,8 @@ export function createObjectReader(options: ObjectStoreOptions): ObjectReader {
     get: (object, maxBytes, call) =>
       withRetries(STORE, call, async (signal) => {
         const response = await send(object, { method: 'GET' }, signal)
+        // A gateway's word for a server that is down.
+        if (![502, 503, 504].includes(response.status)) call.onResponse?.()
         if (response.status === 200) {
           return { text: await readBody(STORE, response, maxBytes), etag: response.headers.get('etag') ?? '' }
         }
