@@ -2,34 +2,59 @@
 import tab from '@bomb.sh/tab/commander'
 import type { Command } from 'commander'
 import { createClient } from '../client/create-client.ts'
+import type { Catalog } from '../client/responses.ts'
+import { STATUSES } from './output/paint.ts'
 import { readSettings } from './settings.ts'
 
 // A person waits for it.
 const TIMEOUT_MS = 1000
 
+const WITH_WORKFLOW = ['run', 'start', 'validate']
+const WITH_FILTER = ['list', 'count']
+const WITH_HANDLER = new Map([
+  ['signal', 'signals'],
+  ['query', 'queries'],
+  ['update', 'updates'],
+] as const)
+
 /** Adds both commands. Call it last: it reads the others. */
 export async function addCompletion(program: Command, args: readonly string[]): Promise<void> {
-  const completions = tab(program, { completionCommandName: 'completion' })
-  const name = args.slice(2).find((arg) => WITH_WORKFLOW.includes(arg))
-  if (args[0] !== 'complete' || name === undefined) return
-  const names = await workflowNames()
-  completions.commands.get(name)?.argument('workflow', (complete) => {
-    for (const workflow of names) complete(workflow, '')
-  })
+  const { commands } = tab(program, { completionCommandName: 'completion' })
+  if (args[0] !== 'complete') return withoutReadonly()
+  for (const name of WITH_FILTER) commands.get(name)?.option('status', '', offer(STATUSES))
+  const listed = [...WITH_WORKFLOW, ...WITH_FILTER, ...WITH_HANDLER.keys()]
+  if (!args.slice(2).some((arg) => listed.includes(arg))) return
+  const workflows = await readWorkflows()
+  const names = offer(workflows.map(({ name }) => name))
+  for (const name of WITH_WORKFLOW) commands.get(name)?.argument('workflow', names)
+  for (const name of WITH_FILTER) commands.get(name)?.option('workflow', '', names)
+  for (const [name, kind] of WITH_HANDLER) {
+    const handlers = workflows.flatMap((workflow) => workflow[kind].map(({ name }) => name))
+    commands.get(name)?.argument('name', offer(handlers))
+  }
 }
 
-const WITH_WORKFLOW = ['run', 'start']
+function offer(values: readonly string[]) {
+  return (complete: (value: string, description: string) => void): void => {
+    // A shell would split or expand a name with other characters.
+    for (const value of values.filter((name) => /^[\w.@/:-]+$/.test(name))) complete(value, '')
+  }
+}
 
-/** The workflows of the catalog. Empty if the service does not respond: a completion must not print an error. */
-async function workflowNames(): Promise<string[]> {
+/** A shell that reads its script for bash twice cannot declare constants again. */
+function withoutReadonly(): void {
+  const { log } = console
+  console.log = (script: string) => log(script.replaceAll(/^readonly (?=ShellCompDirective)/gm, ''))
+}
+
+/** Those of the catalog. Empty if the service does not respond: a completion must not print an error. */
+async function readWorkflows(): Promise<Catalog['workflows']> {
   try {
     const { url, token, catalog, isUrlOfFile } = await readSettings({}, process.env, process.cwd())
     // Tab in the folder of a cloned repository must not call whatever its file names.
     if (isUrlOfFile) return []
     const client = createClient({ url, retryMs: 0, token: token ?? undefined, catalog: catalog ?? undefined })
-    const { workflows } = await client.catalog(undefined, { timeoutMs: TIMEOUT_MS })
-    // A shell would split or expand a name with other characters.
-    return workflows.map(({ name }) => name).filter((name) => /^[\w.@/:-]+$/.test(name))
+    return (await client.catalog(undefined, { timeoutMs: TIMEOUT_MS })).workflows
   } catch {
     return []
   }

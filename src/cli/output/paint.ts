@@ -18,6 +18,9 @@ const STATUS_STYLES = new Map<string, Style>([
   ['timed_out', 'red'],
 ])
 
+/** All statuses of runs. */
+export const STATUSES = [...STATUS_STYLES.keys()]
+
 export function paintStatus(status: string): string {
   return paint(STATUS_STYLES.get(status) ?? 'dim', status)
 }
