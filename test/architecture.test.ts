@@ -29,6 +29,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'cli/': row('cli/ client/ lib/ version.ts', 'commander node:'),
   'cli/completion.ts': row('cli/ client/ lib/', '@bomb.sh/tab/commander commander'),
   'cli/output/table.ts': row('cli/', 'string-width node:'),
+  'cli/flags/example-input.ts': row('cli/ json-schema/ lib/', ''),
   'cli/typescript/': row('cli/typescript/ json-schema/ lib/', ''),
   'cli/settings.ts': row('cli/ config/', 'zod/mini'),
   'cli/main.ts': row('cli/run-cli.ts runtime/node/', ''),

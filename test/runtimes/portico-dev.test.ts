@@ -43,7 +43,7 @@ test('portico dev: the worker has the variables that it needs, and its end ends 
 
   const shown = JSON.stringify([engine.address, catalog, engine.address, 'default'])
   await until('the worker has printed its environment', () => dev.output().includes(`worker │ ${shown}`))
-  const request = `npx portico run echo --input '…' --url http://127.0.0.1:${port}`
+  const request = `portico run echo --input '…' --url http://127.0.0.1:${port}`
   await until('it says how to run a workflow of the catalog', () => dev.output().includes(request))
   await writeFile(join(folder, 'exit now'), '')
 

@@ -1,7 +1,9 @@
 /** `portico dev`. */
-import { type ReadyApi, runDev } from '../dev/run-dev.ts'
+import { type PublishedWorkflow, type ReadyApi, runDev } from '../dev/run-dev.ts'
+import { exampleInput } from '../flags/example-input.ts'
 import { printable } from '../output/printable.ts'
 import { shellWord } from '../output/shell-word.ts'
+import { PROGRAM } from '../program-name.ts'
 import { DEFAULT_URL, readSettings } from '../settings.ts'
 
 export interface DevFlags {
@@ -43,7 +45,7 @@ function readyMessage({ url, catalog, address, uiUrl, docs }: ReadyApi, withWork
       ? []
       : [
           'No worker is running. Stop this with Ctrl-C and start it with your worker:',
-          `  npx portico dev --catalog ${shellWord(catalog)} -- node worker.ts`,
+          `  ${PROGRAM} dev --catalog ${shellWord(catalog)} -- node worker.ts`,
           'or start the worker in another terminal:',
           `  ENGINE_ADDRESS=${address} TEMPORAL_ADDRESS=${address} SERVICE_CATALOG_ID=${shellWord(catalog)} node worker.ts`,
           '',
@@ -52,17 +54,18 @@ function readyMessage({ url, catalog, address, uiUrl, docs }: ReadyApi, withWork
   return lines.join('\n')
 }
 
-function publishedMessage({ url, withToken }: ReadyApi, workflows: string[]): string {
-  const [first = ''] = workflows
+function publishedMessage({ url, withToken }: ReadyApi, workflows: PublishedWorkflow[]): string {
+  const [first] = workflows
   const flag = url === DEFAULT_URL ? '' : ` --url ${url}`
   // The token must not appear in the terminal.
   const token = withToken ? [`  export PORTICO_TOKEN="\${SERVICE_API_AUTH_TOKEN%%,*}"`] : []
+  const names = workflows.map(({ name }) => name).join(', ')
   return [
     '',
-    `The worker serves ${printable(workflows.join(', '))}. Try it in another terminal:`,
+    `The worker serves ${printable(names)}. Try it in another terminal:`,
     ...token,
-    `  npx portico catalog${flag}`,
-    `  npx portico run ${shellWord(printable(first))} --input '…'${flag}`,
+    `  ${PROGRAM} catalog${flag}`,
+    `  ${PROGRAM} run ${shellWord(printable(first?.name ?? ''))} ${exampleInput(first?.inputSchema)}${flag}`,
     '',
   ].join('\n')
 }

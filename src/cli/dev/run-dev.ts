@@ -26,9 +26,15 @@ export interface DevOptions {
   /** Returns what is printed once the API can be used. */
   whenReady(api: ReadyApi): string | null
   /** Returns what is printed once the worker has published its workflows. */
-  whenPublished(api: ReadyApi, workflows: string[]): string
+  whenPublished(api: ReadyApi, workflows: PublishedWorkflow[]): string
   /** Whether a worker that publishes nothing is an error. */
   mustPublish?: boolean
+}
+
+/** A workflow as the catalog lists it. */
+export interface PublishedWorkflow {
+  name: string
+  inputSchema?: unknown
 }
 
 export interface WorkerCommand {
@@ -181,11 +187,11 @@ function probe(url: string, token: string | undefined): Probe {
   return (path) => fetch(`${url}${path}`, { headers, signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })
 }
 
-/** The names in the catalog; null if it has none yet. */
-async function publishedWorkflows(get: Probe): Promise<string[] | null> {
+/** The workflows in the catalog; null if it has none yet. */
+async function publishedWorkflows(get: Probe): Promise<PublishedWorkflow[] | null> {
   const response = await get('/workflow/catalog')
-  const { workflows = [] }: { workflows?: { name: string }[] } = await response.json()
-  return workflows.length === 0 ? null : workflows.map(({ name }) => name)
+  const { workflows = [] }: { workflows?: PublishedWorkflow[] } = await response.json()
+  return workflows.length === 0 ? null : workflows
 }
 
 function isProbe(line: string): boolean {
