@@ -1,4 +1,5 @@
 /** What all commands that call the service share: settings, Ctrl-C, output, exit code. */
+import { PorticoError } from '../client/portico-error.ts'
 import { type Connection, connect } from './connection.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { Interruption, UnreachableError } from './failures.ts'
@@ -11,12 +12,22 @@ import { type GivenSettings, readSettings, type Settings } from './settings.ts'
 export interface CommonFlags extends GivenSettings {
   /** Prints JSON on a terminal too. */
   json?: boolean
+  /** Prints the view of a terminal in a pipe too. */
+  text?: boolean
+  /** Tables may be wider than the terminal. */
+  wide?: boolean
+  /** Of commands that have it: as it was given, for messages. */
+  timeout?: string
 }
 
 export interface Command extends Connection {
   settings: Settings
   /** Aborts on Ctrl-C. */
   signal: AbortSignal
+  /** Whether stdout is for programs. */
+  isJson: boolean
+  /** How wide a table may be. */
+  columns: number
   /** Prints the last response: the body itself as JSON, and on a terminal what `render` makes of it. Returns 0. */
   show<T>(value: T, render: (exact: T) => string): ExitCode
 }
@@ -36,7 +47,9 @@ export async function callService(
   act: (command: Command) => Promise<ExitCode>,
   { retryMs = RETRY_MS }: { retryMs?: number } = {},
 ): Promise<void> {
-  const isJson = flags.json === true || !process.stdout.isTTY
+  const isJson = flags.json === true || (!process.stdout.isTTY && flags.text !== true)
+  // A pager shows the text in the same terminal as the errors.
+  const columns = flags.wide ? undefined : (process.stdout.columns ?? process.stderr.columns)
   const stopping = new AbortController()
   const interrupt = () => stopping.abort(new Interruption())
   process.once('SIGINT', interrupt)
@@ -52,12 +65,30 @@ export async function callService(
       else printLines(render(exact(value)))
       return EXIT.completed
     }
-    process.exitCode = await act({ ...connection, settings, signal: stopping.signal, show })
+    process.exitCode = await act({
+      ...connection,
+      settings,
+      signal: stopping.signal,
+      isJson,
+      columns: columns || Number.POSITIVE_INFINITY,
+      show,
+    })
   } catch (error) {
     const lastBody = connection?.lastBody() ?? null
     const openKey = connection?.openKey() ?? null
-    process.exitCode = reportError(error, { isJson, lastBody, openKey, url: flags.url })
+    process.exitCode = reportError(inGivenWords(error, flags.timeout), { isJson, lastBody, openKey, url: flags.url })
   } finally {
+    for (const warning of connection?.warnings() ?? []) printNote(printable(`warning: ${warning}`))
     process.removeListener('SIGINT', interrupt)
   }
+}
+
+/** The client counts milliseconds. */
+function inGivenWords(error: unknown, timeout: string | undefined): unknown {
+  if (error instanceof PorticoError && error.status === null && timeout !== undefined)
+    error.message = error.message.replace(
+      /\bwithin \d+ ms\b/,
+      `within ${/^\d+$/.test(timeout) ? `${timeout} ms` : timeout}`,
+    )
+  return error
 }

@@ -2,6 +2,7 @@ import type { AnyWorkflows } from '../client/catalog-types.ts'
 import type { Client } from '../client/client.ts'
 import { createClient } from '../client/create-client.ts'
 import { parseJson } from '../lib/exact-json.ts'
+import { isObject } from '../lib/is-object.ts'
 import { wasNotSent } from '../lib/not-sent.ts'
 import type { Settings } from './settings.ts'
 
@@ -13,6 +14,8 @@ export interface Connection {
    * The idempotency key of a request that may have been carried out: there was no response, or only that of a proxy.
    */
   openKey(): string | null
+  /** What responses warned of, each once. */
+  warnings(): ReadonlySet<string>
   /** The same as `value`, which the client made of the last response, but with exact numbers. */
   exact<T>(value: T): T
 }
@@ -31,6 +34,7 @@ export function connect({ url, token, catalog }: Settings, { retryMs, giveUp }: 
   let lastBody: string | null = null
   let openKey: string | null = null
   let isFirst = true
+  const warnings = new Set<string>()
 
   async function fetchAndKeep(url: string, init: RequestInit): Promise<Response> {
     lastBody = null
@@ -48,6 +52,7 @@ export function connect({ url, token, catalog }: Settings, { retryMs, giveUp }: 
     })
     const type = response.headers.get('Content-Type') ?? ''
     if (/[/+]json\b/.test(type)) lastBody = await response.text()
+    for (const warning of warningsOf(response.headers, lastBody)) warnings.add(warning)
     // An error of Portico, such as an overload, changes nothing. That of a proxy does not say what has happened.
     if (response.ok) openKey = null
     else if (type.startsWith('application/problem+json')) openKey = openBefore
@@ -66,7 +71,20 @@ export function connect({ url, token, catalog }: Settings, { retryMs, giveUp }: 
     client,
     lastBody: () => lastBody,
     openKey: () => openKey,
+    warnings: () => warnings,
     // The client has parsed this body into a value of that type.
     exact: <T>(value: T): T => (lastBody === null ? value : (parseJson(lastBody) as T)),
   }
+}
+
+/**
+ * What the service warns of. The header says that `warnings` in the body are its own, and not part of a value of a
+ * workflow; it contains only the beginning of a long text.
+ */
+function warningsOf(headers: Headers, body: string | null): string[] {
+  const named = headers.get('Portico-Warning')
+  const output = headers.get('Portico-Output-Warning')
+  const given: unknown = named === null || body === null ? null : JSON.parse(body)
+  const warnings = isObject(given) && Array.isArray(given.warnings) ? given.warnings.map(String) : [named]
+  return [...warnings, output].filter((warning) => warning !== null)
 }

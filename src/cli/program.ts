@@ -1,6 +1,7 @@
 /** The commands with their arguments and flags. Each module is loaded when its command runs. */
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { VERSION } from '../version.ts'
+import { PROGRAM } from './program-name.ts'
 import { addRunCommands } from './run-commands.ts'
 import { addServiceCommands } from './service-commands.ts'
 
@@ -28,8 +29,10 @@ export function createProgram(): Command {
     .option('--url <url>', 'URL of the service')
     .option('--token <token>', 'token of the service; other users of this machine can see flags')
     .option('--json', 'print JSON on a terminal too')
+    .addOption(new Option('--text', 'print text in a pipe too, such as for less').conflicts('json'))
+    .option('--wide', 'print tables that are wider than the terminal')
     .addHelpText('after', MORE)
-    .showHelpAfterError('Try portico --help')
+    .showHelpAfterError(`Try ${PROGRAM} --help`)
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
   addRunCommands(program)

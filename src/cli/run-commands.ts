@@ -7,108 +7,113 @@ type Flags = never
 const JSON_VALUE = 'JSON, @file, or - for stdin'
 
 export function addRunCommands(program: Command): void {
-  withStartFlags(program.command('run'))
-    .description('start a workflow, wait for its end and print its result')
+  const command = (name: string, description: string) => program.command(name).description(description)
+  addStartCommands(command)
+  addInspectCommands(command)
+  addListCommands(command)
+  addMessageCommands(command)
+  addControlCommands(command)
+}
+
+type AddCommand = (name: string, description: string) => Command
+
+function addStartCommands(command: AddCommand): void {
+  withKey(withStartFlags(command('run', 'start a workflow, wait for its end and print its result')))
     .option('--timeout <duration>', 'how long to wait, such as 30s; the workflow keeps running')
-    .action(async (workflow: string, _: unknown, command: Command) =>
-      (await import('./commands/start.ts')).run(workflow, flagsOf(command)),
-    )
-  withStartFlags(program.command('start'))
-    .description('start a workflow and print its ids')
-    .action(async (workflow: string, _: unknown, command: Command) =>
-      (await import('./commands/start.ts')).start(workflow, flagsOf(command)),
-    )
-  withRun(program.command('result'))
-    .description('wait for the end of a run and print its result')
+    .action(calling(async () => (await import('./commands/start.ts')).run))
+  withKey(withStartFlags(command('start', 'start a workflow and print its ids'))).action(
+    calling(async () => (await import('./commands/start.ts')).start),
+  )
+  withStartFlags(command('validate', 'check what run and start would check, and start nothing')).action(
+    calling(async () => (await import('./commands/start.ts')).validate),
+  )
+}
+
+function addInspectCommands(command: AddCommand): void {
+  withRun(command('result', 'wait for the end of a run and print its result'))
     .option('--timeout <duration>', 'how long to wait, such as 30s')
     .option('--no-wait', 'fail if the run is open')
-    .action(async (id: string, _: unknown, command: Command) =>
-      (await import('./commands/result.ts')).result(id, flagsOf(command)),
-    )
-  addInspectCommands(program)
-  addMessageCommands(program)
-  addEndCommands(program)
-}
-
-function addInspectCommands(program: Command): void {
-  withRun(program.command('status'))
-    .description("print a run's status")
-    .action(async (id: string, _: unknown, command: Command) =>
-      (await import('./commands/inspect.ts')).status(id, flagsOf(command)),
-    )
-  withRun(program.command('explain'))
-    .description('print why a run does not move, and what to do about it')
-    .action(async (id: string, _: unknown, command: Command) =>
-      (await import('./commands/inspect.ts')).explain(id, flagsOf(command)),
-    )
-  withRun(program.command('trace'))
-    .description('print the steps of a run as a tree')
-    .action(async (id: string, _: unknown, command: Command) =>
-      (await import('./commands/inspect.ts')).trace(id, flagsOf(command)),
-    )
-  withPages(withRun(program.command('history')))
-    .description('print the events of a run')
+    .action(calling(async () => (await import('./commands/result.ts')).result))
+  withRun(command('status', "print a run's status")).action(
+    calling(async () => (await import('./commands/inspect.ts')).status),
+  )
+  withRun(command('explain', 'print why a run does not move, and what to do about it')).action(
+    calling(async () => (await import('./commands/inspect.ts')).explain),
+  )
+  withRun(command('input', 'print the arguments of a run')).action(
+    calling(async () => (await import('./commands/inspect.ts')).input),
+  )
+  withRun(command('trace', 'print the steps of a run as a tree')).action(
+    calling(async () => (await import('./commands/inspect.ts')).trace),
+  )
+  withPages(withRun(command('history', 'print the events of a run')))
     .option('--no-payloads', 'leave out arguments, results and other encoded values')
-    .action(async (id: string, _: unknown, command: Command) =>
-      (await import('./commands/inspect.ts')).history(id, flagsOf(command)),
-    )
-  withPages(program.command('list'))
-    .description('list the runs that match all filters')
-    .option('--catalog <catalog>', 'task queue')
-    .option('--workflow <name>', 'name of the workflow')
-    .option('--status <status>', 'such as running, completed or failed')
-    .option('--started-after <time>', 'such as 2026-01-31T12:00:00Z; at this time or later')
-    .option('--started-before <time>')
-    .option('--closed-after <time>')
-    .option('--closed-before <time>')
-    .option('--attribute <name=value...>', 'value of a search attribute')
-    .option('--query <filter>', "an expression in Temporal's list filter language")
-    .action(async (_: unknown, command: Command) => (await import('./commands/list.ts')).list(flagsOf(command)))
+    .option('--follow', 'print new events until the run has ended; in a pipe one event on each line')
+    .action(calling(async () => (await import('./commands/history.ts')).history))
 }
 
-function addMessageCommands(program: Command): void {
-  withMessage(program.command('signal'))
-    .description('send a signal')
+function addListCommands(command: AddCommand): void {
+  withPages(withFilter(command('list', 'list the runs that match all filters'))).action(
+    calling(async () => (await import('./commands/list.ts')).list),
+  )
+  withFilter(command('count', 'count the runs that match all filters'))
+    .option('--group-by <field>', 'status: count the runs of each status too')
+    .action(calling(async () => (await import('./commands/list.ts')).count))
+}
+
+function addMessageCommands(command: AddCommand): void {
+  withMessage(command('signal', 'send a signal'))
     .option('--key <key>', 'idempotency key: the run receives the signal once')
-    .action(async (id: string, name: string, _: unknown, command: Command) =>
-      (await import('./commands/message.ts')).signal(id, name, flagsOf(command)),
-    )
-  withMessage(program.command('query'))
-    .description('send a query and print its result')
+    .action(calling(async () => (await import('./commands/message.ts')).signal))
+  withMessage(command('query', 'send a query and print its result'))
     .option('--timeout <duration>', 'how long to wait, such as 30s')
-    .action(async (id: string, name: string, _: unknown, command: Command) =>
-      (await import('./commands/message.ts')).query(id, name, flagsOf(command)),
-    )
-  withMessage(program.command('update'))
-    .description('send an update and print its result')
+    .action(calling(async () => (await import('./commands/message.ts')).query))
+  withMessage(command('update', 'send an update and print its result'))
     .option('--timeout <duration>', 'how long to wait, such as 30s')
     .option('--key <key>', 'idempotency key: the run receives the update once')
-    .action(async (id: string, name: string, _: unknown, command: Command) =>
-      (await import('./commands/message.ts')).update(id, name, flagsOf(command)),
-    )
+    .action(calling(async () => (await import('./commands/message.ts')).update))
 }
 
-function addEndCommands(program: Command): void {
-  withRun(program.command('stop'))
-    .description('request cancellation; cleanup code runs')
-    .option('--reason <reason>', 'recorded in the history')
-    .action(async (id: string, _: unknown, command: Command) =>
-      (await import('./commands/end.ts')).stop(id, flagsOf(command)),
-    )
-  withRun(program.command('terminate'))
-    .description('end a run at once; no cleanup code runs')
-    .option('--reason <reason>', 'recorded in the history')
-    .action(async (id: string, _: unknown, command: Command) =>
-      (await import('./commands/end.ts')).terminate(id, flagsOf(command)),
-    )
+function addControlCommands(command: AddCommand): void {
+  const control = (name: string, description: string) =>
+    withRun(command(name, description)).option('--reason <reason>', 'recorded in the history')
+  control('stop', 'request cancellation; cleanup code runs').action(
+    calling(async () => (await import('./commands/control.ts')).stop),
+  )
+  control('terminate', 'end a run at once; no cleanup code runs').action(
+    calling(async () => (await import('./commands/control.ts')).terminate),
+  )
+  control('pause', 'stop the progress of a run until unpause').action(
+    calling(async () => (await import('./commands/control.ts')).pause),
+  )
+  control('unpause', 'let a paused run continue').action(
+    calling(async () => (await import('./commands/control.ts')).unpause),
+  )
+  control('reset', 'execute a run again, from after a step or an event')
+    .option('--step <name>', 'the last completed step of this name is the last one that is kept')
+    .option('--event <id>', 'id of an event of the history, which is kept; 1 executes the whole workflow again')
+    .action(calling(async () => (await import('./commands/control.ts')).reset))
+}
+
+/** The action of a command: calls the function that is loaded with the arguments and the flags. */
+function calling(load: () => Promise<(...values: Flags[]) => Promise<void>>) {
+  return async (...values: unknown[]): Promise<void> => {
+    // Commander passes the arguments, the command's own flags and the command.
+    const command = values.at(-1) as Command
+    const act = await load()
+    await act(...([...values.slice(0, -2), command.optsWithGlobals()] as Flags[]))
+  }
 }
 
 function withStartFlags(command: Command): Command {
   return withArguments(command.argument('<workflow>', 'name of the workflow'))
     .option('--id <id>', 'workflow id; default: a new one')
     .option('--catalog <catalog>', 'task queue of the workers; default: that of the service')
-    .option('--key <key>', 'idempotency key: the workflow is started once; default: a new one')
     .option('--options <json>', `start options such as memo, retry and runTimeout (docs/api.md): ${JSON_VALUE}`)
+}
+
+function withKey(command: Command): Command {
+  return command.option('--key <key>', 'idempotency key: the workflow is started once; default: a new one')
 }
 
 function withMessage(command: Command): Command {
@@ -131,12 +136,21 @@ function withRun(command: Command): Command {
   return command.argument('<id>', 'workflow id').option('--run <run-id>', 'one run; default: the latest run')
 }
 
+function withFilter(command: Command): Command {
+  return command
+    .option('--catalog <catalog>', 'task queue')
+    .option('--workflow <name>', 'name of the workflow')
+    .option('--status <status>', 'such as running, completed or failed')
+    .option('--started-after <time>', 'such as 2026-01-31T12:00:00Z; at this time or later')
+    .option('--started-before <time>')
+    .option('--closed-after <time>')
+    .option('--closed-before <time>')
+    .option('--attribute <name=value...>', 'value of a search attribute')
+    .option('--query <filter>', "an expression in Temporal's list filter language")
+}
+
 function withPages(command: Command): Command {
   return command
     .option('--page-size <number>', '1 to 1000; default 100')
     .option('--page-token <token>', 'nextPageToken of the previous page')
-}
-
-function flagsOf(command: Command): Flags {
-  return command.optsWithGlobals() as Flags
 }

@@ -6,10 +6,12 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
-import { outputOf } from '../../src/cli/dev/servers/component.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { TOKEN, cliTest as test, untilOpen } from '../conformance/cli/cli-fixture.ts'
+import { cliCommands } from '../conformance/cli/commands.ts'
+import { cliCompletion } from '../conformance/cli/completion.ts'
+import { cliOutput } from '../conformance/cli/output.ts'
 import { cliUsage } from '../conformance/cli/usage.ts'
 import { cliWaiting } from '../conformance/cli/waiting.ts'
 import { CTRL_C, cliOnTerminal } from '../support/cli.ts'
@@ -120,7 +122,7 @@ test('portico: exits with 3 at once if there is no service, or another one', asy
   const proxy = await portico(['status', 'x', '--url', `http://127.0.0.1:${port}`])
 
   expect([nobody.code, proxy.code]).toEqual([3, 3])
-  expect(nobody.stderr).toMatch(/cannot be reached: connect ECONNREFUSED .*\nStart the service with "npx portico dev"/)
+  expect(nobody.stderr).toMatch(/cannot be reached: connect ECONNREFUSED .*\nStart the service with "portico dev"/)
   expect(proxy.stderr).toContain('Check --url, PORTICO_URL or .portico.json')
 })
 
@@ -189,29 +191,8 @@ test('portico: a terminal shows tables and colors, and no value of a workflow co
   expect(plain.output).not.toContain('\u001b')
 })
 
-test('portico completion: the script is valid, and Tab completes commands, flags and workflows', async ({
-  portico,
-  folder,
-}) => {
-  const [bash, fish, zsh, flags, workflows, commands] = await Promise.all([
-    portico(['completion', 'bash']),
-    portico(['completion', 'fish']),
-    portico(['completion', 'zsh']),
-    portico(['complete', '--', 'run', '--op']),
-    portico(['complete', '--', 'run', 'hugeN']),
-    portico(['complete', '--', 'term']),
-  ])
-  await writeFile(join(folder, 'completion.bash'), bash.stdout)
-
-  expect(await outputOf({ command: 'bash', args: ['-n', join(folder, 'completion.bash')] })).toBe('')
-  expect(bash.stdout).toContain('complete -F __portico_complete portico')
-  expect([fish.code, zsh.code]).toEqual([0, 0])
-  expect([flags, workflows, commands].map(({ stdout }) => stdout.split('\t')[0])).toEqual([
-    '--options',
-    'hugeNumbers',
-    'terminate',
-  ])
-})
-
+cliCommands()
+cliCompletion()
+cliOutput()
 cliUsage()
 cliWaiting()

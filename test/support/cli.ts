@@ -36,13 +36,15 @@ const TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.sp
 export interface TerminalOptions extends CliOptions {
   /** `act` is called once, when the output contains the text. */
   seen?: { text: string; act(type: (keys: string) => void): void }
+  /** How wide the terminal is. Default: it does not say. */
+  columns?: number
 }
 
 export const CTRL_C = '\u0003'
 
 /** On a terminal, to which stdout and stderr go alike. */
-export async function cliOnTerminal(args: string[], { seen, ...options }: TerminalOptions = {}) {
-  const command = [process.execPath, await entry(), ...args]
+export async function cliOnTerminal(args: string[], { seen, columns = 0, ...options }: TerminalOptions = {}) {
+  const command = ['sh', '-c', `stty cols ${columns} && exec "$@"`, 'sh', process.execPath, await entry(), ...args]
   const { process: terminal, ended } = run('python3', ['-c', TERMINAL, ...command], { ...options, keepStdin: true })
   let output = ''
   terminal.stdout.on('data', (chunk) => {

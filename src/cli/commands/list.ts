@@ -1,11 +1,13 @@
-/** `portico list`. */
-import type { ListOptions } from '../../client/client.ts'
+/** `portico list` and `count`. */
+import { filterQuery } from '../../client/list-runs.ts'
+import type { RunFilter } from '../../client/responses.ts'
 import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../command.ts'
 import { UsageError } from '../failures.ts'
 import { readInteger } from '../flags/number-flags.ts'
-import { renderRuns } from '../output/run.ts'
+import { type RunCount, renderCount, renderRuns } from '../output/runs.ts'
+import type { Settings } from '../settings.ts'
 
-export interface ListFlags extends CommonFlags {
+export interface FilterFlags extends CommonFlags {
   workflow?: string
   status?: string
   startedAfter?: string
@@ -14,26 +16,45 @@ export interface ListFlags extends CommonFlags {
   closedBefore?: string
   attribute?: string[]
   query?: string
-  pageSize?: string
-  pageToken?: string
 }
 
-export async function list(flags: ListFlags): Promise<void> {
-  await callService(flags, async ({ client, settings, signal, show }) => {
-    const { workflow, attribute, pageSize, json: _json, url: _url, token: _token, catalog: _catalog, ...more } = flags
-    const options = {
-      ...more,
-      ...(workflow !== undefined && { workflowName: workflow }),
-      ...(settings.catalog !== null && { catalog: settings.catalog }),
-      ...(attribute !== undefined && { searchAttributes: Object.fromEntries(attribute.map(attributeOf)) }),
-      ...(pageSize !== undefined && { pageSize: readInteger('--page-size', pageSize) }),
-      signal,
-      timeoutMs: READ_TIMEOUT_MS,
-    }
-    // The service checks it.
-    const page = await client.list(options as ListOptions).page()
-    return show(page, ({ runs, nextPageToken }) => renderRuns(runs, nextPageToken))
+export async function list(flags: FilterFlags & { pageSize?: string; pageToken?: string }): Promise<void> {
+  await callService(flags, async ({ client, settings, signal, columns, show }) => {
+    const { pageSize, pageToken } = flags
+    const page = await client
+      .list({
+        ...filterOf(flags, settings),
+        ...(pageSize !== undefined && { pageSize: readInteger('--page-size', pageSize) }),
+        ...(pageToken !== undefined && { pageToken }),
+        signal,
+        timeoutMs: READ_TIMEOUT_MS,
+      })
+      .page()
+    return show(page, ({ runs, nextPageToken }) => renderRuns(runs, nextPageToken, columns))
   })
+}
+
+export async function count(flags: FilterFlags & { groupBy?: string }): Promise<void> {
+  await callService(flags, async ({ client, settings, signal, show }) => {
+    const query = { ...filterQuery(filterOf(flags, settings)), groupBy: flags.groupBy }
+    const counted = await client.request('GET', '/workflow/runs/count', { query, signal, timeoutMs: READ_TIMEOUT_MS })
+    return show(counted as RunCount, renderCount)
+  })
+}
+
+/** The service checks it. */
+function filterOf(flags: FilterFlags, { catalog }: Settings): RunFilter {
+  const { workflow, attribute, status, startedAfter, startedBefore, closedAfter, closedBefore, query } = flags
+  return {
+    ...omitUndefined({ status, startedAfter, startedBefore, closedAfter, closedBefore, query }),
+    ...(workflow !== undefined && { workflowName: workflow }),
+    ...(catalog !== null && { catalog }),
+    ...(attribute !== undefined && { searchAttributes: Object.fromEntries(attribute.map(attributeOf)) }),
+  } as RunFilter
+}
+
+function omitUndefined(fields: Record<string, string | undefined>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 function attributeOf(flag: string): [name: string, value: string] {

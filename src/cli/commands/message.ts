@@ -3,7 +3,7 @@ import type { MessageRequest } from '../../client/client.ts'
 import { type CommonFlags, callService } from '../command.ts'
 import { type ArgumentFlags, readArguments } from '../flags/json-argument.ts'
 import { readDuration } from '../flags/number-flags.ts'
-import { type RunFlags, refOf } from '../flags/run-ref.ts'
+import { handleOf, type RunFlags } from '../flags/run-ref.ts'
 import { jsonForTerminal } from '../output/json.ts'
 import { cellOf } from '../output/value.ts'
 import { showWaiting } from '../output/wait-line.ts'
@@ -15,7 +15,7 @@ export interface MessageFlags extends CommonFlags, RunFlags, ArgumentFlags {
 
 export async function signal(id: string, name: string, flags: MessageFlags): Promise<void> {
   await callService(flags, async ({ client, signal, show }) => {
-    const accepted = await client.signal(refOf(id, flags), name, { ...(await messageOf(flags, signal)), signal })
+    const accepted = await handleOf(client, id, flags).signal(name, { ...(await messageOf(flags, signal)), signal })
     return show(
       accepted,
       ({ workflowId, runId }) => `Signal ${cellOf(name)} sent to ${cellOf(workflowId)} (run ${cellOf(runId)}).`,
@@ -27,7 +27,9 @@ export async function query(id: string, name: string, flags: MessageFlags): Prom
   await callService(flags, async ({ client, signal, show }) => {
     const request = await messageOf(flags, signal)
     const hide = showWaiting(`waiting for query ${name} of ${id}`)
-    const result = await client.query(refOf(id, flags), name, { ...request, signal }).finally(hide)
+    const result = await handleOf(client, id, flags)
+      .query(name, { ...request, signal })
+      .finally(hide)
     return show(result, jsonForTerminal)
   })
 }
@@ -36,7 +38,9 @@ export async function update(id: string, name: string, flags: MessageFlags): Pro
   await callService(flags, async ({ client, signal, show }) => {
     const request = await messageOf(flags, signal)
     const hide = showWaiting(`waiting for update ${name} of ${id}`)
-    const result = await client.update(refOf(id, flags), name, { ...request, signal }).finally(hide)
+    const result = await handleOf(client, id, flags)
+      .update(name, { ...request, signal })
+      .finally(hide)
     return show(result, jsonForTerminal)
   })
 }

@@ -2,7 +2,7 @@ import type { WorkflowResult } from '../../client/responses.ts'
 import { type Command, type CommonFlags, callService, READ_TIMEOUT_MS, WAIT_RETRY_MS } from '../command.ts'
 import { exitCodeOfStatus } from '../exit-code.ts'
 import { readDuration } from '../flags/number-flags.ts'
-import { pathOfRun, type RunFlags, refOf } from '../flags/run-ref.ts'
+import { handleOf, pathOfRun, type RunFlags } from '../flags/run-ref.ts'
 import { renderResult } from '../output/run.ts'
 import { settled } from './start.ts'
 
@@ -14,7 +14,7 @@ export async function result(
   const act = async (command: Command) => {
     const { client, signal, show } = command
     const ended = flags.wait
-      ? await settled(client.workflow(id).get(refOf(id, flags)), command, readDuration('--timeout', flags.timeout))
+      ? await settled(handleOf(client, id, flags), command, readDuration('--timeout', flags.timeout))
       : ((await client.request('GET', `${pathOfRun(id, flags)}/result`, {
           signal,
           timeoutMs: READ_TIMEOUT_MS,

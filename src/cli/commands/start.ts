@@ -1,7 +1,5 @@
 import type { StartRequest, WorkflowHandle } from '../../client/client.ts'
-import { PorticoError } from '../../client/portico-error.ts'
 import type { OpenRun } from '../../client/responses.ts'
-import { timedOut } from '../../client/wait.ts'
 import { type Command, type CommonFlags, callService, READ_TIMEOUT_MS, WAIT_RETRY_MS } from '../command.ts'
 import { exitCodeOfStatus } from '../exit-code.ts'
 import { Interruption } from '../failures.ts'
@@ -44,11 +42,24 @@ export async function run(workflow: string, flags: StartFlags & { timeout?: stri
     const beganAt = Date.now()
     const handle = await startWorkflow(command, workflow, request, timeoutMs)
     const leftMs = timeoutMs === undefined ? undefined : Math.max(0, timeoutMs - (Date.now() - beganAt))
-    const result = await settled(handle, command, timeoutMs, leftMs)
+    const result = await settled(handle, command, leftMs)
     command.show(result, renderResult)
     return exitCodeOfStatus(result.status)
   }
   await callService(flags, act, { retryMs: WAIT_RETRY_MS })
+}
+
+/** `portico validate`. */
+export async function validate(workflow: string, flags: StartFlags): Promise<void> {
+  await callService(flags, async (command) => {
+    const { client, settings, signal, show } = command
+    const request = await readStart(command, flags)
+    const catalog = settings.catalog === null ? {} : { catalog: settings.catalog }
+    const hasArguments = 'input' in request || 'args' in request
+    const body = { ...catalog, ...request, workflowName: workflow, ...(!hasArguments && { args: [] }) }
+    const options = { body, signal, timeoutMs: READ_TIMEOUT_MS }
+    return show(await client.request('POST', '/workflow/validate', options), () => 'The request is valid.')
+  })
 }
 
 /** May wait for stdin, which `--timeout` does not limit. */
@@ -71,20 +82,11 @@ async function startWorkflow(
   timeoutMs = READ_TIMEOUT_MS,
 ) {
   const hide = showWaiting(`starting ${workflow}`)
-  const limits = { signal, timeoutMs: Math.min(timeoutMs, READ_TIMEOUT_MS) }
-  return client.start(workflow, { ...request, ...limits }).finally(hide)
+  return client.start(workflow, { ...request, signal, timeoutMs }).finally(hide)
 }
 
-/**
- * Waits for the end of a run, with a live line. Ctrl-C ends the waiting, not the workflow.
- * Errors name `timeoutMs`, of which `leftMs` are left.
- */
-export async function settled(
-  handle: WorkflowHandle,
-  { signal }: Command,
-  timeoutMs: number | undefined,
-  leftMs = timeoutMs,
-) {
+/** Waits for the end of a run, with a live line. Ctrl-C ends the waiting, not the workflow. */
+export async function settled(handle: WorkflowHandle, { signal }: Command, timeoutMs: number | undefined) {
   const { workflowId } = handle
   let state: Partial<OpenRun> = {}
   const onOpen = (run: OpenRun) => {
@@ -94,15 +96,10 @@ export async function settled(
   }
   const hide = showWaiting(`${workflowId} is running`, () => renderProgress(state))
   try {
-    return await handle.resultSettled({ signal, timeoutMs: leftMs, onOpen })
+    return await handle.resultSettled({ signal, timeoutMs, onOpen })
   } catch (error) {
-    if (error instanceof Interruption) throw new Interruption({ ...state, workflowId })
-    throw timeoutMs !== undefined && isTimeout(error) ? timedOut(error, timeoutMs) : error
+    throw error instanceof Interruption ? new Interruption({ ...state, workflowId }) : error
   } finally {
     hide()
   }
-}
-
-function isTimeout(error: unknown): error is PorticoError {
-  return error instanceof PorticoError && error.error === 'WorkflowExecutionTimedOutError'
 }

@@ -1,3 +1,5 @@
+import type { AnyWorkflows } from '../../client/catalog-types.ts'
+import type { Client, WorkflowHandle } from '../../client/client.ts'
 import { pathOf, toTarget } from '../../client/target.ts'
 import { errorMessage } from '../../lib/error-message.ts'
 import { UsageError } from '../failures.ts'
@@ -16,6 +18,12 @@ export function refOf(workflowId: string, { run }: RunFlags): { workflowId: stri
     throw new UsageError(errorMessage(error))
   }
   return ref
+}
+
+/** The run that the command is about. */
+export function handleOf(client: Client<AnyWorkflows>, workflowId: string, flags: RunFlags): WorkflowHandle {
+  // The name of the workflow is that of its starts only.
+  return client.workflow('').get(refOf(workflowId, flags))
 }
 
 /** The path of requests that the client has no function for. */

@@ -1,4 +1,5 @@
 import type { PorticoError } from '../../client/portico-error.ts'
+import { PROGRAM } from '../program-name.ts'
 import { shellWord } from './shell-word.ts'
 
 /** A command as the user can enter it. */
@@ -7,12 +8,15 @@ export type CommandLine = (command: string) => string
 /** Commands for the service at the URL that the flag named. The token must not appear on the terminal. */
 export function commandLineFor(urlFlag: unknown): CommandLine {
   const flag = typeof urlFlag === 'string' ? ` --url ${shellWord(urlFlag)}` : ''
-  return (command) => `portico ${command}${flag}`
+  return (command) => `${PROGRAM} ${command}${flag}`
 }
 
-export const START_ADVICE = 'Start the service with "npx portico dev", or set its URL with --url or PORTICO_URL.'
+export const START_ADVICE = `Start the service with "${PROGRAM} dev", or set its URL with --url or PORTICO_URL.`
 
-const CATALOG_ADVICE = () => 'Start the worker, or name its catalog (task queue) with --catalog.'
+const WORKER_ADVICE = () => 'Start the worker, or name its catalog (task queue) with --catalog.'
+
+const PUBLISH_ADVICE = (portico: CommandLine) =>
+  `Start a worker that publishes its catalog (docs/protocol.md), or name it with --catalog. A worker without a catalog executes workflows too: ${portico('run <workflow>')}`
 
 const URL_ADVICE = () => 'Check --url, PORTICO_URL or .portico.json: the address of Portico with its base path.'
 
@@ -28,8 +32,8 @@ const ADVICE = new Map<string, (portico: CommandLine) => string>([
     'UnsupportedWorkflowError',
     (portico) => `"${portico('catalog')}" lists the workflows. --catalog names another catalog.`,
   ],
-  ['CatalogNotFoundError', CATALOG_ADVICE],
-  ['CatalogNotAvailableError', CATALOG_ADVICE],
+  ['CatalogNotFoundError', PUBLISH_ADVICE],
+  ['CatalogNotAvailableError', WORKER_ADVICE],
 ])
 
 const WAIT_ADVICE = (portico: CommandLine, id: string) =>

@@ -4,7 +4,7 @@ import { pairs, table } from './table.ts'
 import { cellOf } from './value.ts'
 
 /** The workflows of a catalog, with the names of their handlers. */
-export function renderCatalog(catalog: unknown): string {
+export function renderCatalog(catalog: unknown, columns: number): string {
   const workflows = isObject(catalog) && Array.isArray(catalog.workflows) ? catalog.workflows.filter(isObject) : []
   const name = isObject(catalog) ? cellOf(catalog.catalog) : ''
   if (workflows.length === 0) return `The catalog ${name} has no workflows.`
@@ -13,9 +13,8 @@ export function renderCatalog(catalog: unknown): string {
     ...['signals', 'queries', 'updates'].map((kind) => namesOf(workflow[kind])),
     cellOf(workflow.description),
   ])
-  return [pairs([['Catalog', name]]), table(['Workflow', 'Signals', 'Queries', 'Updates', 'Description'], rows)].join(
-    '\n\n',
-  )
+  const titles = ['Workflow', 'Signals', 'Queries', 'Updates', 'Description']
+  return `${pairs([['Catalog', name]])}\n\n${table(titles, rows, columns)}`
 }
 
 function namesOf(handlers: unknown): string {

@@ -1,9 +1,9 @@
 /** A run, its result and its explanation, as a terminal shows them. */
-import type { Explanation, ListedRun, OpenRun, WorkflowResult, WorkflowStatus } from '../../client/responses.ts'
+import type { Explanation, OpenRun, WorkflowResult, WorkflowStatus } from '../../client/responses.ts'
 import { jsonForTerminal } from './json.ts'
 import { paint, paintStatus } from './paint.ts'
-import { pairs, table } from './table.ts'
-import { cellOf, durationCell, fieldText, timeCell } from './value.ts'
+import { pairs } from './table.ts'
+import { cellOf, durationOf, fieldText, zonedTime } from './value.ts'
 
 export function renderStatus(run: WorkflowStatus): string {
   return pairs([
@@ -12,8 +12,8 @@ export function renderStatus(run: WorkflowStatus): string {
     ['Id', cellOf(run.workflowId)],
     ['Run', cellOf(run.runId)],
     ['Catalog', cellOf(run.catalog)],
-    ['Started', timeCell(run.startedAt) || null],
-    ['Completed', timeCell(run.completedAt) || null],
+    ['Started', zonedTime(run.startedAt)],
+    ['Completed', zonedTime(run.completedAt)],
     ['Took', durationOf(run)],
     ['Events', cellOf(run.historyLength)],
     ['Problem', run.problem === null ? null : paint('red', cellOf(run.problem.message))],
@@ -41,27 +41,8 @@ export function renderResult(result: WorkflowResult): string {
   return status === 'completed' ? `${head}\n\n${jsonForTerminal(output)}` : head
 }
 
-export function renderRuns(runs: ListedRun[], nextPageToken: string | null): string {
-  if (runs.length === 0) return 'No runs.'
-  const rows = runs.map((run) => [
-    paintStatus(cellOf(run.status)),
-    cellOf(run.workflowName),
-    cellOf(run.workflowId),
-    cellOf(run.runId),
-    timeCell(run.startedAt),
-    durationOf(run) ?? '',
-  ])
-  const list = table(['Status', 'Workflow', 'Id', 'Run', 'Started (UTC)', 'Took'], rows)
-  return nextPageToken === null ? list : `${list}\n\nMore: --page-token ${cellOf(nextPageToken)}`
-}
-
 export function renderExplanation({ verdict, since, reasons }: Explanation): string {
   const lines = reasons.map(({ kind, advice }) => `${paint('dim', '-')} ${cellOf(kind)}: ${cellOf(advice)}`)
-  const sinceText = since === null ? '' : ` since ${timeCell(since)} UTC`
+  const sinceText = since === null ? '' : ` since ${zonedTime(since)}`
   return [`${paint('bold', cellOf(verdict))}${sinceText}`, ...lines].join('\n')
-}
-
-function durationOf({ startedAt, completedAt }: { startedAt: string | null; completedAt: string | null }) {
-  if (startedAt === null || completedAt === null) return null
-  return durationCell(Date.parse(completedAt) - Date.parse(startedAt))
 }

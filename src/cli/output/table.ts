@@ -3,21 +3,30 @@ import stringWidth from 'string-width'
 import { paint } from './paint.ts'
 
 const GAP = '  '
+// Enough to see what it is about.
+const MIN_LAST_WIDTH = 12
 
-/** Columns under their titles. Cells must be printable. */
-export function table(titles: string[], rows: string[][]): string {
-  return columns([titles.map((title) => paint('bold', title)), ...rows])
+/** Columns under their titles. Cells must be printable. If lines are wider than `maxWidth`, the last column is cut. */
+export function table(titles: string[], rows: string[][], maxWidth = Number.POSITIVE_INFINITY): string {
+  const cells = [titles.map((title) => paint('bold', title)), ...rows]
+  const excess = widthOf(rowsOf(cells)) - maxWidth
+  if (excess <= 0) return rowsOf(cells)
+  const last = titles.length - 1
+  const width = Math.max(...cells.map((row) => widthOf(row[last] ?? '')))
+  const target = Math.max(MIN_LAST_WIDTH, width - excess)
+  return rowsOf(cells.map((row) => row.map((cell, at) => (at === last ? shorten(cell, target) : cell))))
 }
 
 /** Names and values in two columns; a pair without a value is left out. */
 export function pairs(entries: [name: string, value: string | null][]): string {
-  return columns(entries.flatMap(([name, value]) => (value === null ? [] : [[paint('dim', name), value]])))
+  return rowsOf(entries.flatMap(([name, value]) => (value === null ? [] : [[paint('dim', name), value]])))
 }
 
-function columns(rows: string[][]): string {
+/** Cells below each other. A column has at least the width that is given for it. */
+export function rowsOf(rows: string[][], minWidths: readonly number[] = []): string {
   const count = Math.max(...rows.map((row) => row.length))
   const widths = Array.from({ length: count }, (_, column) =>
-    Math.max(...rows.map((row) => widthOf(row[column] ?? ''))),
+    Math.max(minWidths[column] ?? 0, ...rows.map((row) => widthOf(row[column] ?? ''))),
   )
   return rows
     .map((row) => row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell))))
@@ -25,6 +34,22 @@ function columns(rows: string[][]): string {
     .join('\n')
 }
 
-function widthOf(cell: string): number {
-  return stringWidth(stripVTControlCharacters(cell))
+/** Of the widest line, in columns of a terminal. */
+export function widthOf(lines: string): number {
+  return Math.max(
+    ...stripVTControlCharacters(lines)
+      .split('\n')
+      .map((line) => stringWidth(line)),
+  )
+}
+
+/** A cell without colors in at most `width` columns; with an ellipsis if it was wider. */
+export function shorten(cell: string, width: number): string {
+  if (widthOf(cell) <= width) return cell
+  let kept = ''
+  for (const character of cell) {
+    if (widthOf(kept + character) >= width) break
+    kept += character
+  }
+  return `${kept}…`
 }

@@ -16,6 +16,18 @@ export function timeCell(time: string | null | undefined): string {
   return cellOf(time).replace(/^(\S{10})T(\S{8})\S*$/, '$1 $2')
 }
 
+/** `2026-11-21 02:55:53 UTC`; null if `time` is missing. */
+export function zonedTime(time: string | null | undefined): string | null {
+  const cell = timeCell(time)
+  return cell === '' ? null : `${cell} UTC`
+}
+
+/** How long something took that has ended; null before. */
+export function durationOf({ startedAt, completedAt }: { startedAt: string | null; completedAt: string | null }) {
+  if (startedAt === null || completedAt === null) return null
+  return durationCell(Date.parse(completedAt) - Date.parse(startedAt))
+}
+
 /** Milliseconds as people write them: `250 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`. */
 export function durationCell(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`

@@ -46,7 +46,7 @@ export function cliWaiting(): void {
       problem: { kind: 'workflow_task_failing', message: 'a bug in the workflow' },
     })
     const message =
-      /^error: Workflow buggy did not complete within 1000 ms; its workflow task is failing \(attempt \d+\); the worker reported: a bug in the workflow /m
+      /^error: Workflow buggy did not complete within 1s; its workflow task is failing \(attempt \d+\); the worker reported: a bug in the workflow /m
     expect(stderr).toMatch(message)
     // Not only at the end: a script may wait for hours.
     expect(stderr).toMatch(/^buggy is running, workflow task failing \(attempt \d+\): a bug in the workflow$/m)
@@ -79,7 +79,7 @@ export function cliWaiting(): void {
     const { code, stderr } = await untilOpen(() => portico(run))
 
     expect(code).toBe(4)
-    expect(stderr).toContain('Workflow slow did not complete within 1000 ms')
+    expect(stderr).toContain('Workflow slow did not complete within 1s')
     await portico(['terminate', 'slow'])
   })
 }

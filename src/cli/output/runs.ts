@@ -1,0 +1,69 @@
+/** A list of runs, and how many there are. */
+import type { ListedRun } from '../../client/responses.ts'
+import { paint, paintStatus } from './paint.ts'
+import { pairs, shorten, table, widthOf } from './table.ts'
+import { cellOf, durationOf, timeCell } from './value.ts'
+
+const TITLES = ['Status', 'Workflow', 'Id', 'Run', 'Started (UTC)', 'Took']
+const LAYOUTS = [
+  TITLES,
+  TITLES.filter((title) => title !== 'Run'),
+  TITLES.filter((title) => title !== 'Run' && title !== 'Took'),
+]
+
+/** At most `columns` wide: without the columns that do not fit, and then with shortened names and ids. */
+export function renderRuns(runs: ListedRun[], nextPageToken: string | null, columns: number): string {
+  if (runs.length === 0) return 'No runs.'
+  const rows = runs.map((run) => [
+    paintStatus(cellOf(run.status)),
+    cellOf(run.workflowName),
+    cellOf(run.workflowId),
+    cellOf(run.runId),
+    timeCell(run.startedAt),
+    durationOf(run) ?? '',
+  ])
+  const [full = '', ...narrower] = LAYOUTS.map((titles) => layOut(titles, rows))
+  const fitting = [full, ...narrower].find((list) => widthOf(list) <= columns)
+  const list =
+    fitting ?? layOut(LAYOUTS.at(-1) ?? TITLES, shortenedRows(rows, widthOf(narrower.at(-1) ?? '') - columns))
+  return [
+    list,
+    ...(list === full ? [] : [paint('dim', '--wide shows all columns, with whole ids.')]),
+    ...(nextPageToken === null ? [] : [`More: --page-token ${cellOf(nextPageToken)}`]),
+  ].join('\n\n')
+}
+
+function layOut(titles: string[], rows: string[][]): string {
+  const shown = rows.map((row) => row.filter((_, column) => titles.includes(TITLES[column] ?? '')))
+  return table(titles, shown)
+}
+
+// Enough to recognize a name.
+const MIN_WIDTH = 12
+
+/** Shortens the names of the workflows, and if that is not enough the ids, until lines are `excess` shorter. */
+function shortenedRows(rows: string[][], excess: number): string[][] {
+  let rest = excess
+  let shown = rows
+  for (const title of ['Workflow', 'Id']) {
+    const at = TITLES.indexOf(title)
+    const width = Math.max(...shown.map((row) => widthOf(row[at] ?? '')))
+    const target = Math.max(MIN_WIDTH, width - rest)
+    if (rest <= 0 || target >= width) continue
+    shown = shown.map((row) => row.with(at, shorten(row[at] ?? '', target)))
+    rest -= width - target
+  }
+  return shown
+}
+
+/** The response of the route that counts. */
+export interface RunCount {
+  count: number
+  groups: { status: string; count: number }[]
+}
+
+export function renderCount({ count, groups }: RunCount): string {
+  const total = `${cellOf(count)} ${count === 1 ? 'run' : 'runs'}`
+  const byStatus = pairs(groups.map(({ status, count }) => [paintStatus(cellOf(status)), cellOf(count)]))
+  return groups.length === 0 ? total : `${total}\n\n${byStatus}`
+}

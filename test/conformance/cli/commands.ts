@@ -1,0 +1,93 @@
+/** Commands that change a run, follow it, count runs, or check a start. */
+import { expect } from 'vitest'
+import { until } from '../../../src/cli/dev/servers/until.ts'
+import { cliOnTerminal } from '../../support/cli.ts'
+import { cliTest as test } from './cli-fixture.ts'
+
+export function cliCommands(): void {
+  test('portico pause, unpause: they stop the progress of a run and let it continue', async ({ portico }) => {
+    await portico(['start', 'messages', '--id', 'halted'])
+    await portico(['query', 'halted', 'state'])
+
+    const paused = await portico(['pause', 'halted', '--reason', 'lunch'])
+    const status = await portico(['status', 'halted'])
+    const continued = await portico(['unpause', 'halted', '--text'])
+
+    expect(JSON.parse(paused.stdout)).toMatchObject({ workflowId: 'halted', paused: true })
+    expect(JSON.parse(status.stdout)).toMatchObject({ status: 'paused' })
+    expect(continued.stdout).toMatch(/^halted continues \(run [\w-]+\)\.\n$/)
+    await portico(['terminate', 'halted'])
+  })
+
+  test('portico reset: executes the run again from an event, as a new run', async ({ portico }) => {
+    const first = JSON.parse((await portico(['run', 'echo', '--id', 'again', '--input', '1'])).stdout)
+
+    const reset = await portico(['reset', 'again', '--event', '1', '--reason', 'a fix'])
+    const neither = await portico(['reset', 'again'])
+    const missing = await portico(['reset', 'again', '--step', 'charge'])
+
+    const { runId } = JSON.parse(reset.stdout)
+    expect(runId).not.toBe(first.runId)
+    expect(JSON.parse((await portico(['result', 'again'])).stdout)).toMatchObject({ runId, output: 1 })
+    expect([neither.code, neither.stderr]).toEqual([2, 'error: Use either --step or --event\n'])
+    expect([missing.code, JSON.parse(missing.stdout).error]).toEqual([1, 'StepNotFoundError'])
+  })
+
+  test('portico input: prints the arguments of a run, also while it is open', async ({ portico }) => {
+    await portico(['start', 'neverEnds', '--id', 'given', '--arg', '1', '--arg', '9007199254740993'])
+
+    const { stdout } = await portico(['input', 'given'])
+    const text = await portico(['input', 'given', '--text'])
+
+    expect(stdout).toContain('"args":[1,9007199254740993]')
+    expect(text.stdout).toBe('[\n  1,\n  9007199254740993\n]\n')
+    await portico(['terminate', 'given'])
+  })
+
+  test('portico validate: checks what a start would, and starts nothing', async ({ portico }) => {
+    const valid = await portico(['validate', 'sleepFor', '--input', '{"ms":1}', '--id', 'unstarted'])
+    const invalid = await portico(['validate', 'sleepFor', '--input', '{"ms":"1"}'])
+    const unknown = await portico(['validate', 'slepFor'])
+    const status = await portico(['status', 'unstarted'])
+
+    expect([valid.code, JSON.parse(valid.stdout)]).toEqual([0, { valid: true }])
+    expect([invalid.code, invalid.stderr]).toEqual([2, expect.stringContaining('/input/ms must be of type integer')])
+    expect([unknown.code, JSON.parse(unknown.stdout).error]).toEqual([1, 'UnsupportedWorkflowError'])
+    expect(JSON.parse(status.stdout)).toMatchObject({ error: 'WorkflowNotFoundError' })
+  })
+
+  test('portico count: counts the runs that match, by status too', async ({ portico, catalog }) => {
+    await portico(['run', 'failWithCauses', '--id', 'counted'])
+    const filter = ['--catalog', catalog, '--workflow', 'failWithCauses', '--query', "WorkflowId = 'counted'"]
+    await until('it is listed', async () => JSON.parse((await portico(['count', ...filter])).stdout).count === 1)
+
+    const grouped = await portico(['count', ...filter, '--group-by', 'status'])
+    const text = await portico(['count', ...filter, '--group-by', 'status', '--text'])
+    const none = await portico(['count', ...filter, '--status', 'running'])
+    const wrong = await portico(['count', '--group-by', 'name'])
+
+    expect(JSON.parse(grouped.stdout)).toEqual({ count: 1, groups: [{ status: 'failed', count: 1 }] })
+    expect(text.stdout).toBe('1 run\n\nfailed  1\n')
+    expect(JSON.parse(none.stdout)).toEqual({ count: 0, groups: [] })
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('groupBy')])
+  })
+
+  test('portico history --follow: prints one event on each line until the run has ended', async ({ portico, env }) => {
+    await portico(['start', 'messages', '--id', 'followed'])
+    const seen = { text: 'WorkflowTaskCompleted', act: () => void portico(['signal', 'followed', 'finish']) }
+
+    const terminal = await cliOnTerminal(['history', 'followed', '--follow'], { env: { ...env, NO_COLOR: '1' }, seen })
+    const piped = await portico(['history', 'followed', '--follow', '--page-size', '2'])
+
+    const events = piped.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect([terminal.code, piped.code]).toEqual([0, 0])
+    expect(events.map(({ eventId }) => Number(eventId))).toEqual(events.map((_, at) => at + 1))
+    expect(events.at(0).eventType).toBe('WorkflowExecutionStarted')
+    expect(events.at(-1).eventType).toBe('WorkflowExecutionCompleted')
+    expect(terminal.output).toMatch(/\d +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +WorkflowExecutionSignaled +finish$/m)
+    expect(terminal.output).toContain('WorkflowExecutionCompleted')
+  })
+}
