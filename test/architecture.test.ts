@@ -70,8 +70,8 @@ const MAY_IMPORT: Record<string, Row> = {
   ),
   'worker/tracing/otel.ts': row('worker/tracing/span.ts protocol/', '@opentelemetry/api'),
   'worker/tracing/span.ts': row('protocol/', 'node:'),
-  'worker/catalog/json-schema.ts': row('worker/ protocol/ lib/ json-schema/', 'zod'),
-  'worker/catalog/zod-input-schema.ts': row('protocol/ lib/', 'zod'),
+  'worker/catalog/schemas/': row('worker/ protocol/ lib/ json-schema/', 'zod'),
+  'worker/catalog/schemas/zod-input-schema.ts': row('protocol/ lib/', 'zod'),
 
   'client/': row('client/ domain/ protocol/ lib/', ''),
 

@@ -224,7 +224,7 @@ export interface Workflow<Types extends Shape = AnyWorkflow> {
   signalWithStart<Name extends keyof Types['signals'] & string>(
     name: Name,
     request: WithStartRequest<Types['args'], ArgsOf<Types['signals'][Name]>>,
-  ): Promise<RunRef & { started: boolean }>
+  ): Promise<RunRef & { started: boolean; warnings?: string[] }>
   /**
    * Sends an update to the open run of `workflowId`, and starts one before if the id has no open run.
    * Waits as `update` does.

@@ -60,6 +60,8 @@ export interface SignalAccepted extends RunRef {
   /** Name of the signal. */
   signal: string
   accepted: true
+  /** Why the signal may do nothing: its catalog does not list it. Absent without a warning. */
+  warnings?: string[]
 }
 
 export type Stopped = AsJson<domain.Stopped>

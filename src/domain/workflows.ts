@@ -32,7 +32,7 @@ export interface Workflows {
   /** Rejects as `run` does, as far as that is known without sending the start to the engine. Starts nothing. */
   validate(command: StartCommand, call: Call): Promise<void>
   /** Signals the open run of the workflow id, after starting one when none is open, in one step. */
-  signalWithStart(command: SignalWithStartCommand, call: Call): Promise<WithStart<SignaledRun>>
+  signalWithStart(command: SignalWithStartCommand, call: Call): Promise<SignaledWithStart>
   /** Updates the open run of the workflow id, after starting one when none is open, in one step. */
   updateWithStart(command: UpdateWithStartCommand, call: Call): Promise<WithStart<StartedUpdate>>
   status(ref: ExecutionRef, call: Call): Promise<WorkflowStatus>
@@ -239,7 +239,11 @@ export interface SignalAccepted {
   workflowId: string
   /** The run that received the signal. */
   runId: string | null
+  /** Why the signal may do nothing. */
+  warnings: string[]
 }
+
+export interface SignaledWithStart extends WithStart<SignaledRun>, Pick<SignalAccepted, 'warnings'> {}
 
 export interface Stopped extends RunRef {
   /** False when the run was already closed. */

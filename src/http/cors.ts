@@ -6,7 +6,7 @@ import type { Step } from './step.ts'
 
 const METHODS = 'GET,HEAD,POST,PATCH'
 const EXPOSED =
-  'Location,Deprecation,Link,ETag,Retry-After,Preference-Applied,X-Request-Id,Portico-Error-Source,Portico-Workflow-Id,Portico-Run-Id,Portico-Started,Portico-Output-Warning,Idempotency-Replayed'
+  'Location,Deprecation,Link,ETag,Retry-After,Preference-Applied,X-Request-Id,Portico-Error-Source,Portico-Workflow-Id,Portico-Run-Id,Portico-Started,Portico-Output-Warning,Portico-Warning,Idempotency-Replayed'
 const MAX_AGE_SECONDS = '600'
 
 /** Whether the list has the origin, or `*`, which allows every origin. */

@@ -17,6 +17,8 @@ export interface HandlerEntry {
   name: string
   description: string | null
   inputSchema: JsonSchema | null
+  /** Whether the argument may be left out. Null if the worker does not say: then nothing is checked. */
+  inputOptional: boolean | null
   outputSchema: JsonSchema | null
 }
 
@@ -54,6 +56,7 @@ const handlerEntry = z.object({
   name: z.string(),
   description: orNull(z.string()),
   inputSchema: orNull(jsonSchema),
+  inputOptional: orNull(z.boolean()),
   outputSchema: orNull(jsonSchema),
 })
 

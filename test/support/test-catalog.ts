@@ -31,7 +31,7 @@ export const testCatalog = defineCatalog<typeof workflows>({
     signals: { add: { description: 'Gathers its arguments.' }, finish: {} },
     queries: {
       state: { output: z.object({ gathered: z.array(z.unknown()), value: z.unknown() }) },
-      echo: { input: z.union([z.string(), z.number(), z.object({ a: z.number() })]) },
+      echo: { input: z.union([z.string(), z.number(), z.object({ a: z.number() })]), inputOptional: true },
     },
     updates: {
       set: { description: 'Sets the value.' },

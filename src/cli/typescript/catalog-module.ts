@@ -23,6 +23,7 @@ interface Entry {
   name: string
   note: string
   inputSchema: unknown
+  isOptional: boolean
   outputSchema: unknown
   source: Record<string, unknown>
 }
@@ -50,8 +51,9 @@ function memberOf(workflow: Entry, types: SchemaTypes): string {
 }
 
 /** A catalog describes only the first argument. */
-function argsOf({ inputSchema }: Entry, name: string, types: SchemaTypes): string {
-  return inputSchema === null ? 'unknown[]' : `[input: ${types.typeOf(inputSchema, name)}, ...more: unknown[]]`
+function argsOf({ inputSchema, isOptional }: Entry, name: string, types: SchemaTypes): string {
+  if (inputSchema === null) return 'unknown[]'
+  return `[input${isOptional ? '?' : ''}: ${types.typeOf(inputSchema, name)}, ...more: unknown[]]`
 }
 
 function resultOf({ outputSchema }: Entry, name: string, types: SchemaTypes): string {
@@ -66,11 +68,12 @@ function aliasesOf({ name, source: { aliases } }: Entry, names: ReadonlySet<stri
 function entriesOf(entries: unknown): Entry[] {
   const named = Array.isArray(entries) ? entries.filter(isObject) : []
   return named.map((source) => {
-    const { name, description, inputSchema = null, outputSchema = null } = source
+    const { name, description, inputSchema = null, inputOptional, outputSchema = null } = source
     return {
       name: String(name),
       note: typeof description === 'string' ? comment(description) : '',
       inputSchema,
+      isOptional: inputOptional === true,
       outputSchema,
       source,
     }

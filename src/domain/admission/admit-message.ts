@@ -1,12 +1,15 @@
 /**
- * Whether a message fits the schema that the catalog publishes for its handler: docs/decisions/022-handler-schemas.md.
+ * Whether a message fits what the catalog publishes about its handler: docs/decisions/022-handler-schemas.md.
  */
+
+import type { CatalogEntry } from '../../protocol/catalog.ts'
 import { atMost, type Call } from '../call.ts'
 import { publishedEntry } from '../catalog/published-entry.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
-import { hasErrorName, type Issue, nullWhenNotFound, ServiceError } from '../errors.ts'
+import { hasErrorName, type Issue, MAX_AVAILABLE, nullWhenNotFound, ServiceError } from '../errors.ts'
 import type { ExecutionRef } from '../execution.ts'
 import type { Ports } from '../ports.ts'
+import { pinnedVersionOf } from '../start/workflow-options.ts'
 import { withinCall } from '../within-call.ts'
 import type { MessageCommand, SendCommand, StartCommand } from '../workflows.ts'
 import { checkArgument } from './check-argument.ts'
@@ -20,15 +23,16 @@ export const HANDLERS = { signal: 'signals', query: 'queries', update: 'updates'
 export type MessageKind = keyof typeof HANDLERS
 
 /**
- * Rejects with `ValidationError` when the first argument does not match the schema of its handler.
+ * Returns warnings about the message. Rejects with `ValidationError` when the first argument does not match the schema
+ * of its handler, or is missing.
  *
- * A rejection is never based on cached data. A message whose schema cannot be read in time is admitted.
+ * Neither is ever based on cached data. A message whose schema cannot be read in time is admitted.
  */
 export function admitMessage(
   ports: AdmitMessagePorts,
   { kind, ref, message }: SendCommand & { kind: MessageKind },
   call: Call,
-): Promise<void> {
+): Promise<string[]> {
   return admit(ports, kind, message, call, async (freshSince, call) => {
     const { value: run, readAt } = await withinCall(ports.knownRuns.read(ref, freshSince), call)
     return isChecked(run, kind) ? { ...run, workflowId: ref.workflowId, readAt } : null
@@ -38,11 +42,11 @@ export function admitMessage(
 /** The same for a message to the open run of a workflow id, or to a new run when none is open. */
 export function admitWithStart(
   ports: AdmitMessagePorts,
-  { kind, start: { workflowId, workflowName, catalog }, message }: AdmitWithStart,
+  { kind, start: { workflowId, workflowName, catalog, options }, message }: AdmitWithStart,
   call: Call,
-): Promise<void> {
+): Promise<string[]> {
   return admit(ports, kind, message, call, async (freshSince, call) => {
-    const newRun = { workflowName, catalog, pinnedVersion: null, readAt: freshSince }
+    const newRun = { workflowName, catalog, pinnedVersion: pinnedVersionOf(options), readAt: freshSince }
     // The open run is only read to confirm a rejection. It gets the message, whatever its workflow is.
     if (workflowId === undefined || freshSince === 0) return newRun
     const run = await withinCall(readOpenRun(ports.knownRuns, { workflowId }, freshSince), call)
@@ -53,7 +57,7 @@ export function admitWithStart(
 
 interface AdmitWithStart {
   kind: MessageKind
-  start: Pick<StartCommand, 'catalog' | 'workflowId' | 'workflowName'>
+  start: Pick<StartCommand, 'catalog' | 'options' | 'workflowId' | 'workflowName'>
   message: MessageCommand
 }
 
@@ -74,34 +78,50 @@ async function admit(
   message: MessageCommand,
   call: Call,
   find: FindTarget,
-): Promise<void> {
-  if (message.args.length === 0) return
+): Promise<string[]> {
   const { now = Date.now } = ports
   const arrivedAt = now()
   const readCall = atMost(call, TIMEOUT_MS.handlerSchema)
-  const check = (freshSince: number) => findRejection(ports, kind, message, find, freshSince, readCall)
-  const rejection = await check(0)
+  const check = (freshSince: number) => findObjection(ports, kind, message, find, freshSince, readCall)
+  const objection = await check(0)
     .then((cached) => (cached !== null && cached.readAt < arrivedAt ? check(arrivedAt) : cached))
     .catch((error: unknown) => admitUnchecked(error, call))
-  if (rejection !== null) throw rejection.error
+  if (objection === null) return []
+  if ('error' in objection) throw objection.error
+  return [objection.warning]
 }
 
-async function findRejection(
+type Objection = ({ error: ServiceError } | { warning: string }) & { readAt: number }
+
+async function findObjection(
   { catalogs }: AdmitMessagePorts,
   kind: MessageKind,
   message: MessageCommand,
   find: FindTarget,
   freshSince: number,
   call: Call,
-): Promise<{ error: ServiceError; readAt: number } | null> {
+): Promise<Objection | null> {
   const target = await find(freshSince, call)
   if (target === null) return null
   const { entry, readAt } = await publishedEntry(catalogs, target, freshSince, call)
-  const schema = entry?.[HANDLERS[kind]].find(({ name }) => name === message.name)?.inputSchema ?? null
+  if (entry === null) return null
+  const oldest = Math.min(target.readAt, readAt)
+  const handler = entry[HANDLERS[kind]].find(({ name }) => name === message.name)
+  if (handler === undefined) {
+    const warning = kind === 'signal' ? unlistedSignal(entry, target, message) : null
+    return warning === null ? null : { warning, readAt: oldest }
+  }
   const owner = `${kind} "${message.name}" of workflow "${target.workflowName}" in catalog "${target.catalog}"`
-  const issues = schema === null ? [] : await checkArgument(message, schema, owner, call)
-  if (issues.length === 0) return null
-  return { error: invalid(target, kind, message, issues), readAt: Math.min(target.readAt, readAt) }
+  const issues = await checkArgument(message, handler, owner, call)
+  return issues.length === 0 ? null : { error: invalid(target, kind, message, issues), readAt: oldest }
+}
+
+/** The engine accepts any signal, so that a client would not notice a misspelled name. */
+function unlistedSignal({ signals }: CatalogEntry, { workflowName, catalog }: Target, { name }: MessageCommand) {
+  if (signals.length === 0) return null
+  const names = signals.map((signal) => signal.name)
+  const listed = names.slice(0, MAX_AVAILABLE).join(', ') + (names.length > MAX_AVAILABLE ? ', …' : '')
+  return `Catalog "${catalog}" lists no signal "${name}" of workflow "${workflowName}". It lists: ${listed}`
 }
 
 /** The engine rejects signals and updates for a closed run itself. */

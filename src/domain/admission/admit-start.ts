@@ -1,10 +1,12 @@
 /** Whether the catalog admits a start: its workflow name, and its input. */
 import type { TraceTemplates } from '../../protocol/catalog.ts'
+import { isSameVersion } from '../../protocol/worker-version.ts'
 import type { Call } from '../call.ts'
 import type { Published } from '../catalog/catalogs.ts'
 import { isPolling } from '../catalog/is-polling.ts'
 import { type Issue, MAX_AVAILABLE, ServiceError } from '../errors.ts'
 import type { Ports } from '../ports.ts'
+import { pinnedVersionOf } from '../start/workflow-options.ts'
 import { withinCall } from '../within-call.ts'
 import type { StartCommand } from '../workflows.ts'
 import { checkArgument } from './check-argument.ts'
@@ -72,13 +74,19 @@ async function decideByCatalog(
   const workflows = await withinCall(catalogs.workflows(published), call)
   if (workflows === null)
     call.note({ inputUnchecked: `the definition of catalog ${command.catalog} could not be read` })
-  const schema = workflows?.find(({ name }) => name === workflowName)?.inputSchema ?? null
+  const entry = workflows?.find(({ name }) => name === workflowName)
   // Schemas of the older form are informational: they describe the input after the workflow has filled in its defaults.
-  const isEnforced = schema !== null && !catalogs.isOlderForm(published.run.workflowId)
+  const isEnforced = !catalogs.isOlderForm(published.run.workflowId) && isVersionOf(published, command)
   const owner = `workflow "${workflowName}" in catalog "${command.catalog}"`
-  const issues = isEnforced ? await checkArgument(command, schema, owner, call) : []
+  const issues = isEnforced && entry !== undefined ? await checkArgument(command, entry, owner, call) : []
   if (issues.length > 0) return { rejection: invalid(command, issues) }
   return { rejection: null, admitted: { workflowName, traces } }
+}
+
+/** Whether the workers that will have the run are those that have published the catalog, as far as the start says. */
+function isVersionOf({ version }: Published, { options }: StartCommand): boolean {
+  const pinned = pinnedVersionOf(options)
+  return pinned === null || isSameVersion(pinned, version)
 }
 
 function decideWithoutCatalog(command: StartCommand): Decision {

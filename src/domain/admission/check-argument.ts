@@ -1,5 +1,5 @@
 import { lazy } from '../../lib/lazy.ts'
-import type { JsonSchema } from '../../protocol/catalog.ts'
+import type { HandlerEntry, JsonSchema } from '../../protocol/catalog.ts'
 import type { Call } from '../call.ts'
 import type { Issue } from '../errors.ts'
 
@@ -12,23 +12,24 @@ const inputCheck = lazy(
 /** The arguments of a workflow or of a handler. */
 export interface Arguments {
   args: unknown[]
-  /** JSON Pointer to the first argument in the request body, for issues. */
+  /** JSON Pointer to the first argument in the request body, for issues. Without arguments: to where one belongs. */
   argumentPointer: string
 }
 
 /**
- * Checks the first argument against the schema of `name`, and returns the issues.
+ * Checks the first argument against what the catalog publishes for `name`, and returns the issues.
  *
  * Parts of a schema that cannot be evaluated are ignored, because the worker checks again; a warning is logged once.
  */
 export async function checkArgument(
   { args, argumentPointer }: Arguments,
-  schema: JsonSchema,
+  { inputSchema, inputOptional }: Pick<HandlerEntry, 'inputOptional' | 'inputSchema'>,
   name: string,
   call: Call,
 ): Promise<Issue[]> {
-  if (args.length === 0) return []
-  const { issues, abortedBy } = await checkValue(args[0], argumentPointer, schema, name, call)
+  if (inputSchema === null) return []
+  if (args.length === 0) return inputOptional === false ? [{ path: argumentPointer, message: 'is required' }] : []
+  const { issues, abortedBy } = await checkValue(args[0], argumentPointer, inputSchema, name, call)
   if (abortedBy !== null) call.note({ inputUnchecked: `${name}: ${abortedBy}` })
   return issues
 }

@@ -11,10 +11,11 @@ export async function signal(
   call: Call,
 ): Promise<SignalAccepted> {
   rejectOlderCatalog(ports, ref)
-  await admitMessage(ports, { kind: 'signal', ref, message }, call)
+  const warnings = await admitMessage(ports, { kind: 'signal', ref, message }, call)
   const requestId = idempotencyKey && (await signalIdOf(idempotencyKey, message.name))
   return {
     workflowId: ref.workflowId,
     ...(await ports.engine.signal(ref, { ...message, ...(requestId && { requestId }) }, call)),
+    warnings,
   }
 }

@@ -13,16 +13,16 @@ export interface StartWithMessage {
   message: MessageCommand
 }
 
-/** Validates a start and the message that goes with it. */
+/** Validates a start and the message that goes with it. Returns warnings about the message. */
 export async function admitStartWith(
   ports: Pick<Ports, 'catalogs' | 'deployment' | 'engine' | 'knownRuns' | 'now'>,
   { kind, start, message }: StartWithMessage,
   call: Call,
-): Promise<StartRequest> {
+): Promise<{ request: StartRequest; warnings: string[] }> {
   const request = toStartRequest(start, await admitStart(ports, start, call))
   // After the catalog was read: the id may be that of the catalog itself.
   rejectOlderCatalog(ports, request)
   const target = { ...start, workflowName: request.workflowName }
-  await admitWithStart(ports, { kind, start: target, message }, call)
-  return request
+  const warnings = await admitWithStart(ports, { kind, start: target, message }, call)
+  return { request, warnings }
 }

@@ -1,11 +1,11 @@
 import { isOpen } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { Call } from '../call.ts'
-import type { Signal, SignaledRun } from '../engine.ts'
+import type { Signal } from '../engine.ts'
 import { hasErrorName } from '../errors.ts'
 import { signalIdOf } from '../keyed-id.ts'
 import type { Ports } from '../ports.ts'
-import type { SignalWithStartCommand, WithStart } from '../workflows.ts'
+import type { SignaledWithStart, SignalWithStartCommand } from '../workflows.ts'
 import { admitStartWith } from './admit-start-with.ts'
 import { withKeyedId } from './start.ts'
 import { toStartKey } from './start-key.ts'
@@ -18,14 +18,11 @@ export async function signalWithStart(
   ports: SignalWithStartPorts,
   command: SignalWithStartCommand,
   call: Call,
-): Promise<WithStart<SignaledRun>> {
-  const { idempotencyKey } = command.start
-  if (idempotencyKey !== undefined) return signalWithStartOnce(ports, command, idempotencyKey, call)
-  return ports.engine.signalWithStart(
-    await admitStartWith(ports, { kind: 'signal', start: command.start, message: command.signal }, call),
-    command.signal,
-    call,
-  )
+): Promise<SignaledWithStart> {
+  const { start, signal } = command
+  if (start.idempotencyKey !== undefined) return signalWithStartOnce(ports, command, start.idempotencyKey, call)
+  const { request, warnings } = await admitStartWith(ports, { kind: 'signal', start, message: signal }, call)
+  return { ...(await ports.engine.signalWithStart(request, signal, call)), warnings }
 }
 
 /** The engine cannot start only under an unused id and signal in one step, so that the id is read before. */
@@ -34,7 +31,7 @@ async function signalWithStartOnce(
   { start, signal }: SignalWithStartCommand,
   idempotencyKey: string,
   call: Call,
-): Promise<WithStart<SignaledRun>> {
+): Promise<SignaledWithStart> {
   const { engine } = ports
   const keyed = await withKeyedId(start, idempotencyKey)
   const startKey = await toStartKey(idempotencyKey, start, signal)
@@ -46,21 +43,21 @@ async function signalWithStartOnce(
   if (before.other !== null && !isOpen(before.other.status)) {
     const { workflowId, runId } = before.other
     if (await hasSignal(engine, { workflowId, runId }, { ...signal, requestId }, call))
-      return { workflowId, runId, started: false, isRepeated: true }
+      return { workflowId, runId, started: false, isRepeated: true, warnings: [] }
   }
-  const request = await admitStartWith(ports, { kind: 'signal', start: keyed, message: signal }, call)
+  const { request, warnings } = await admitStartWith(ports, { kind: 'signal', start: keyed, message: signal }, call)
   const sent = { ...request, protocolMemo: toProtocolMemo(startKey), requestId }
   const run = await engine.signalWithStart(sent, signal, call).catch((error) => {
     throw withRetryAfter(error, id)
   })
-  if (run.started) return run
+  if (run.started) return { ...run, warnings }
   // Another request with the key may have started it at the same time.
   const found = await findRepeated(engine, id, call).catch((error) => {
     if (hasErrorName(error, 'IdempotencyKeyReusedError')) throw error
     // The signal is delivered: the client must not hear that it failed.
     return null
   })
-  return found !== null && 'run' in found ? toSignaledRun(found.run) : run
+  return found !== null && 'run' in found ? toSignaledRun(found.run) : { ...run, warnings }
 }
 
 /**
@@ -82,6 +79,6 @@ async function hasSignal(
 }
 
 /** The run has received the signal when it was started. */
-function toSignaledRun({ workflowId, firstRunId: runId }: RepeatedRun): WithStart<SignaledRun> {
-  return { workflowId, runId, started: true, isRepeated: true }
+function toSignaledRun({ workflowId, firstRunId: runId }: RepeatedRun): SignaledWithStart {
+  return { workflowId, runId, started: true, isRepeated: true, warnings: [] }
 }

@@ -23,7 +23,8 @@ export async function updateWithStart(
   assertSupported(ports.deployment.features, 'updateWithStart')
   const { idempotencyKey } = command.start
   if (idempotencyKey !== undefined) return updateWithStartOnce(ports, command, idempotencyKey, call)
-  const request = await admitStartWith(ports, { kind: 'update', start: command.start, message: command.update }, call)
+  const admitted = { kind: 'update', start: command.start, message: command.update } as const
+  const { request } = await admitStartWith(ports, admitted, call)
   return ports.engine.updateWithStart(request, command.update, newId(), withTimeout(call, ports.messageTimeoutMs))
 }
 
@@ -44,7 +45,7 @@ async function updateWithStartOnce(
     startKey: await toStartKey(idempotencyKey, start, update),
     conflictPolicy: start.options?.workflowIdConflictPolicy ?? 'use-existing',
     async start(withKey: (request: StartRequest) => StartRequest): Promise<WithStart<StartedUpdate>> {
-      request ??= await admitStartWith(ports, { kind: 'update', start: keyed, message: update }, call)
+      request ??= (await admitStartWith(ports, { kind: 'update', start: keyed, message: update }, call)).request
       const sent = withKey(request)
       const result = await engine.updateWithStart(sent, update, updateId, updateCall())
       // A run that has the update already receives it under any policy. Whose run that is has not been checked yet.

@@ -1,3 +1,4 @@
+import type { WorkerVersion } from '../../protocol/worker-version.ts'
 import type { SearchAttributeType } from '../inspect/run-filter.ts'
 
 /**
@@ -56,7 +57,12 @@ export interface PriorityOptions {
   fairnessWeight?: number
 }
 
-export type VersioningOverride = 'auto-upgrade' | { pinned: { deploymentName: string; buildId: string } }
+export type VersioningOverride = 'auto-upgrade' | { pinned: WorkerVersion }
+
+/** The version that the run is pinned to from its start; null if the engine chooses one. */
+export function pinnedVersionOf({ versioningOverride }: WorkflowOptions = {}): WorkerVersion | null {
+  return typeof versioningOverride === 'object' ? versioningOverride.pinned : null
+}
 
 /** What happens when a run of the workflow id is open. Default: `fail`. */
 export const CONFLICT_POLICIES = ['fail', 'use-existing', 'terminate-existing'] as const

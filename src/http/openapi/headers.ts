@@ -60,6 +60,7 @@ export const RESPONSE_HEADERS = {
     description: 'Why the output does not match its published schema, with `SERVICE_CHECK_OUTPUTS`',
     schema: string,
   },
+  'Portico-Warning': { description: 'Why the signal may do nothing, like `warnings` of the body', schema: string },
   'Preference-Applied': { description: 'What was applied of `Prefer`', schema: string },
   'Portico-Error-Source': {
     description: 'What rejected the request, like `source` of the body. An error without it comes from a proxy',

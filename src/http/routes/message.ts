@@ -8,6 +8,7 @@ import type { ReadJson } from '../json.ts'
 import { jsonResponse } from '../json-response.ts'
 import { execution, handlerName } from '../path.ts'
 import { asyncPreference } from '../prefer.ts'
+import { withWarnings } from '../warnings.ts'
 import { readAsyncUpdate, sendAsyncUpdate } from './async-update.ts'
 import { argumentFields, NOT_BOTH_ARGUMENTS, payloadOrArgs, toArguments } from './fields/handler-arguments.ts'
 import { jsonForms } from './fields/json-forms.ts'
@@ -24,8 +25,9 @@ export function message(workflows: Workflows, json: ReadJson) {
     .post('/signal/:name', async (c) => {
       const ref = execution(c)
       const message = await readMessage(c)
-      const { workflowId, runId } = await workflows.signal({ ref, message, ...idempotencyKey(c) }, toCall(c))
-      return jsonResponse(c, { workflowId, runId, signal: message.name, accepted: true })
+      const sent = await workflows.signal({ ref, message, ...idempotencyKey(c) }, toCall(c))
+      const { workflowId, runId, warnings } = sent
+      return jsonResponse(c, withWarnings(c, { workflowId, runId, signal: message.name, accepted: true }, warnings))
     })
     .post('/query/:name', async (c) => {
       const ref = execution(c)

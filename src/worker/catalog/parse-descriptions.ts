@@ -2,10 +2,11 @@
 import { isObject } from '../../lib/is-object.ts'
 import type { CatalogEntry, HandlerEntry, JsonSchema } from '../../protocol/catalog.ts'
 import { handlerNameError } from './check-name.ts'
-import { toJsonSchema } from './json-schema.ts'
+import { acceptsNothing } from './schemas/accepts-nothing.ts'
+import { toJsonSchema } from './schemas/json-schema.ts'
 
-const HANDLER_KEYS = ['description', 'input', 'output']
-const WORKFLOW_KEYS = ['description', 'aliases', 'input', 'output', 'signals', 'queries', 'updates']
+const HANDLER_KEYS = ['description', 'input', 'inputOptional', 'output']
+const WORKFLOW_KEYS = ['description', 'aliases', 'input', 'inputOptional', 'output', 'signals', 'queries', 'updates']
 
 /** Adds an error for each invalid part to `errors`, starting with its path: `greet.signals.approve.input: …`. */
 export function parseDescriptions(workflows: unknown, errors: string[]): CatalogEntry[] {
@@ -41,19 +42,34 @@ function parseHandlers(handlers: unknown, path: string, errors: string[]): Handl
 }
 
 function parseHandler(name: string, given: Record<string, unknown>, path: string, errors: string[]): HandlerEntry {
-  const { description = null, input, output } = given
+  const { description = null, input, inputOptional, output } = given
   const isValid = description === null || typeof description === 'string'
   if (!isValid) errors.push(`${path}.description: must be a string, not ${kindOf(description)}`)
+  const inputSchema = parseSchema(input, 'input', path, errors)
   return {
     name,
     description: isValid ? description : null,
-    inputSchema: parseSchema(input, 'input', path, errors),
+    inputSchema,
+    inputOptional: parseInputOptional(inputOptional, `${path}.inputOptional`, { input, inputSchema }, errors),
     outputSchema: parseSchema(output, 'output', path, errors),
   }
 }
 
 function parseSchema(schema: unknown, io: 'input' | 'output', path: string, errors: string[]): JsonSchema | null {
   return schema === undefined ? null : toJsonSchema(schema, io, (error) => errors.push(`${path}.${io}: ${error}`))
+}
+
+/** What the worker says, or else what its schema accepts. Null without a schema. */
+function parseInputOptional(
+  given: unknown,
+  path: string,
+  { input, inputSchema }: { input: unknown; inputSchema: JsonSchema | null },
+  errors: string[],
+): boolean | null {
+  if (given !== undefined && typeof given !== 'boolean') errors.push(`${path}: must be a boolean, not ${kindOf(given)}`)
+  if (given !== undefined && input === undefined) errors.push(`${path}: has no effect without input`)
+  if (inputSchema === null) return null
+  return typeof given === 'boolean' ? given : acceptsNothing(input, inputSchema)
 }
 
 function parseAliases(aliases: unknown = [], path: string, errors: string[]): string[] {

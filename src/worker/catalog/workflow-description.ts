@@ -1,6 +1,6 @@
 /** The argument of `defineCatalog`, typed by the workflows module that it describes. */
 import type { QueryDefinition, SignalDefinition } from '@temporalio/workflow'
-import type { InputSchema, OutputSchema } from './json-schema.ts'
+import type { InputSchema, OutputSchema } from './schemas/json-schema.ts'
 
 /** Describes one workflow in a catalog. */
 export interface WorkflowDescription<Input = unknown, Output = unknown, Handlers extends AnyHandlers = AnyHandlers> {
@@ -10,6 +10,11 @@ export interface WorkflowDescription<Input = unknown, Output = unknown, Handlers
   aliases?: readonly string[]
   /** Schema of the first argument. The API rejects a start whose input does not match. */
   input?: InputSchema<Input>
+  /**
+   * Whether a start needs no input. Default: whether the schema accepts `undefined`, as one of zod does with
+   * `.optional()` or `.default()`. If false, the API rejects a start without input.
+   */
+  inputOptional?: boolean
   /** Schema of the return value. Shown in the API's catalog; results are not checked against it. */
   output?: OutputSchema<Output>
   /** Signals that the workflow handles, by name. */
@@ -26,6 +31,8 @@ export interface HandlerDescription<Input = unknown, Output = unknown> {
   description?: string
   /** Schema of the first argument. The API rejects a message whose argument does not match. */
   input?: InputSchema<Input>
+  /** Whether a message needs no argument. Default: whether the schema accepts `undefined`. */
+  inputOptional?: boolean
   /** Schema of the return value; signals return nothing. Results are not checked against it. */
   output?: OutputSchema<Output>
 }
@@ -47,7 +54,7 @@ export type AnyWorkflow = (...args: never[]) => Promise<unknown>
 /** A description for each exported workflow. The module's exported definitions determine the types of handlers. */
 export type WorkflowDescriptions<Workflows> = {
   readonly [Name in WorkflowNames<Workflows>]?: Workflows[Name] extends (...args: infer Args) => Promise<infer Returned>
-    ? WorkflowDescription<First<Args>, JsonResult<Returned>, HandlersOf<Workflows>>
+    ? WorkflowDescription<First<Args>, JsonResult<Returned>, HandlersOf<Workflows>> & InputOptionalFor<Args>
     : never
 }
 
@@ -57,6 +64,22 @@ export type WorkflowNames<Workflows> = {
 
 // A workflow that accepts any arguments can have any input schema.
 type First<Args extends unknown[]> = Args extends [] ? unknown : never[] extends Args ? unknown : Args[0]
+
+/**
+ * What the description must say about a call without arguments. The compiler cannot see whether a schema accepts
+ * `undefined`: where the function does, the description says it.
+ */
+type InputOptionalFor<Args extends unknown[]> = never[] extends Args
+  ? unknown
+  : [] extends Args
+    ? NeedsInputOptional
+    : unknown extends Args[0]
+      ? unknown
+      : undefined extends Args[0]
+        ? NeedsInputOptional
+        : { readonly inputOptional?: false }
+
+type NeedsInputOptional = { readonly input?: false | undefined } | { readonly inputOptional: boolean }
 
 // JSON has no undefined: a workflow that returns nothing has the result null.
 type JsonResult<Returned> = Returned extends void ? null : Returned
@@ -96,7 +119,7 @@ export type Definition<Exported, K extends Kind = Kind> = unknown extends Export
         name: Name
         args: Args
         result: ReturnedBy<Exported>
-        description: HandlerDescription<First<Args>, ReturnedBy<Exported>>
+        description: HandlerDescription<First<Args>, ReturnedBy<Exported>> & InputOptionalFor<Args>
       }
     : never
 

@@ -46,6 +46,7 @@ export function catalogs(api: () => ApiFixture): void {
       name: 'sleepFor',
       description: null,
       inputSchema: expect.objectContaining({ type: 'object', required: ['ms'] }),
+      inputOptional: false,
       outputSchema: expect.objectContaining({ type: 'string' }),
       aliases: ['nap'],
       signals: [],
@@ -140,7 +141,7 @@ export function catalogs(api: () => ApiFixture): void {
     expect(listing.body.workflows).toEqual([
       {
         ...{ name: 'echo', description: 'Of the older form', inputSchema: OF_RESULTS, outputSchema: null },
-        ...{ aliases: [], signals: [], queries: [], updates: [] },
+        ...{ inputOptional: null, aliases: [], signals: [], queries: [], updates: [] },
       },
     ])
     expect([ran.status, ran.body.output, unknown.status]).toEqual([200, 7, 424])

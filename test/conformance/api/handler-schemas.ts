@@ -118,6 +118,76 @@ export function handlerSchemas(api: () => ApiFixture): void {
   )
 
   schemaTest(
+    'start, signal, query and update: a missing argument is a 400 if the catalog says that it is required',
+    async (post) => {
+      const name = z.object({ name: z.string() })
+      const catalog = `required-${anId()}`
+      const handlers = { approve: { input: name }, hurry: { input: name, inputOptional: true } }
+      const definition = defineCatalog({ cart: { input: name, signals: handlers }, basket: { input: name.optional() } })
+      const { connection } = api().client
+      await publishCatalog({ connection, namespace: 'default', catalog, definition, traces: false, identity: 'test' })
+      const { workflowId } = await startCart(catalog)
+      const messages = await startMessages(api())
+      const start = (workflowName: string, more: object) => ({ workflowName, catalog, workflowId: anId(), ...more })
+
+      const answers = [
+        await post('start', start('cart', { args: [] })),
+        await post('run', start('cart', { args: [] })),
+        await post('validate', start('cart', { args: [] })),
+        await post('signal-with-start/hurry', start('cart', { startArgs: [] })),
+        await post('signal-with-start/approve', start('cart', { input: { name: 'Ada' } })),
+        await post(`${workflowId}/signal/approve`),
+        await post(`${workflowId}/signal/approve`, {}),
+        await post(`${workflowId}/signal/approve`, { args: [] }),
+        await post(`${messages.workflowId}/update/validated`),
+        await post(`${messages.workflowId}/runs/${messages.runId}/update/validated`, {}),
+      ]
+      const accepted = [
+        await post('validate', start('basket', { args: [] })),
+        await post(`${workflowId}/signal/hurry`),
+        await post(`${messages.workflowId}/query/echo`),
+      ]
+
+      const of = (path: string, count: number) =>
+        Array.from({ length: count }, () => [400, 'ValidationError', [{ path, message: 'is required' }]])
+      expect(answers.map(({ status, body }) => [status, body.error, body.issues])).toEqual([
+        ...of('/input', 4),
+        ...of('/payload', 6),
+      ])
+      expect(accepted.map(({ status }) => status)).toEqual([200, 200, 200])
+      const { body: status } = await api().service.get(`${workflowId}/status`)
+      expect(status.historyLength).toBe(3)
+      await post(`${workflowId}/terminate`)
+      await post(`${messages.workflowId}/signal/finish`)
+    },
+  )
+
+  schemaTest('signal: a name that the catalog does not list is accepted with a warning', async (post) => {
+    const catalog = `cart-${anId()}`
+    await publishCart(catalog, z.string())
+    const cart = await startCart(catalog)
+    const workflowId = anId()
+    const start = { workflowName: 'cart', catalog, workflowId, startArgs: [] }
+
+    const signal = await post(`${cart.workflowId}/signal/chekout`, { payload: 1 })
+    const withStart = await post('signal-with-start/chekout', start)
+    const listed = await post(`${workflowId}/signal/checkout`, { payload: { by: 'Ada' } })
+
+    const warning = 'Catalog "CATALOG" lists no signal "chekout" of workflow "cart". It lists: checkout'
+    const warnings = [warning.replace('CATALOG', catalog)]
+    expect([signal.status, signal.body]).toEqual([200, { ...cart, signal: 'chekout', accepted: true, warnings }])
+    expect([withStart.status, withStart.body.warnings]).toEqual([200, warnings])
+    expect([listed.status, listed.body]).not.toHaveProperty('warnings')
+    expect([signal, withStart, listed].map(({ headers }) => headers.get('Portico-Warning'))).toEqual([
+      ...warnings,
+      ...warnings,
+      null,
+    ])
+    await post(`${cart.workflowId}/terminate`)
+    await post(`${workflowId}/terminate`)
+  })
+
+  schemaTest(
     'signal: an argument is accepted if the catalog has changed to allow it, or if another workflow has the id now',
     async (post) => {
       const catalog = `cart-${anId()}`

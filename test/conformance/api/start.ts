@@ -65,14 +65,15 @@ export function start(api: () => ApiFixture): void {
 
     const refused = await Promise.all(['run', 'start'].map((verb) => send(verb, [{ ms: 'x' }, 1])))
     const taken = await send('run', [{ ms: 0 }, 'more'])
-    const unchecked = await send('start', [])
+    const without = await send('start', [])
+    const unchecked = await service.run('echo', 7)
 
-    expect(refused.map(({ status, body }) => [status, body.issues[0].path])).toEqual([
+    expect([...refused, without].map(({ status, body }) => [status, body.issues[0].path])).toEqual([
       [400, '/args/0/ms'],
       [400, '/args/0/ms'],
+      [400, '/input'],
     ])
-    expect([taken.body.status, unchecked.status]).toEqual(['completed', 200])
-    await service.post(`${unchecked.body.workflowId}/terminate`)
+    expect([taken.body.status, unchecked.body.output]).toEqual(['completed', 7])
   })
 
   test('start: catalog takes precedence over taskQueue, which is reported as deprecated', async () => {

@@ -54,6 +54,7 @@ export interface PublishedWorkflow {
   name: string
   aliases?: string[]
   inputSchema?: object
+  inputOptional?: boolean
   outputSchema?: object
   signals?: PublishedHandler[]
   queries?: PublishedHandler[]
@@ -63,6 +64,7 @@ export interface PublishedWorkflow {
 interface PublishedHandler {
   name: string
   inputSchema?: object
+  inputOptional?: boolean
   outputSchema?: object
 }
 

@@ -6,7 +6,7 @@ const json = { 'Content-Type': 'application/json' }
 function makeBodyApi(options: { maxBodyBytes?: number; bodyTimeoutMs?: number } = {}) {
   const api = makeApi({
     ...options,
-    workflows: { signal: async ({ ref: { workflowId } }) => ({ workflowId, runId: 'r' }) },
+    workflows: { signal: async ({ ref: { workflowId } }) => ({ workflowId, runId: 'r', warnings: [] }) },
   })
 
   /** Sends a chunk for each read; the body ends only when `chunks` does. */

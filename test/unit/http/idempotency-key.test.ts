@@ -44,7 +44,7 @@ test('Idempotency-Key: reaches the verb unchanged, also below a base path and fo
     },
     async signal({ idempotencyKey }) {
       keys.push(idempotencyKey)
-      return { workflowId: 'w', runId: 'r' }
+      return { workflowId: 'w', runId: 'r', warnings: [] }
     },
   }
   const { call } = makeApi({ workflows, mount: { basePath: '/base' } })

@@ -24,7 +24,7 @@ function limited(maxInFlight: number, workflows: Partial<Workflows> = {}) {
         await released
         return running
       },
-      signal: async () => ({ workflowId: 'w', runId: 'r' }),
+      signal: async () => ({ workflowId: 'w', runId: 'r', warnings: [] }),
       ...workflows,
     },
   })

@@ -59,7 +59,7 @@ export function makeRunApi(overrides: Partial<Workflows> = {}) {
       signal: async ({ ref, message }) => {
         refs.push(ref)
         messages.push(message)
-        return { workflowId: ref.workflowId, runId: RUN_ID }
+        return { workflowId: ref.workflowId, runId: RUN_ID, warnings: [] }
       },
       query: async ({ ref, message }) => {
         refs.push(ref)

@@ -26,7 +26,7 @@ async function full(options: Partial<Pick<AppOptions, 'auth' | 'corsOrigins' | '
       },
       signal: async () => {
         calls++
-        return { workflowId: 'w', runId: 'r' }
+        return { workflowId: 'w', runId: 'r', warnings: [] }
       },
     },
   })

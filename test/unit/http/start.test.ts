@@ -300,7 +300,7 @@ test('args: are any number of arguments, instead of input', async () => {
   await run({ workflowName: 'greet', args: [['a', 'b'], null] })
 
   expect(commands.map(({ args, argumentPointer }) => [args, argumentPointer])).toEqual([
-    [[], '/args/0'],
+    [[], '/input'],
     [[['a', 'b'], null], '/args/0'],
   ])
 })

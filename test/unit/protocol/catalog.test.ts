@@ -16,6 +16,7 @@ test('parseCatalogWorkflows: absent keys are null, absent lists are empty', () =
       name: 'greet',
       description: null,
       inputSchema: null,
+      inputOptional: null,
       outputSchema: null,
       aliases: [],
       signals: [],
@@ -43,10 +44,16 @@ test('parseCatalogWorkflows: keeps schemas unchanged, boolean ones too', () => {
 })
 
 test('parseCatalogWorkflows: reads handlers like workflows', () => {
-  const signals = [{ name: 'approve', description: 'Approves', inputSchema: { type: 'object' } }]
+  const signals = [{ name: 'approve', description: 'Approves', inputSchema: { type: 'object' }, inputOptional: false }]
 
   expect(parseCatalogWorkflows({ workflows: [{ name: 'order', signals }] })?.[0]?.signals).toEqual([
-    { name: 'approve', description: 'Approves', inputSchema: { type: 'object' }, outputSchema: null },
+    {
+      name: 'approve',
+      description: 'Approves',
+      inputSchema: { type: 'object' },
+      inputOptional: false,
+      outputSchema: null,
+    },
   ])
 })
 

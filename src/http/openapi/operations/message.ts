@@ -104,6 +104,7 @@ export const messageOperations: readonly Operation[] = [
       200: {
         description: 'The engine has accepted the signal',
         schema: ref('AcceptedSignal'),
+        headers: ['Portico-Warning'],
       },
     },
     errors: [...OF_RUN, ...BODY, 'WorkflowNotRunningError'],

@@ -95,7 +95,7 @@ export const startOperations: readonly Operation[] = [
       200: {
         description: 'The engine has accepted the signal',
         schema: ref('SignaledRun'),
-        headers: [...RESPONSE, 'Location'],
+        headers: [...RESPONSE, 'Location', 'Portico-Warning'],
         links: WORKFLOW_LINKS,
       },
     },

@@ -8,6 +8,8 @@ import type { TraceMeta } from '../../../protocol/trace/trace-meta.ts'
 import { any, array, boolean, described, integer, object, oneOf, orNull, ref, string, time } from './schema.ts'
 import { runIds, workflowResult } from './workflow-result.ts'
 
+const warnings = described(array(string), 'Why the signal may do nothing: its catalog does not list it')
+
 const cause = orNull(ref('ErrorCause'))
 
 export const resultSchemas = {
@@ -46,21 +48,25 @@ export const resultSchemas = {
     },
     { optional: ['problem'] },
   ),
-  SignaledRun: object<RunRef & { started: boolean }>({
-    ...runIds,
-    started: described(boolean, 'Whether this request started the run'),
-  }),
+  SignaledRun: object<RunRef & { started: boolean; warnings?: unknown }>(
+    { ...runIds, started: described(boolean, 'Whether this request started the run'), warnings },
+    { optional: ['warnings'] },
+  ),
   UpdatedRun: object<RunRef & { started: boolean; result: unknown }>({
     ...runIds,
     started: described(boolean, 'Whether this request started the run'),
     result: described(any, 'What the update handler returned'),
   }),
-  AcceptedSignal: object<RunRef & { signal: string; accepted: true }>({
-    workflowId: runIds.workflowId,
-    runId: described(orNull(string), 'The run that received the signal'),
-    signal: string,
-    accepted: { type: 'boolean', enum: [true] },
-  }),
+  AcceptedSignal: object<RunRef & { signal: string; accepted: true; warnings?: unknown }>(
+    {
+      workflowId: runIds.workflowId,
+      runId: described(orNull(string), 'The run that received the signal'),
+      signal: string,
+      accepted: { type: 'boolean', enum: [true] },
+      warnings,
+    },
+    { optional: ['warnings'] },
+  ),
   PendingUpdate: object<RunRef & { updateId: string; stage: string }>({
     ...runIds,
     updateId: string,

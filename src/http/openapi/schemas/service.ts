@@ -10,6 +10,10 @@ const handler = {
     orNull(ref('PublishedSchema')),
     'Of the first argument; null if the worker does not publish it',
   ),
+  inputOptional: described(
+    orNull(boolean),
+    'Whether the argument may be left out; null if the worker does not say. If false, a request without it is rejected',
+  ),
   outputSchema: described(orNull(ref('PublishedSchema')), 'Of the result; null if the worker does not publish it'),
 }
 

@@ -164,14 +164,15 @@ function publishTypes(
     schema === null ? null : publishSchema(schema, identifiers.take(`${name}_${suffix}`), publication)
   const input = publish(entry.inputSchema, 'input')
   const output = publish(entry.outputSchema, 'output')
+  const isOptional = entry.inputOptional === true
   if (kind === 'run' || kind === 'start') {
     return {
-      request: add(startRequest({ workflow, catalog }, input), 'request'),
+      request: add(startRequest({ workflow, catalog }, input, isOptional), 'request'),
       response: add(workflowResult(outputOrNull(output)), 'result'),
     }
   }
   return {
-    request: input === null ? ref('MessageRequest') : add(messageRequest(input), 'request'),
+    request: input === null ? ref('MessageRequest') : add(messageRequest(input, isOptional), 'request'),
     response: output ?? { description: "The handler's result; null if it has none" },
   }
 }
@@ -186,41 +187,41 @@ function outputOrNull(output: Schema | null): Schema {
 function startRequest(
   { workflow, catalog }: { workflow: string; catalog: string | null },
   input: Schema | null,
+  isOptional: boolean,
 ): Schema {
   const names = {
     workflowName: { type: 'string', const: workflow },
     // openapi-python-client cannot merge a `const` with the string in `StartOptions`.
     ...(catalog !== null && { catalog: { type: 'string', enum: [catalog] } }),
   }
-  const named = { type: 'object', ...argumentsOf(input, names) }
+  const named = { type: 'object', ...argumentsOf(input, isOptional, names) }
   return { allOf: [ref('StartOptions'), named], unevaluatedProperties: false }
 }
 
-function argumentsOf(input: Schema | null, names: Record<string, Schema>): Schema {
+const EITHER = { if: { required: ['input'] }, else: { required: ['args'] }, not: { required: ['input', 'args'] } }
+
+function argumentsOf(input: Schema | null, isOptional: boolean, names: Record<string, Schema>): Schema {
   const required = Object.keys(names)
-  if (input === null) {
-    return {
-      properties: { ...names, input: {}, args: { type: 'array', items: {} } },
-      required,
-      if: { required: ['input'] },
-      else: { required: ['args'] },
-      not: { required: ['input', 'args'] },
-    }
-  }
+  if (input === null)
+    return { properties: { ...names, input: {}, args: { type: 'array', items: {} } }, required, ...EITHER }
   if (input === NOTHING) {
     const args = { type: 'array', items: {}, maxItems: 0, description: 'The workflow takes no argument' }
     return { properties: { ...names, args }, required: [...required, 'args'] }
+  }
+  if (isOptional) {
+    const args = { type: 'array', items: {}, maxItems: 0, description: 'Instead of `input`: no argument' }
+    return { properties: { ...names, input: described(input, 'The only argument'), args }, required, ...EITHER }
   }
   const properties = { ...names, input: described(input, 'The only argument') }
   return { properties, required: [...required, 'input'] }
 }
 
-function messageRequest(payload: Schema): Schema {
+function messageRequest(payload: Schema, isOptional: boolean): Schema {
   const properties = {
     payload: described(payload, "The handler's only argument"),
     headers: described(ref('TemporalHeaders'), 'JSON values by name'),
   }
-  return { type: 'object', properties, required: ['payload'], additionalProperties: false }
+  return { type: 'object', properties, ...(!isOptional && { required: ['payload'] }), additionalProperties: false }
 }
 
 // The name of the handler is a part of the path. The others request responses without the value.
@@ -243,7 +244,7 @@ function operationOf(
     ...(entry.description !== null && { description: entry.description }),
     parameters: parameters.filter((parameter) => !NOT_TYPED.includes(String(Reflect.get(parameter, '$ref')))),
     requestBody: {
-      required: handler === null || entry.inputSchema !== null,
+      required: handler === null || (entry.inputSchema !== null && entry.inputOptional !== true),
       content: { 'application/json': { schema: request } },
     },
     responses: {

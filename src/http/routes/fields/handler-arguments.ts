@@ -17,8 +17,7 @@ export const payloadOrArgs = z.refine<ArgumentFields>(
 /** `payloadOrArgs` for JSON Schema. */
 export const NOT_BOTH_ARGUMENTS = { required: ['payload', 'args'] }
 
-export function toArguments(body: ArgumentFields): Arguments {
-  return 'payload' in body
-    ? { args: [body.payload], argumentPointer: '/payload' }
-    : { args: body.args ?? [], argumentPointer: '/args/0' }
+export function toArguments({ args = [], ...body }: ArgumentFields): Arguments {
+  if ('payload' in body) return { args: [body.payload], argumentPointer: '/payload' }
+  return { args, argumentPointer: args.length === 0 ? '/payload' : '/args/0' }
 }

@@ -68,9 +68,9 @@ export function startCommand(c: Context<Env>, body: StartBody, defaultCatalog: s
 }
 
 function startArguments(body: StartBody, listKey: ListKey): Pick<StartCommand, 'args' | 'argumentPointer'> {
-  return 'input' in body
-    ? { args: [body.input], argumentPointer: '/input' }
-    : { args: body[listKey] ?? [], argumentPointer: `/${listKey}/0` }
+  const { [listKey]: args = [] } = body
+  if ('input' in body) return { args: [body.input], argumentPointer: '/input' }
+  return { args, argumentPointer: args.length === 0 ? '/input' : `/${listKey}/0` }
 }
 
 // 2026-01-01, when the specification replaced `taskQueue` with `catalog`.

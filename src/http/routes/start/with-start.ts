@@ -6,6 +6,7 @@ import { reportReplayed } from '../../idempotency-key.ts'
 import { jsonResponse } from '../../json-response.ts'
 import { handlerName, resultPath } from '../../path.ts'
 import { setHeader } from '../../response.ts'
+import { withWarnings } from '../../warnings.ts'
 import { argumentFields, NOT_BOTH_ARGUMENTS, payloadOrArgs, toArguments } from '../fields/handler-arguments.ts'
 import { jsonForms } from '../fields/json-forms.ts'
 import {
@@ -36,10 +37,10 @@ export function withStart({ workflows, json, defaultCatalog, maxTimeoutMs }: Sta
     .post('/signal-with-start/:name', async (c) => {
       const { start, message } = await readCommand(c, signalRequest)
       const run = await workflows.signalWithStart({ start, signal: message }, toCall(c))
-      const { workflowId, runId, started, isRepeated } = run
+      const { workflowId, runId, started, isRepeated, warnings } = run
       if (isRepeated) reportReplayed(c)
       setHeader(c, 'Location', resultPath(c, workflowId))
-      return jsonResponse(c, { workflowId, runId, started })
+      return jsonResponse(c, withWarnings(c, { workflowId, runId, started }, warnings))
     })
     .post('/update-with-start/:name', async (c) => {
       const { start, message } = await readCommand(c, updateRequest)

@@ -68,6 +68,16 @@ test('catalogModule: a schema that refers to itself becomes a type with a name',
   expect(source).toContain('export type GrowInputNode = {\n  "children"?: (GrowInputNode)[]\n}')
 })
 
+test('catalogModule: an argument may be left out if the catalog says so', () => {
+  const inputSchema = { type: 'string' }
+  const argsOf = (entry: object) =>
+    /args: (.*)/.exec(catalogModule(catalogOf({ name: 'x', inputSchema, ...entry })))?.[1]
+
+  expect(argsOf({ inputOptional: true })).toBe('[input?: string, ...more: unknown[]]')
+  expect(argsOf({ inputOptional: false })).toBe('[input: string, ...more: unknown[]]')
+  expect(argsOf({ inputOptional: null })).toBe('[input: string, ...more: unknown[]]')
+})
+
 test('catalogModule: types never exclude what the schema allows', () => {
   const typeOf = (inputSchema: unknown) =>
     /args: \[input: (.*), \.\.\.more/s.exec(catalogModule(catalogOf({ name: 'x', inputSchema })))?.[1]

@@ -3,6 +3,7 @@ import { admitMessage, admitWithStart, type MessageKind } from '../../../../src/
 import { createKnownRuns } from '../../../../src/domain/admission/known-runs.ts'
 import { ServiceError } from '../../../../src/domain/errors.ts'
 import type { ExecutionRef } from '../../../../src/domain/execution.ts'
+import type { StartCommand } from '../../../../src/domain/workflows.ts'
 import { aCall, refusal } from '../../call.ts'
 import { aDescription, makeCatalogs, type PublishedWorkflow } from '../catalog-fixture.ts'
 
@@ -30,12 +31,8 @@ function setUp(workflow = ORDER, options?: { id?: string }) {
     fixture,
     send: (payload: unknown, { kind = 'signal', ref = REF, name = 'approve', call = aCall() }: Sent = {}) =>
       admitMessage(ports, { kind, ref, message: { name, args: [payload], argumentPointer: '/payload' } }, call),
-    sendNothing: () =>
-      admitMessage(
-        ports,
-        { kind: 'signal', ref: REF, message: { name: 'approve', args: [], argumentPointer: '/args/0' } },
-        aCall(),
-      ),
+    sendNothing: (kind: MessageKind = 'signal', ref: ExecutionRef = REF) =>
+      admitMessage(ports, { kind, ref, message: { name: 'approve', args: [], argumentPointer: '/payload' } }, aCall()),
     start: (workflowName: string, payload: unknown, workflowId?: string) =>
       admitWithStart(
         ports,
@@ -43,6 +40,16 @@ function setUp(workflow = ORDER, options?: { id?: string }) {
           kind: 'update',
           start: { workflowName, catalog: 'orders', ...(workflowId !== undefined && { workflowId }) },
           message: { name: 'approve', args: [payload], argumentPointer: '/payload' },
+        },
+        aCall(),
+      ),
+    startNothing: (options: StartCommand['options'] = {}) =>
+      admitWithStart(
+        ports,
+        {
+          kind: 'update',
+          start: { workflowName: 'order', catalog: 'orders', options },
+          message: { name: 'approve', args: [], argumentPointer: '/payload' },
         },
         aCall(),
       ),
@@ -112,12 +119,67 @@ test('admitMessage: does not reject by a cached catalog after the run was just r
   expect(fixture.reads.slice(3)).toEqual(['describe orders-17', 'describe $catalog:orders', 'input c2'])
 })
 
-test('admitMessage: reads nothing for a message without arguments', async () => {
-  const { fixture, sendNothing } = setUp()
+test('admitMessage: rejects a missing argument only if the catalog says that it is required', async () => {
+  const { sendNothing } = setUp({
+    ...ORDER,
+    signals: [{ ...APPROVE, inputOptional: false }],
+    queries: [{ ...APPROVE, inputOptional: true }],
+  })
 
-  await sendNothing()
+  expect(await refusal(sendNothing())).toEqual({
+    error: 'ValidationError',
+    message: 'Invalid argument for signal "approve" of workflow "order": /payload is required',
+    issues: [{ path: '/payload', message: 'is required' }],
+    workflowId: 'orders-17',
+    runId: 'run-1',
+  })
+  await sendNothing('query')
+  await sendNothing('update')
+})
 
-  expect(fixture.reads).toEqual([])
+test('admitMessage: rejects a missing argument only by the current catalog, of the version of the run', async () => {
+  const required = { ...APPROVE, inputOptional: false }
+  const { fixture, sendNothing } = setUp({ ...ORDER, updates: [required] })
+  const pinned = { workflowId: 'pinned' }
+  const pinnedVersion = { deploymentName: 'shop', buildId: 'v1' }
+  fixture.runs.set('pinned', aDescription({ ...pinned, pinnedVersion }))
+
+  await refusal(sendNothing('update'))
+  await sendNothing('update', pinned)
+  fixture.pass(1)
+  fixture.publish('c2', [ORDER])
+
+  await sendNothing('update')
+})
+
+test('admitMessage: warns of a signal that the catalog does not list, if it lists others', async () => {
+  const { fixture, send } = setUp({ ...ORDER, signals: [APPROVE, { name: 'cancel' }] })
+  fixture.publish('c2', [
+    { ...ORDER, signals: [APPROVE, { name: 'cancel' }] },
+    { name: 'parcel', queries: [APPROVE] },
+  ])
+  const pinnedVersion = { deploymentName: 'shop', buildId: 'v1' }
+  fixture.runs.set('parcels-1', aDescription({ workflowName: 'parcel' }))
+  fixture.runs.set('pinned-1', aDescription({ pinnedVersion }))
+  fixture.runs.set('closed-1', aDescription({ status: 'completed' }))
+  const warnings = (sent: Sent) => send({ by: 'Ada' }, { name: 'aprove', ...sent })
+
+  expect(await warnings({})).toEqual([
+    'Catalog "orders" lists no signal "aprove" of workflow "order". It lists: approve, cancel',
+  ])
+  expect(await warnings({ name: 'approve' })).toEqual([])
+  expect(await warnings({ kind: 'update' })).toEqual([])
+  for (const workflowId of ['parcels-1', 'pinned-1', 'closed-1', 'nobody'])
+    expect(await warnings({ ref: { workflowId } })).toEqual([])
+})
+
+test('admitMessage: warns only by the current catalog', async () => {
+  const { fixture, send } = setUp()
+  await send({ by: 'Ada' })
+  fixture.pass(1)
+  fixture.publish('c2', [{ ...ORDER, signals: [APPROVE, { name: 'cancel' }] }])
+
+  expect(await send(null, { name: 'cancel' })).toEqual([])
 })
 
 test('admitMessage: admits messages to handlers that are not listed, or have no schema', async () => {
@@ -214,6 +276,17 @@ test('admitWithStart: reads no open run when the workflow to start accepts the a
   await start('order', { by: 'Ada' }, 'orders-17')
 
   expect(fixture.reads).toEqual(['describe $catalog:orders', 'input c1'])
+})
+
+test('admitWithStart: requires the argument of a run to start, unless it is pinned to another version', async () => {
+  const { fixture, startNothing } = setUp()
+  const version = (buildId: string) => ({ deploymentName: 'shop', buildId })
+  const updates = [{ ...APPROVE, inputOptional: false }]
+  fixture.publish('c2', [{ ...ORDER, updates }], { version: version('v2') })
+
+  expect((await refusal(startNothing())).issues).toEqual([{ path: '/payload', message: 'is required' }])
+  await startNothing({ versioningOverride: { pinned: version('v1') } })
+  expect((await refusal(startNothing({ versioningOverride: { pinned: version('v2') } }))).error).toBe('ValidationError')
 })
 
 test('admitWithStart: rejects by the workflow to start when no run of the id is open', async () => {

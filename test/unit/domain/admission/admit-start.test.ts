@@ -82,7 +82,7 @@ test('admitStart: rejects an input that does not match the schema, with path and
   expect(refused.message).toMatch(/^Invalid input for workflow "order": \/input\/amount /)
 })
 
-test('admitStart: checks the first of several arguments, and nothing without arguments', async () => {
+test('admitStart: checks the first of several arguments', async () => {
   const fixture = makeCatalogs()
   fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
   const several = (...args: unknown[]) => admitted(fixture, { args, argumentPointer: '/startArgs/0' })
@@ -91,7 +91,41 @@ test('admitStart: checks the first of several arguments, and nothing without arg
 
   expect(refused.issues).toEqual([{ path: '/startArgs/0/amount', message: expect.any(String) }])
   expect(await several({ amount: 1 }, { amount: 'much' })).toMatchObject({ workflowName: 'order' })
-  expect(await several()).toMatchObject({ workflowName: 'order' })
+})
+
+test('admitStart: rejects a missing argument only if the catalog says that it is required', async () => {
+  const fixture = makeCatalogs()
+  const inputSchema = AMOUNT
+  fixture.publish('c1', [
+    { name: 'required', inputSchema, inputOptional: false },
+    { name: 'optional', inputSchema, inputOptional: true },
+    { name: 'unsaid', inputSchema },
+    { name: 'noSchema', inputOptional: false },
+  ])
+  const start = (workflowName: string) => admitted(fixture, { workflowName, args: [] })
+
+  expect(await refusal(start('required'))).toMatchObject({
+    error: 'ValidationError',
+    message: 'Invalid input for workflow "required": /input is required',
+    issues: [{ path: '/input', message: 'is required' }],
+  })
+  for (const name of ['optional', 'unsaid', 'noSchema']) await start(name)
+})
+
+test('admitStart: rejects a missing argument only by a fresh catalog, of the version that the start names', async () => {
+  const fixture = makeCatalogs()
+  const version = (buildId: string) => ({ deploymentName: 'shop', buildId })
+  const order = { name: 'order', inputSchema: AMOUNT, inputOptional: false }
+  fixture.publish('c1', [order], { version: version('v2') })
+  const start = (options: StartCommand['options'] = {}) => admitted(fixture, { args: [], options })
+
+  await start({ versioningOverride: { pinned: version('v1') } })
+  await refusal(start())
+  await refusal(start({ versioningOverride: { pinned: version('v2') } }))
+  fixture.publish('c2', [{ ...order, inputOptional: true }], { version: version('v2') })
+  fixture.pass(1)
+  await start()
+  expect(fixture.reads.at(-1)).toBe('input c2')
 })
 
 test('admitStart: ignores a schema of the older form', async () => {

@@ -21,7 +21,7 @@ const activity: PendingActivity = {
 }
 
 const polled = { taskQueue: 'orders', tasks: 'workflow', isPolled: true, lastPolledAt: AT } as const
-const approve = { name: 'approve', description: null, inputSchema: null, outputSchema: null }
+const approve = { name: 'approve', description: null, inputSchema: null, inputOptional: null, outputSchema: null }
 
 function reasons(work: Partial<PendingWork>, facts: Partial<RunFacts> = {}) {
   return reasonsOf({ work: { ...idle, ...work }, queue: polled, handlers: null, ...facts })

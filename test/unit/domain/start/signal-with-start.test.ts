@@ -41,7 +41,7 @@ function send(second: Engine['describe']) {
 test('signal-with-start: a delivered signal is a success, although the run cannot be described again', async () => {
   const sent = await send(() => Promise.reject(away('EngineUnavailableError')))
 
-  expect(sent).toEqual({ workflowId: WORKFLOW_ID, runId: 'run-1', started: false })
+  expect(sent).toEqual({ workflowId: WORKFLOW_ID, runId: 'run-1', started: false, warnings: [] })
 })
 
 test('signal-with-start: another request with the key is rejected, also when it has come at the same time', async () => {

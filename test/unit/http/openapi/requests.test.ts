@@ -18,7 +18,7 @@ function document() {
 }
 
 function workflow(name: string, inputSchema: JsonSchema | null) {
-  const entry: HandlerEntry = { name, description: null, inputSchema, outputSchema: null }
+  const entry: HandlerEntry = { name, description: null, inputSchema, inputOptional: null, outputSchema: null }
   const signals = [{ ...entry, name: 'add' }]
   return { ...entry, aliases: [], signals, queries: [], updates: [] }
 }

@@ -73,4 +73,4 @@ test('catalog: a page of an allowed origin may read the tag, also from a 304', a
   expect(response.headers.get('Access-Control-Expose-Headers')).toContain('ETag')
 })
 
-const NO_SCHEMAS = { description: null, inputSchema: null, outputSchema: null }
+const NO_SCHEMAS = { description: null, inputSchema: null, inputOptional: null, outputSchema: null }

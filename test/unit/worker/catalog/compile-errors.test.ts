@@ -21,6 +21,8 @@ export const addItem = defineUpdate<number, [{ sku: string }, boolean?]>('addIte
 export async function greet({ name }: { name: string }, greeting = 'Hello'): Promise<string> {
   return greeting + name
 }
+export async function lookUp(name?: string): Promise<void> {}
+export const cancel = defineSignal<[reason?: string]>('cancel')
 export async function greetTwice(who: { name: string }, times: number): Promise<string> {
   return who.name.repeat(times)
 }
@@ -66,6 +68,9 @@ const CATALOGS = {
   updateInput: `greet: { updates: { addItem: { input: z.object({ sku: z.number() }) } } }`,
   updateOutput: `greet: { updates: { addItem: { output: z.string() } } }`,
   queryOutput: `greet: { queries: { 'stage-of': { output: z.object({ stage: z.enum(['closed']) }) } } }`,
+  inputOptionalMissing: `lookUp: { input: z.string().optional() }`,
+  inputOptionalWrong: `greet: { input: z.object({ name: z.string() }), inputOptional: true }`,
+  signalInputOptional: `greet: { signals: { cancel: { input: z.string().optional() } } }`,
   valibotAlone: `greet: { input: v.object({ name: v.string() }) }`,
   zod3: `greet: { input: z3.object({ name: z3.string() }) }`,
 }
@@ -105,6 +110,12 @@ test('compile errors: none for a catalog that matches its workflows, with schema
 test('compile errors: the input schema is compared with the first parameter', () => {
   expect(messages.get('firstOfTwo')).toBeUndefined()
   expect(messages.get('secondOfTwo')).toContain("Type 'number' is not assignable to type '{ name: string; }'")
+})
+
+test('compile errors: say that the catalog must say whether an argument may be left out', () => {
+  for (const name of ['inputOptionalMissing', 'signalInputOptional'])
+    expect(messages.get(name)).toContain("Property 'inputOptional' is missing")
+  expect(messages.get('inputOptionalWrong')).toContain("Type 'true' is not assignable to type 'false'")
 })
 
 test('compile errors: name a missing property and the one given instead', () => {

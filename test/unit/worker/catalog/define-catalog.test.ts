@@ -1,12 +1,18 @@
+import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import { type } from 'arktype'
+import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
+import * as mini from 'zod/mini'
 import { parseCatalogWorkflows } from '../../../../src/protocol/catalog.ts'
 import { defineCatalog } from '../../../../src/worker/catalog/define-catalog.ts'
+import type { InputSchema } from '../../../../src/worker/catalog/schemas/json-schema.ts'
 
 const WORKFLOWS = {
   greet: async ({ name }: { name: string }) => `Hello, ${name}!`,
   pay: async ({ amount }: { amount: number }, _note?: string) => ({ paid: amount }),
   nothing: async () => {},
+  hasDefault: async (name = 'Ada') => name,
   anything: async (input: unknown) => input,
   notAWorkflow: 17,
 }
@@ -20,6 +26,7 @@ test('defineCatalog: returns every key of each workflow, null or empty by defaul
         name: 'greet',
         description: null,
         inputSchema: null,
+        inputOptional: null,
         outputSchema: null,
         aliases: [],
         signals: [],
@@ -57,11 +64,73 @@ test('defineCatalog: describes signals, queries and updates with their schemas',
 
   expect(workflows[0]).toMatchObject({
     signals: [
-      { name: 'approve', description: 'Continues the order', inputSchema: { type: 'string' }, outputSchema: null },
+      {
+        name: 'approve',
+        description: 'Continues the order',
+        inputSchema: { type: 'string' },
+        inputOptional: false,
+        outputSchema: null,
+      },
     ],
     queries: [{ name: 'progress', description: null, inputSchema: null, outputSchema: { type: 'number' } }],
     updates: [{ name: 'priority', description: null, inputSchema: { enum: ['low', 'high'] }, outputSchema: true }],
   })
+})
+
+test('defineCatalog: publishes that an argument may be left out if its schema accepts undefined', () => {
+  const object = z.object({ name: z.string() })
+  const schemas: Record<string, [schema: InputSchema, inputOptional: boolean]> = {
+    object: [object, false],
+    nullable: [object.nullable(), false],
+    optional: [object.optional(), true],
+    default: [object.default({ name: 'Ada' }), true],
+    prefault: [object.prefault({ name: 'Ada' }), true],
+    catch: [object.catch({ name: 'Ada' }), true],
+    allOptional: [object.partial(), false],
+    unknown: [z.unknown(), true],
+    coerced: [z.coerce.string(), true],
+    preprocessed: [z.preprocess((value) => value ?? 'Ada', z.string()), true],
+    throws: [z.preprocess((value) => String(value).slice(0, (value as string).length), z.string()), true],
+    asynchronous: [
+      z
+        .string()
+        .optional()
+        .refine(async () => false),
+      true,
+    ],
+    never: [z.never(), true],
+    mini: [mini.object({ name: mini.string() }), false],
+    miniOptional: [mini.optional(mini.string()), true],
+    arktype: [type({ name: 'string' }), false],
+    arktypeOptional: [type('string | undefined'), true],
+    valibot: [toStandardJsonSchema(v.object({ name: v.string() })), false],
+    valibotOptional: [toStandardJsonSchema(v.optional(v.string())), true],
+    json: [{ type: ['object', 'null'], default: {} }, false],
+    jsonOfZod: [z.toJSONSchema(object), false],
+    anyJson: [{ description: 'Anything' }, true],
+    true: [true, true],
+    false: [false, true],
+  }
+  const { workflows } = defineCatalog(
+    Object.fromEntries(Object.entries(schemas).map(([name, [input]]) => [name, { input }])),
+  )
+
+  const optional = Object.fromEntries(workflows.map(({ name, inputOptional }) => [name, inputOptional]))
+  expect(optional).toEqual(Object.fromEntries(Object.entries(schemas).map(([name, [, expected]]) => [name, expected])))
+})
+
+test('defineCatalog: publishes what the worker says about an argument that may be left out', () => {
+  const { workflows } = defineCatalog({
+    greet: { input: z.string(), inputOptional: true, signals: { stop: { input: z.unknown(), inputOptional: false } } },
+  })
+
+  expect(workflows[0]).toMatchObject({ inputOptional: true, signals: [{ inputOptional: false }] })
+  expect(errorOf(() => defineCatalog({ greet: { input: z.string(), inputOptional: 'yes' as never } }))).toMatch(
+    /^- greet.inputOptional: must be a boolean, not the string "yes"$/m,
+  )
+  expect(errorOf(() => defineCatalog({ greet: { inputOptional: true } }))).toMatch(
+    /^- greet.inputOptional: has no effect without input$/m,
+  )
 })
 
 test('defineCatalog: keeps JSON Schema unchanged', () => {
@@ -145,7 +214,7 @@ test('defineCatalog: accepts only exported workflows, with schemas that match th
   defineCatalog<typeof WORKFLOWS>({
     greet: { input: z.object({ name: z.string().min(1) }), output: z.string() },
     pay: { input: z.object({ amount: z.int() }), output: z.object({ paid: z.number() }) },
-    nothing: { input: z.null(), output: z.null() },
+    nothing: { input: z.null(), inputOptional: true, output: z.null() },
     anything: { input: z.array(z.string()), output: z.string() },
   })
 
@@ -157,6 +226,12 @@ test('defineCatalog: accepts only exported workflows, with schemas that match th
   defineCatalog<typeof WORKFLOWS>({ greet: { input: z.object({ name: z.number() }) } })
   // @ts-expect-error the default is not applied: the workflow would receive an object without a name
   defineCatalog<typeof WORKFLOWS>({ greet: { input: z.object({ name: z.string().default('Ada') }) } })
+  // @ts-expect-error the function needs its argument
+  defineCatalog<typeof WORKFLOWS>({ greet: { input: z.object({ name: z.string() }), inputOptional: true } })
+  // @ts-expect-error the function has a default: the catalog must say whether the API needs the argument
+  defineCatalog<typeof WORKFLOWS>({ hasDefault: { input: z.string() } })
+  defineCatalog<typeof WORKFLOWS>({ hasDefault: { input: z.string(), inputOptional: true } })
+  defineCatalog<typeof WORKFLOWS>({ hasDefault: { input: z.string().optional(), inputOptional: false } })
   // @ts-expect-error the workflow returns a string
   defineCatalog<typeof WORKFLOWS>({ greet: { output: z.number() } })
 })

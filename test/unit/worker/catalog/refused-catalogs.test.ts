@@ -139,9 +139,9 @@ test('defineCatalog: rejects unknown keys and suggests the intended one', () => 
   expect(errors).toEqual([
     'greet: unknown key "inputSchema"; did you mean "input"?',
     'greet: unknown key "signal"; did you mean "signals"?',
-    'greet: unknown key "version"; the known keys are description, aliases, input, output, signals, queries, updates',
+    'greet: unknown key "version"; the known keys are description, aliases, input, inputOptional, output, signals, queries, updates',
     'order.signals.go: unknown key "outputSchema"; did you mean "output"?',
-    'order.queries.ask: unknown key "aliases"; the known keys are description, input, output',
+    'order.queries.ask: unknown key "aliases"; the known keys are description, input, inputOptional, output',
   ])
 })
 

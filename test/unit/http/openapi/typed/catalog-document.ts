@@ -12,5 +12,5 @@ export async function documentOf(workflows: CatalogEntry[]): Promise<any> {
 
 export function entry(name: string, inputSchema: JsonSchema | null = null): CatalogEntry {
   const handlers = { signals: [], queries: [], updates: [] }
-  return { name, description: null, inputSchema, outputSchema: null, aliases: [], ...handlers }
+  return { name, description: null, inputSchema, inputOptional: null, outputSchema: null, aliases: [], ...handlers }
 }

@@ -54,6 +54,29 @@ describe('the OpenAPI document of a catalog', () => {
     })
   })
 
+  test('an argument may be left out if the catalog says so', async () => {
+    const said = (name: string, inputOptional: boolean | null) => ({
+      ...entry(name, { type: 'string' }),
+      inputOptional,
+      signals: [{ ...handler('go', { type: 'string' }), inputOptional }],
+    })
+    const document = await documentOf([said('optional', true), said('required', false), said('unsaid', null)])
+
+    const { schemas } = document.components
+    const bodyOf = (name: string) => document.paths[`/workflow/{id}/signal/go#${name}`].post.requestBody
+    expect(await openApiErrors(document)).toEqual([])
+    expect(schemas.optional_request.allOf[1]).toMatchObject({
+      required: ['workflowName'],
+      properties: { input: { $ref: '#/components/schemas/optional_input' }, args: { maxItems: 0 } },
+      else: { required: ['args'] },
+    })
+    expect([bodyOf('optional').required, schemas.optional_signal_go_request.required]).toEqual([false, undefined])
+    for (const name of ['required', 'unsaid']) {
+      expect(schemas[`${name}_request`].allOf[1].required).toEqual(['workflowName', 'input'])
+      expect([bodyOf(name).required, schemas[`${name}_signal_go_request`].required]).toEqual([true, ['payload']])
+    }
+  })
+
   test('an id depends on its own name alone', async () => {
     const alone = typedIds(await documentOf([entry('order')]))
     const among = typedIds(await documentOf([entry('other'), entry('order'), entry('orderItem')]))
@@ -228,5 +251,5 @@ function matching(pattern: string) {
 }
 
 function handler(name: string, inputSchema: JsonSchema | null = null): HandlerEntry {
-  return { name, description: null, inputSchema, outputSchema: null }
+  return { name, description: null, inputSchema, inputOptional: null, outputSchema: null }
 }

@@ -5,7 +5,7 @@ import type { CatalogEntry } from '../../../../../src/protocol/catalog.ts'
 import { cpuMs } from '../../../../support/cpu-ms.ts'
 import { apiOf, documentOf, entry } from './catalog-document.ts'
 
-const HANDLER = { description: null, inputSchema: null, outputSchema: null }
+const HANDLER = { description: null, inputSchema: null, inputOptional: null, outputSchema: null }
 const LOOPS = { anyOf: numbers(2000).map(() => ({ $ref: '#' })) }
 
 test('fifty expensive schemas take about as much work as one of them', async () => {

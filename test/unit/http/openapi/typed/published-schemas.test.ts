@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type Options } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
-import { toJsonSchema } from '../../../../../src/worker/catalog/json-schema.ts'
+import { toJsonSchema } from '../../../../../src/worker/catalog/schemas/json-schema.ts'
 import { openApiErrors } from '../../../../support/openapi-validators.ts'
 import type { ZodCase } from '../../../corpora/zod-case.ts'
 import { STRINGS } from '../../../corpora/zod-strings.ts'

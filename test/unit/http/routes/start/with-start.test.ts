@@ -59,7 +59,7 @@ test('update-with-start: startArgs are the arguments of the workflow, apart from
 
   expect(commands.map(({ command, message }) => [command.args, command.argumentPointer, message.args])).toEqual([
     [[1, [2]], '/startArgs/0', [3, 4]],
-    [[], '/startArgs/0', [5]],
+    [[], '/input', [5]],
   ])
 })
 
@@ -71,7 +71,7 @@ test('update-with-start: accepts the fields of start, the timeout without effect
 
   expect([response.status, response.headers.get('Deprecation')]).toEqual([200, '@1767225600'])
   expect(commands).toEqual([
-    { command: { ...COMMAND, catalog: 'old' }, message: { name: 'set', args: [], argumentPointer: '/args/0' } },
+    { command: { ...COMMAND, catalog: 'old' }, message: { name: 'set', args: [], argumentPointer: '/payload' } },
   ])
   expect(await refusal(wrong)).toEqual([400, 'ValidationError'])
 })
@@ -116,7 +116,7 @@ test('signal-with-start: passes on start and signal, and returns the run and its
     workflows: {
       signalWithStart: async (command) => {
         commands.push(command)
-        return { workflowId: 'w', runId: 'r', started: false }
+        return { workflowId: 'w', runId: 'r', started: false, warnings: [] }
       },
     },
   })

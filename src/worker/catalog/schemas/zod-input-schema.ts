@@ -3,7 +3,7 @@
  * cannot express is removed: the worker checks it.
  */
 import * as z from 'zod'
-import type { JsonSchema } from '../../protocol/catalog.ts'
+import type { JsonSchema } from '../../../protocol/catalog.ts'
 
 type Json = z.core.JSONSchema.BaseSchema
 

@@ -1,11 +1,11 @@
 import * as z from 'zod'
-import { createBudget } from '../../json-schema/budget.ts'
-import { compileSchema } from '../../json-schema/compile.ts'
-import { CircularReferenceError } from '../../json-schema/errors.ts'
-import { validate } from '../../json-schema/validate.ts'
-import { errorMessage } from '../../lib/error-message.ts'
-import { isObject } from '../../lib/is-object.ts'
-import type { JsonSchema } from '../../protocol/catalog.ts'
+import { createBudget } from '../../../json-schema/budget.ts'
+import { compileSchema } from '../../../json-schema/compile.ts'
+import { CircularReferenceError } from '../../../json-schema/errors.ts'
+import { validate } from '../../../json-schema/validate.ts'
+import { errorMessage } from '../../../lib/error-message.ts'
+import { isObject } from '../../../lib/is-object.ts'
+import type { JsonSchema } from '../../../protocol/catalog.ts'
 import { zodInputSchema } from './zod-input-schema.ts'
 
 const TARGET = { target: 'draft-2020-12' } as const
