@@ -35,6 +35,7 @@ const onTheEngine = {
 // so that five at a time keep two cores busy until the end.
 const LONGEST_FIRST = [
   'long/waiting',
+  'long/soak',
   'long/cutting-proxies',
   'long/no-workers',
   'long/many-runs-and-events',

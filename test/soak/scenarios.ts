@@ -1,29 +1,49 @@
 /** What the clients of a soak do. Most scenarios start a workflow, send requests about it, and end it. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { SoakClient, SoakRequest } from './client.ts'
-import type { Ledger, Reply, SentMessage, WorkflowRecord } from './ledger.ts'
+import { CLI_OPERATIONS } from './clients/cli.ts'
+import type { Intent, Performed } from './clients/intent.ts'
 import type { Random } from './random.ts'
+import type { Recorder, SoakClient } from './recorder.ts'
 
 export interface ScenarioContext {
-  client: SoakClient
+  recorder: Recorder
   random: Random
-  ledger: Ledger
+  /** Bare HTTP, which sends nothing again on its own. */
+  http: SoakClient
+  /** The client of this scenario, and those that others use at the same time. */
+  clients: readonly [SoakClient, ...SoakClient[]]
   /** Unique in the soak. */
-  newId(): string
+  newId(kind: string): string
 }
+
+/** One workflow, as the scenario knows it. */
+interface Subject {
+  workflowId: string
+  /** The first run. */
+  runId: string
+}
+
+// Requests with the same key are repeated until one has a certain response.
+const ATTEMPTS = 12
+const FIRST_PAUSE_MS = 50
+const MAX_PAUSE_MS = 2000
 
 type Scenario = (context: ScenarioContext) => Promise<void>
 
 const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
-  runMessages,
-  runMessages,
-  runMessages,
+  sendMessages,
+  sendMessages,
+  sendMessages,
   runToResult,
   runToResult,
-  runReads,
-  runReads,
-  runWithStart,
-  runReset,
+  shareId,
+  shareId,
+  startWithMessage,
+  startWithMessage,
+  startTwins,
+  useExisting,
+  resetSteps,
+  startSeasonal,
 ]
 
 /** Runs random scenarios one after the other until `isOver`. The last one is not interrupted. */
@@ -31,266 +51,218 @@ export async function runScenarios(context: ScenarioContext, isOver: () => boole
   while (!isOver()) await context.random.pick(SCENARIOS)(context)
 }
 
-/** A run with signals, updates, queries and reads, until it is ended in one of three ways. */
-async function runMessages(context: ScenarioContext): Promise<void> {
-  const { random, ledger, newId } = context
-  const workflow = ledger.addWorkflow(newId())
-  const withKey = random.chance(0.7)
-  // Without a key, the repeat of a start whose response was lost finds its own run.
-  const started = await context.client.sendUntilSure({
-    endpoint: 'start',
-    path: '/workflow/start',
-    body: { workflowName: 'messages', input: null, workflowId: workflow.workflowId },
-    ...(withKey && { headers: { 'Idempotency-Key': `start.${workflow.workflowId}` } }),
-    expect: withKey ? [200] : [200, 409],
-  })
-  if (started?.body.runId === undefined) return ledger.violate(`${workflow.workflowId}: no response to its start`)
-  workflow.startedRunIds.add(started.body.runId)
-  for (let steps = random.below(8); steps > 0; steps--) await random.pick(STEPS)(context, workflow)
-  await endMessages(context, workflow)
+/** Messages to a ledger, which may continue as new meanwhile, until it is ended in one of three ways. */
+async function sendMessages(context: ScenarioContext): Promise<void> {
+  const { random } = context
+  const subject = await startLedger(context, random.chance(0.5) ? { perRun: 1 + random.below(3) } : {})
+  if (subject === null) return
+  for (let count = random.below(7); count > 0; count--) await random.pick(STEPS)(context, subject)
+  await endLedger(context, subject)
 }
 
-type Step = (context: ScenarioContext, workflow: WorkflowRecord) => Promise<unknown>
+type Step = (context: ScenarioContext, subject: Subject) => Promise<unknown>
 
 const STEPS: readonly [Step, ...Step[]] = [
-  sendSignal,
-  sendSignal,
-  sendUpdate,
-  sendUpdate,
-  updateLater,
-  queryState,
-  pauseAndUnpause,
-  waitInVain,
-  ...['status', 'input', 'explain', 'history', 'trace-log'].map(
-    (endpoint) =>
-      ({ client }: ScenarioContext, { workflowId }: WorkflowRecord) =>
-        client.send({ endpoint, path: `/workflow/${workflowId}/${endpoint}`, expect: [200] }),
-  ),
-  ({ client, random }, { workflowId }) =>
-    client.send({
-      endpoint: 'history/stream',
-      path: `/workflow/${workflowId}/history/stream`,
-      expect: [200],
-      leaveAfterMs: 50 + random.below(500),
-    }),
-]
-
-async function sendSignal(context: ScenarioContext, workflow: WorkflowRecord): Promise<void> {
-  await sendMessage(context, workflow, 'signal', 'add', [200])
-}
-
-async function sendUpdate(context: ScenarioContext, workflow: WorkflowRecord): Promise<void> {
-  await sendMessage(context, workflow, 'update', 'set', [200])
-}
-
-async function sendMessage(
-  { client, random }: ScenarioContext,
-  workflow: WorkflowRecord,
-  kind: 'signal' | 'update',
-  handler: string,
-  expect: number[],
-): Promise<void> {
-  const message = addMessage(workflow, kind)
-  const request: SoakRequest = {
-    endpoint: kind,
-    path: `/workflow/${workflow.workflowId}/${kind}/${handler}`,
-    body: { payload: message.value },
-    expect,
-  }
-  // Only a message with a key can be sent again.
-  const withKey = { ...request, headers: { 'Idempotency-Key': message.value } }
-  const reply = random.chance(0.7) ? await client.sendUntilSure(withKey) : await client.send(request)
-  message.acknowledged = reply?.status === 200
-}
-
-function addMessage(workflow: WorkflowRecord, kind: SentMessage['kind']): SentMessage {
-  const message: SentMessage = {
-    kind,
-    value: `${workflow.workflowId}.${workflow.messages.length}`,
-    acknowledged: false,
-  }
-  workflow.messages.push(message)
-  return message
-}
-
-async function updateLater({ client }: ScenarioContext, workflow: WorkflowRecord): Promise<void> {
-  const message = addMessage(workflow, 'update')
-  const accepted = await client.sendUntilSure({
-    endpoint: 'update, respond-async',
-    path: `/workflow/${workflow.workflowId}/update/set`,
-    body: { payload: message.value },
-    headers: { Prefer: 'respond-async', 'Idempotency-Key': message.value },
-    expect: [200, 202],
-  })
-  if (accepted?.status !== 202) return
-  message.acknowledged = true
-  const { updateId } = accepted.body
-  await client.sendUntilSure({
-    endpoint: 'update outcome',
-    path: `/workflow/${workflow.workflowId}/update/set/${encodeURIComponent(updateId)}?wait=10s`,
-    expect: [200, 202],
-  })
-}
-
-/** Shows every signal that was acknowledged before. */
-async function queryState({ client, ledger }: ScenarioContext, workflow: WorkflowRecord): Promise<void> {
-  const reply = await client.send({
-    endpoint: 'query',
-    method: 'POST',
-    path: `/workflow/${workflow.workflowId}/query/state`,
-    expect: [200],
-  })
-  if (reply?.status === 200) checkGathered(ledger, workflow, reply.body, 'query')
-}
-
-function checkGathered(ledger: Ledger, workflow: WorkflowRecord, state: { gathered: string[] }, where: string): void {
-  for (const { kind, value, acknowledged } of workflow.messages) {
-    if (kind !== 'signal') continue
-    const times = state.gathered.filter((it) => it === value).length
-    if (times > 1 || (acknowledged && times === 0))
-      ledger.violate(`${workflow.workflowId}: signal "${value}" is ${times} times in the ${where}`)
-  }
-}
-
-async function pauseAndUnpause({ client }: ScenarioContext, { workflowId }: WorkflowRecord): Promise<void> {
-  const change = (endpoint: 'pause' | 'unpause', expect: number[]) =>
-    client.sendUntilSure({ endpoint, path: `/workflow/${workflowId}/${endpoint}`, body: {}, expect })
-  // 409: no worker has taken its workflow task.
-  await change('pause', [200, 409])
-  await change('unpause', [200])
-}
-
-async function waitInVain({ client, random }: ScenarioContext, { workflowId }: WorkflowRecord): Promise<void> {
-  await client.send({
-    endpoint: 'result?wait',
-    path: `/workflow/${workflowId}/result?wait=1s`,
-    expect: [408],
-    ...(random.chance(0.3) && { leaveAfterMs: random.below(1000) }),
-  })
-}
-
-async function endMessages(context: ScenarioContext, workflow: WorkflowRecord): Promise<void> {
-  const { client, random, ledger } = context
-  const { workflowId } = workflow
-  const [endpoint, method, path] = random.pick([
-    ['signal', 'POST', 'signal/finish'],
-    ['terminate', 'POST', 'terminate'],
-    ['stop', 'PATCH', 'stop'],
-  ])
-  const waits = awaitResult(client, workflowId)
-  await pause(random.below(5000))
-  await client.sendUntilSure({ endpoint, method, path: `/workflow/${workflowId}/${path}`, expect: [200, 409] })
-  const reply = await waits
-  if (reply?.status !== 200) return ledger.violate(`${workflowId}: no result (${reply?.status} ${reply?.text})`)
-  workflow.finalStatus = reply.body.status
-  if (reply.body.status === 'completed') checkGathered(ledger, workflow, reply.body.output, 'result')
-}
-
-function awaitResult(client: SoakClient, workflowId: string): Promise<Reply | null> {
-  const path = `/workflow/${workflowId}/result?wait=20s`
-  return untilEnded(client, { endpoint: 'result?wait', path, expect: [200, 408] })
-}
-
-/** Waits as long as it takes: a replica that shuts down ends its waits with 408. */
-async function untilEnded(client: SoakClient, request: SoakRequest): Promise<Reply | null> {
-  for (let turn = 1; ; turn++) {
-    const reply = await client.sendUntilSure(request)
-    if (reply?.status !== 408 || turn === 5) return reply
-  }
-}
-
-/** `run`, whose client sometimes leaves and comes back with the same key. */
-async function runToResult({ client, random, ledger, newId }: ScenarioContext): Promise<void> {
-  const workflow = ledger.addWorkflow(newId())
-  const links = 1 + random.below(3)
-  const [workflowName, input, output] = random.pick<[string, unknown, unknown]>([
-    ['echo', { id: workflow.workflowId }, { id: workflow.workflowId }],
-    ['chain', { links }, { links, link: links }],
-    ['manySteps', { n: 3 }, 3],
-    ['sleepFor', { ms: 2000 }, 'slept'],
-  ])
-  const request: SoakRequest = {
-    endpoint: 'run',
-    path: '/workflow/run',
-    body: { workflowName, input, workflowId: workflow.workflowId, timeout: '60s' },
-    headers: { 'Idempotency-Key': `run.${workflow.workflowId}` },
-    expect: [200, 408],
-  }
-  if (random.chance(0.3)) await client.send({ ...request, leaveAfterMs: random.below(1500) })
-  const reply = await untilEnded(client, request)
-  if (reply?.status !== 200) return ledger.violate(`${workflow.workflowId}: no result of run (${reply?.status})`)
-  workflow.finalStatus = reply.body.status
-  if (JSON.stringify(reply.body.output) !== JSON.stringify(output))
-    ledger.violate(`${workflow.workflowId}: ${workflowName} returned ${reply.text}`)
-}
-
-const READS: readonly [SoakRequest, ...SoakRequest[]] = [
-  { endpoint: 'list', path: '/workflow/runs?pageSize=20', expect: [200] },
-  { endpoint: 'list', path: '/workflow/runs?status=running&workflowName=messages', expect: [200] },
-  { endpoint: 'count', path: '/workflow/runs/count?groupBy=status', expect: [200] },
-  { endpoint: 'catalog', path: '/workflow/catalog', expect: [200] },
-  { endpoint: 'capabilities', path: '/capabilities', expect: [200] },
-  { endpoint: 'health', path: '/health', expect: [200] },
-  { endpoint: 'ready', path: '/ready', expect: [200] },
-  { endpoint: 'status, unknown id', path: '/workflow/unknown/status', expect: [404] },
-  { endpoint: 'unknown route', path: '/unknown', expect: [404] },
-  { endpoint: 'run, invalid', path: '/workflow/run', body: { input: 1 }, expect: [400] },
-  {
-    endpoint: 'start, unknown name',
-    path: '/workflow/start',
-    body: { workflowName: 'unknown', input: 1 },
-    expect: [424],
+  (context, subject) => sendMessage(context, subject, 'signal', 'apply'),
+  (context, subject) => sendMessage(context, subject, 'signal', 'apply'),
+  (context, subject) => sendMessage(context, subject, 'update', 'set'),
+  (context, subject) => sendMessage(context, subject, 'update', 'set'),
+  (context, subject) => sendMessage(context, subject, 'update', 'setSlowly'),
+  (context, { workflowId }) => {
+    const payload = context.newId('reject')
+    return perform(context, { op: 'update', workflowId, handler: 'set', payload, marker: payload })
   },
+  (context, { workflowId }) => perform(context, { op: 'query', workflowId, handler: 'state', marker: null }),
+  (context, { workflowId, runId }) =>
+    perform(context, { op: 'status', workflowId, ...maybe(context, { runId }), marker: null }),
 ]
 
-async function runReads({ client, random }: ScenarioContext): Promise<void> {
-  for (let reads = random.below(6); reads >= 0; reads--) await client.send(random.pick(READS))
+/** With a run id it can be repeated; without one only `portico/client` and the command line may. */
+async function sendMessage(context: ScenarioContext, subject: Subject, op: 'signal' | 'update', handler: string) {
+  const { random, newId, recorder, http } = context
+  const { workflowId, runId } = subject
+  const marker = newId(op)
+  const intent: Intent = { op, workflowId, handler, payload: marker, marker }
+  if (random.chance(0.4)) return repeat(context, { ...intent, runId: await latestRun(context, subject), key: marker })
+  if (random.chance(0.2)) return recorder.perform(http, { ...intent, leaveAfterMs: random.below(40) })
+  return perform(context, { ...intent, ...maybe(context, { key: marker }), ...(random.chance(0.2) && { runId }) })
 }
 
-/** Starts by a signal or by an update, and sends it again with the same key. */
-async function runWithStart(context: ScenarioContext): Promise<void> {
-  const { client, random, ledger, newId } = context
-  const workflow = ledger.addWorkflow(newId())
-  const kind = random.pick<SentMessage['kind']>(['signal', 'update'])
-  const message = addMessage(workflow, kind)
-  const endpoint = `${kind}-with-start`
-  const request: SoakRequest = {
-    endpoint,
-    path: `/workflow/${endpoint}/${kind === 'signal' ? 'add' : 'set'}`,
-    body: { workflowName: 'messages', input: null, workflowId: workflow.workflowId, payload: message.value },
-    headers: { 'Idempotency-Key': message.value },
-    expect: [200],
-  }
-  for (const reply of [await client.sendUntilSure(request), await client.sendUntilSure(request)]) {
-    if (reply?.status !== 200) return ledger.violate(`${workflow.workflowId}: no response to ${endpoint}`)
-    message.acknowledged = true
-    workflow.startedRunIds.add(reply.body.runId)
-  }
-  await endMessages(context, workflow)
+async function latestRun({ recorder, http }: ScenarioContext, { workflowId, runId }: Subject): Promise<string> {
+  const { answer } = await recorder.perform(http, { op: 'status', workflowId, marker: null })
+  return answer.runId ?? runId
 }
 
-/** Resets a closed run to its last step; the new run ends like the first. */
-async function runReset({ client, ledger, newId }: ScenarioContext): Promise<void> {
-  const workflow = ledger.addWorkflow(newId())
-  const { workflowId } = workflow
-  const ran = await untilEnded(client, {
-    endpoint: 'run',
-    path: '/workflow/run',
-    body: { workflowName: 'manySteps', input: { n: 3 }, workflowId, timeout: '60s' },
-    headers: { 'Idempotency-Key': `run.${workflowId}` },
-    expect: [200, 408],
-  })
-  if (ran?.status !== 200) return ledger.violate(`${workflowId}: no result of run`)
-  const reset = await client.send({
-    endpoint: 'reset',
-    path: `/workflow/${workflowId}/runs/${ran.body.runId}/reset`,
-    body: { stepName: 'step', reason: 'soak' },
-    expect: [200],
-  })
-  workflow.isReset = true
-  if (reset?.status === 200 && reset.body.runId === ran.body.runId)
-    ledger.violate(`${workflowId}: reset made no new run`)
-  const again = await awaitResult(client, workflowId)
-  if (again?.status !== 200 || again.body.output !== 3) ledger.violate(`${workflowId}: after a reset ${again?.text}`)
-  else workflow.finalStatus = again.body.status
+async function endLedger(context: ScenarioContext, subject: Subject): Promise<void> {
+  const { random, newId } = context
+  const { workflowId } = subject
+  const op = random.pick<'signal' | 'stop' | 'terminate'>(['signal', 'signal', 'stop', 'terminate'])
+  const marker = newId(op)
+  const end: Intent = { op, workflowId, marker, ...(op === 'signal' && { handler: 'finish', payload: marker }) }
+  const { outcome } = await perform(context, end)
+  // A message that was lost may not have ended it.
+  if (outcome !== 'acknowledged') await terminateSurely(context, workflowId)
+  const runId = await latestRun(context, subject)
+  await perform(context, { op: 'result', workflowId, marker: null })
+  await perform(context, { op: 'result', workflowId, runId, marker: null })
+  await perform(context, { op: 'status', workflowId, runId, marker: null })
+}
+
+async function terminateSurely(context: ScenarioContext, workflowId: string): Promise<void> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const { outcome } = await context.recorder.perform(context.http, {
+      op: 'terminate',
+      workflowId,
+      marker: context.newId('terminate'),
+    })
+    if (outcome !== 'unknown') return
+    await pause(FIRST_PAUSE_MS)
+  }
+}
+
+async function startLedger(context: ScenarioContext, options: object = {}): Promise<Subject | null> {
+  const { newId, random } = context
+  const workflowId = newId('ledger')
+  const marker = newId('start')
+  const start: Intent = { op: 'start', workflowId, workflowName: 'ledger', input: { marker, ...options }, marker }
+  const { answer } = random.chance(0.6)
+    ? await repeat(context, { ...start, key: marker })
+    : await perform(context, start)
+  // Its later runs are those of the same id.
+  const runId =
+    answer.runId ??
+    (await context.recorder.perform(context.http, { op: 'status', workflowId, marker: null })).answer.runId
+  return runId === undefined ? null : { workflowId, runId }
+}
+
+/** `run`, repeated with its key, and the result again by id and by run id. */
+async function runToResult(context: ScenarioContext): Promise<void> {
+  const { newId, random } = context
+  const workflowId = newId('run')
+  const marker = newId('start')
+  const [workflowName, options] = random.pick<[string, object]>([
+    ['echo', {}],
+    ['chain', { links: 1 + random.below(2) }],
+    ['fails', {}],
+  ])
+  const run: Intent = { op: 'run', workflowId, workflowName, input: { marker, ...options }, marker }
+  const { answer } = random.chance(0.6) ? await repeat(context, { ...run, key: marker }) : await perform(context, run)
+  if (answer.runId === undefined) return
+  await perform(context, { op: 'result', workflowId, marker: null })
+  await perform(context, { op: 'result', workflowId, runId: answer.runId, marker: null })
+}
+
+/** Two clients use one id, one after the other. The response says which run a message has reached. */
+async function shareId(context: ScenarioContext): Promise<void> {
+  const { newId, random, clients } = context
+  const subject = await startLedger(context)
+  if (subject === null) return
+  const { workflowId, runId } = subject
+  const other = random.pick(clients)
+  const marker = newId('signal')
+  const ending = perform(context, { op: 'signal', workflowId, handler: 'finish', payload: marker, marker, key: marker })
+  const taking = takeOver(context, other, workflowId)
+  await ending
+  await taking
+  const late = newId('update')
+  await perform(context, { op: 'update', workflowId, runId, handler: 'set', payload: late, marker: late, key: late })
+  const next = newId('signal')
+  await perform(context, { op: 'signal', workflowId, handler: 'apply', payload: next, marker: next, key: next })
+  await perform(context, { op: 'result', workflowId, runId, marker: null })
+  await endLedger(context, subject)
+}
+
+/** Starts a run with this id as soon as it is free. */
+async function takeOver({ recorder, newId }: ScenarioContext, client: SoakClient, workflowId: string): Promise<void> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const marker = newId('start')
+    const start: Intent = { op: 'start', workflowId, workflowName: 'ledger', input: { marker }, marker }
+    const { outcome } = await recorder.perform(client, start)
+    if (outcome === 'acknowledged') return
+    await pause(FIRST_PAUSE_MS)
+  }
+}
+
+async function startWithMessage(context: ScenarioContext): Promise<void> {
+  const { newId, random } = context
+  const workflowId = newId('with-start')
+  const op = random.pick<'signal-with-start' | 'update-with-start'>(['signal-with-start', 'update-with-start'])
+  const handler = op === 'signal-with-start' ? 'apply' : 'set'
+  const marker = newId(op)
+  const intent: Intent = { op, workflowId, workflowName: 'ledger', input: { marker }, handler, payload: marker, marker }
+  const first = random.chance(0.7) ? await repeat(context, { ...intent, key: marker }) : await perform(context, intent)
+  const second = newId(op)
+  await repeat(context, { ...intent, input: { marker: second }, payload: second, marker: second, key: second })
+  const { runId } = first.answer
+  if (runId !== undefined) await endLedger(context, { workflowId, runId })
+  else await terminateSurely(context, workflowId)
+}
+
+/** The same request with the same key on several connections at once. */
+async function startTwins(context: ScenarioContext): Promise<void> {
+  const { newId, random, recorder, http } = context
+  const workflowId = newId('twins')
+  const marker = newId('start')
+  const op = random.pick<'run' | 'start'>(['run', 'start'])
+  const intent: Intent = { op, workflowId, workflowName: 'echo', input: { marker }, marker, key: marker }
+  await Promise.all([1, 2, 3].map(() => recorder.perform(http, intent)))
+  await repeat(context, intent)
+}
+
+/** A start that uses the open run of the id, and one that the id is in use for. */
+async function useExisting(context: ScenarioContext): Promise<void> {
+  const { newId } = context
+  const subject = await startLedger(context)
+  if (subject === null) return
+  const { workflowId } = subject
+  for (const conflictPolicy of ['use-existing', undefined] as const) {
+    const marker = newId('start')
+    const start: Intent = { op: 'start', workflowId, workflowName: 'ledger', input: { marker }, marker }
+    await context.recorder.perform(context.http, conflictPolicy === undefined ? start : { ...start, conflictPolicy })
+  }
+  await endLedger(context, subject)
+}
+
+/** Resets a closed run to its last step. */
+async function resetSteps(context: ScenarioContext): Promise<void> {
+  const { newId, recorder, http } = context
+  const workflowId = newId('steps')
+  const marker = newId('start')
+  const run: Intent = { op: 'run', workflowId, workflowName: 'steps', input: { marker, count: 2 }, marker, key: marker }
+  const { answer } = await repeat(context, run)
+  if (answer.runId === undefined) return
+  await recorder.perform(http, { op: 'reset', workflowId, runId: answer.runId, marker: newId('reset') })
+  await perform(context, { op: 'result', workflowId, marker: null })
+  await perform(context, { op: 'result', workflowId, runId: answer.runId, marker: null })
+}
+
+/** Rejected while the published catalog does not have the workflow. */
+async function startSeasonal(context: ScenarioContext): Promise<void> {
+  const marker = context.newId('start')
+  const workflowId = context.newId('seasonal')
+  await perform(context, { op: 'run', workflowId, workflowName: 'seasonal', input: { marker }, marker })
+}
+
+/** Through any client that can send it. */
+function perform({ recorder, random, clients, http }: ScenarioContext, intent: Intent): Promise<Performed> {
+  const client = random.pick(clients)
+  const isPossible = !client.name.startsWith('cli') || CLI_OPERATIONS.has(intent.op)
+  return recorder.perform(isPossible ? client : http, intent)
+}
+
+/** Over bare HTTP until a response says for certain what happened, and sometimes once more. */
+async function repeat({ recorder, random, http }: ScenarioContext, intent: Intent): Promise<Performed> {
+  const again = async () => await recorder.perform(http, intent)
+  let performed = await again()
+  for (let attempt = 1, waitMs = FIRST_PAUSE_MS; attempt < ATTEMPTS && performed.outcome === 'unknown'; attempt++) {
+    await pause(waitMs)
+    waitMs = Math.min(2 * waitMs, MAX_PAUSE_MS)
+    performed = await again()
+  }
+  if (performed.outcome === 'acknowledged' && random.chance(0.3)) await again()
+  return performed
+}
+
+function maybe<Options extends object>({ random }: ScenarioContext, options: Options): Partial<Options> {
+  return random.chance(0.5) ? options : {}
 }

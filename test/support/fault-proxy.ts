@@ -88,8 +88,8 @@ export async function startFaultProxy(
 ): Promise<FaultProxy> {
   const rules: FaultRule[] = []
   const sessions = new Set<ServerHttp2Session>()
-  const engine = connect(`http://${target}`)
-  await once(engine, 'connect')
+  const engine = createEngineSession(target)
+  await once(engine.current(), 'connect')
 
   const hanging = new Set<Hung>()
   const hang = (call: Hung) => {
@@ -120,9 +120,9 @@ export async function startFaultProxy(
     const path = String(headers[':path'])
     calls.add(grpcOperation(path, message), (text) => message.includes(text), stream)
     const fault = takeFault(rules, path, message)
-    if (fault === null) forward(engine, stream, headers, message)
+    if (fault === null) forward(engine.current(), stream, headers, message)
     else if (fault === 'hang') hang(stream)
-    else if (typeof fault === 'object' && 'lost' in fault) lose(engine, stream, headers, message, fault.lost)
+    else if (typeof fault === 'object' && 'lost' in fault) lose(engine.current(), stream, headers, message, fault.lost)
     else if (typeof fault === 'object' && 'dropped' in fault) void fault.dropped().then(() => commit(stream, 'close'))
     else commit(stream, fault)
   })
@@ -156,10 +156,26 @@ export async function startFaultProxy(
     },
     async stop() {
       for (const session of sessions) session.destroy()
-      engine.destroy()
+      engine.current().destroy()
       http?.stop()
       server.close()
       await once(server, 'close')
+    },
+  }
+}
+
+/** Connects again after the engine was restarted. */
+function createEngineSession(target: string): { current(): ClientHttp2Session } {
+  let session = open()
+  function open() {
+    const opened = connect(`http://${target}`)
+    opened.on('error', () => {}) // its calls fail with it
+    return opened
+  }
+  return {
+    current() {
+      if (session.closed || session.destroyed) session = open()
+      return session
     },
   }
 }

@@ -46,7 +46,8 @@ export async function startHttpFaultProxy(
   }
 }
 
-interface Exchange {
+/** A request at a proxy, and where it goes. */
+export interface Exchange {
   targetUrl: string
   incoming: IncomingMessage
   outgoing: ServerResponse
@@ -86,7 +87,8 @@ function methodOf({ method: verb, url = '' }: IncomingMessage): protobuf.Method 
   return routes.find((route) => route.verb === verb && route.path.test(path))?.method ?? null
 }
 
-function forward({ targetUrl, incoming, outgoing, body }: Exchange): void {
+/** Sends the request on, and its response back. */
+export function forward({ targetUrl, incoming, outgoing, body }: Exchange): void {
   const { method, url = '', headers } = incoming
   const { host: _, ...rest } = headers
   const call = request(`${targetUrl}${url}`, { method, headers: rest }, (answer) => {
@@ -98,7 +100,8 @@ function forward({ targetUrl, incoming, outgoing, body }: Exchange): void {
   call.end(body)
 }
 
-function lose({ targetUrl, incoming, outgoing, body }: Exchange, until: () => Promise<unknown>): void {
+/** Sends the request on. When its response is complete and `until` resolves, the connection ends without it. */
+export function lose({ targetUrl, incoming, outgoing, body }: Exchange, until: () => Promise<unknown>): void {
   const { method, url = '', headers } = incoming
   const { host: _, ...rest } = headers
   const call = request(`${targetUrl}${url}`, { method, headers: rest }, (answer) => {

@@ -1,0 +1,3 @@
+export async function step(number: number): Promise<number> {
+  return number
+}

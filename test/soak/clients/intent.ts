@@ -1,0 +1,83 @@
+/** What the clients of a soak want to do, whichever way they send it. */
+import type { Answer, Operation, OperationName } from '../record.ts'
+
+export interface Intent {
+  op: OperationName
+  workflowId: string
+  /** Only this run. */
+  runId?: string
+  key?: string
+  marker: string | null
+  /** Of starts. */
+  workflowName?: string
+  input?: unknown
+  conflictPolicy?: 'use-existing'
+  /** Of messages. */
+  handler?: string
+  payload?: unknown
+  /** The client disconnects after this. */
+  leaveAfterMs?: number
+}
+
+/** What came of it. */
+export type Performed = Pick<Operation, 'outcome' | 'answer'>
+
+export type Send = (intent: Intent) => Promise<Performed>
+
+// The responses to these say for certain that nothing was done.
+const REFUSALS = new Set([
+  'ValidationError',
+  'WorkflowNotFoundError',
+  'HandlerNotFoundError',
+  'CatalogNotFoundError',
+  'WorkflowAlreadyStartedError',
+  'WorkflowNotRunningError',
+  'WorkflowNotReadyError',
+  'WorkflowNotCompletedError',
+  'StepNotFoundError',
+  'StepNotCompletedError',
+  'IdempotencyKeyReusedError',
+  'UpdateFailedError',
+  'UnsupportedWorkflowError',
+  'ResourceExhaustedError',
+  'CatalogNotAvailableError',
+  'OverloadedError',
+])
+
+/** An update that a run has accepted is lost with the run: the response does not say which of both happened. */
+const MAY_HAVE_BEEN_ACCEPTED = new Set(['WorkflowNotRunningError'])
+
+/** What an error says about the operation. */
+export function failed({ op }: Intent, error: string, message: string, answer: Answer = {}): Performed {
+  const isOpen = (op === 'update' || op === 'update-with-start') && MAY_HAVE_BEEN_ACCEPTED.has(error)
+  const said = { ...answer, error: `${error}: ${message}`.slice(0, 300) }
+  // `run` has started its run, which has not ended yet.
+  if (op === 'run' && error === 'WorkflowExecutionTimedOutError' && answer.runId !== undefined)
+    return { outcome: 'acknowledged', answer: said }
+  return { outcome: REFUSALS.has(error) && !isOpen ? 'refused' : 'unknown', answer: said }
+}
+
+/** What a response says. `body` is that of the API. */
+export function acknowledged({ op }: Intent, body: unknown, replayed: string | null = null): Performed {
+  const fields: Fields = typeof body === 'object' && body !== null ? body : {}
+  const { workflowId, runId, status, started, output, result } = fields
+  const answer: Answer = {
+    ...(typeof workflowId === 'string' && op !== 'update' && op !== 'query' && { workflowId }),
+    ...(typeof runId === 'string' && { runId }),
+    ...(replayed !== null && { replayed: replayed === 'true' }),
+    ...(typeof started === 'boolean' && { started }),
+    ...(op === 'stop' && { changed: fields.cancelRequested === true }),
+    ...(ENDS.has(op) && typeof status === 'string' && { status }),
+    ...((op === 'run' || op === 'result') && { output }),
+    ...(op === 'update-with-start' && { output: result }),
+    ...((op === 'update' || op === 'query') && { output: body }),
+  }
+  return { outcome: 'acknowledged', answer }
+}
+
+type Fields = Partial<
+  Record<'workflowId' | 'runId' | 'status' | 'started' | 'output' | 'result' | 'cancelRequested', unknown>
+>
+
+// Responses whose `status` is that of a run as it is now.
+const ENDS = new Set<OperationName>(['run', 'result', 'status'])
