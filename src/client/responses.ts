@@ -74,4 +74,4 @@ export type Paused = AsJson<domain.Paused>
 
 export type ResetRun = AsJson<domain.ResetRun>
 
-export type Catalog = domain.CatalogListing
+export type { CatalogListing as Catalog } from '../domain/catalog/catalog-listing.ts'

@@ -1,8 +1,8 @@
-import type { CatalogEntry } from '../protocol/catalog.ts'
 import type { Status } from '../protocol/execution.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 import type { Arguments } from './admission/check-argument.ts'
 import type { Call } from './call.ts'
+import type { CatalogListing } from './catalog/catalog-listing.ts'
 import type {
   EngineFeatures,
   EngineReadiness,
@@ -243,6 +243,7 @@ export interface SignalAccepted {
   warnings: string[]
 }
 
+/** A signal that was sent with a start. */
 export interface SignaledWithStart extends WithStart<SignaledRun>, Pick<SignalAccepted, 'warnings'> {}
 
 export interface Stopped extends RunRef {
@@ -291,9 +292,4 @@ export interface Capabilities extends Omit<Deployment, 'features' | 'uiUrl'> {
   }
   /** `version` is null while the engine does not respond. */
   engine: { version: string | null; uiUrl: string | null }
-}
-
-export interface CatalogListing {
-  catalog: string
-  workflows: CatalogEntry[]
 }

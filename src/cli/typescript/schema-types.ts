@@ -6,15 +6,21 @@
  * another part of the same schema.
  */
 import { createBudget } from '../../json-schema/budget.ts'
+import { requiredNames } from '../../json-schema/required-names.ts'
 import { indexSchema, refStandsAlone, type SchemaIndex } from '../../json-schema/schema-index.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { block, comment, literal, propertyName } from './source-text.ts'
 
 export interface SchemaTypes {
   /** The type of the schema's values. `name` begins the names of the declarations that it needs. */
-  typeOf(schema: unknown, name: string): string
+  typeOf(schema: unknown, name: string, options?: TypeOptions): string
   /** `type` declarations of what schemas refer to. */
   declarations(): string[]
+}
+
+export interface TypeOptions {
+  /** Whether fields with a default can be required. Default: true. */
+  requiresDefaults?: boolean
 }
 
 // A type that is nested deeper, or that has more parts, is not for people to read. TypeScript has limits, too.
@@ -34,7 +40,7 @@ export function createSchemaTypes(reserved: string[]): SchemaTypes {
     return name
   }
 
-  function typeOf(schema: unknown, name: string): string {
+  function typeOf(schema: unknown, name: string, { requiresDefaults = true }: TypeOptions = {}): string {
     const index = tryToIndex(schema)
     if (index === null) return 'unknown'
     return render(schema, {
@@ -45,10 +51,12 @@ export function createSchemaTypes(reserved: string[]): SchemaTypes {
       depth: 0,
       open: [],
       canName: false,
+      requiresDefaults,
     })
   }
 
   interface Place {
+    requiresDefaults: boolean
     index: SchemaIndex
     /** Names of the declared subschemas. */
     named: Map<object, string>
@@ -131,13 +139,13 @@ export function createSchemaTypes(reserved: string[]): SchemaTypes {
   }
 
   function objectType(schema: Record<string, unknown>, place: Place): string {
-    const { properties, required, patternProperties, additionalProperties } = schema
+    const { properties, patternProperties, additionalProperties } = schema
     const described = isObject(properties) ? properties : {}
-    const requiredNames = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
-    const names = new Set([...Object.keys(described), ...requiredNames])
+    const required = requiredNames(schema, place.requiresDefaults)
+    const names = new Set([...Object.keys(described), ...required])
     const fields = [...names].map((name) => {
       const field = Object.hasOwn(described, name) ? described[name] : true
-      return `${noteOf(field)}${propertyName(name)}${requiredNames.includes(name) ? '' : '?'}: ${inner(field, place)}`
+      return `${noteOf(field)}${propertyName(name)}${required.includes(name) ? '' : '?'}: ${inner(field, place)}`
     })
     const hasPatterns = isObject(patternProperties) && Object.keys(patternProperties).length > 0
     const isOpen = hasPatterns || (additionalProperties !== undefined && additionalProperties !== false)

@@ -2,7 +2,7 @@ import type { Call } from '../call.ts'
 import { ServiceError } from '../errors.ts'
 import type { Ports } from '../ports.ts'
 import { withinCall } from '../within-call.ts'
-import type { CatalogListing } from '../workflows.ts'
+import type { CatalogListing } from './catalog-listing.ts'
 
 /** Lists the workflows of a catalog. A cached "not published" is read again before it is reported. */
 export async function readCatalog(
@@ -14,7 +14,8 @@ export async function readCatalog(
   const read = async (freshSince: number) => await withinCall(catalogs.published(catalog, freshSince), call)
   const first = await read(0)
   const published = first.value ?? (first.readAt < arrivedAt ? (await read(arrivedAt)).value : null)
-  const workflows = published === null ? null : await withinCall(catalogs.workflows(published), call)
-  if (workflows === null) throw new ServiceError('CatalogNotFoundError', `Catalog "${catalog}" is not published`)
-  return { catalog, workflows }
+  const workflows = published && (await withinCall(catalogs.workflows(published), call))
+  if (published === null || workflows === null)
+    throw new ServiceError('CatalogNotFoundError', `Catalog "${catalog}" is not published`)
+  return { catalog, inputsChecked: !catalogs.isOlderForm(published.run.workflowId), workflows }
 }

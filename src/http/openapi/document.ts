@@ -28,6 +28,8 @@ export interface DescribedCatalog {
   isDefault: boolean
   /** `unavailable`: it could not be read. */
   state: 'described' | 'not_published' | 'unavailable'
+  /** False if its schemas describe parsed inputs. */
+  inputsChecked: boolean
   workflows: readonly CatalogEntry[]
 }
 
@@ -35,9 +37,9 @@ export interface DescribedCatalog {
 export async function openApiDocument(options: DocumentOptions, catalog: DescribedCatalog): Promise<OpenApiDocument> {
   const document = forDeployment(await generalDocument(), options)
   const { schemas, ...others } = document.components
-  const { name, isDefault, workflows } = catalog
+  const { name, isDefault, inputsChecked, workflows } = catalog
   const typed = await catalogOperations(
-    { workflows, named: isDefault ? null : name },
+    { workflows, inputsChecked, named: isDefault ? null : name },
     {
       of: (kind) => operationAt(document, GENERAL[kind]),
       operationIds: Object.values(document.paths).flatMap((item) =>

@@ -36,13 +36,13 @@ export function openApi({ workflows, defaultCatalog, routes, sharesPending = tru
   return new Hono<Env>().get('/openapi.json', async (c) => {
     const { catalog } = queryParameters(c, openApiParameters)
     const name = catalog ?? defaultCatalog
-    const described = { name, isDefault: name === defaultCatalog }
+    const described = { name, isDefault: name === defaultCatalog, inputsChecked: true }
     const call = toCall(c)
     // A client that names a catalog needs its workflows. Without a name, the rest of the API is useful alone.
     const read = workflows.catalog(name, call)
     const found = catalog === undefined ? await orError(read) : await read
     if (!(found instanceof ServiceError))
-      return respondWith(c, found.workflows, { ...described, state: 'described', workflows: found.workflows })
+      return respondWith(c, found.workflows, { ...described, ...found, state: 'described' })
     if (found.error === 'CatalogNotFoundError')
       return respondWith(c, notPublished, { ...described, state: 'not_published', workflows: [] })
     call.note({ catalogUnread: found.message })

@@ -40,7 +40,7 @@ export function catalogs(api: () => ApiFixture): void {
 
     const { status, body } = await service.get('catalog')
 
-    expect([status, body.catalog]).toEqual([200, catalog])
+    expect([status, body.catalog, body.inputsChecked]).toEqual([200, catalog, true])
     const entries = new Map<string, unknown>(body.workflows.map((entry: { name: string }) => [entry.name, entry]))
     expect(entries.get('sleepFor')).toEqual({
       name: 'sleepFor',
@@ -138,6 +138,7 @@ export function catalogs(api: () => ApiFixture): void {
     const unfit = await service.run('echo', coerced, { catalog })
     await worker.stop()
 
+    expect(listing.body.inputsChecked).toBe(false)
     expect(listing.body.workflows).toEqual([
       {
         ...{ name: 'echo', description: 'Of the older form', inputSchema: OF_RESULTS, outputSchema: null },

@@ -4,7 +4,7 @@ import { makeApi } from './api.ts'
 async function statusFor(authorization: string | null, tokens = ['s3cret']) {
   const { call } = makeApi({
     auth: { tokens },
-    workflows: { catalog: async (catalog) => ({ catalog, workflows: [] }) },
+    workflows: { catalog: async (catalog) => ({ catalog, inputsChecked: true, workflows: [] }) },
   })
   const response = await call(
     'GET',

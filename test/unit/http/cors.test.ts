@@ -79,7 +79,7 @@ test('CORS: is off without configured origins', async () => {
 test('CORS: a 304 can be read by the page', async () => {
   const { call } = makeApi({
     corsOrigins: ['*'],
-    workflows: { catalog: async (catalog) => ({ catalog, workflows: [] }) },
+    workflows: { catalog: async (catalog) => ({ catalog, inputsChecked: true, workflows: [] }) },
   })
 
   const response = await call('GET', '/workflow/catalog', undefined, {

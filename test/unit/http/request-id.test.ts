@@ -33,7 +33,7 @@ test('X-Request-Id: is in every kind of response, also beside headers of the han
     corsOrigins: ['https://app.example'],
     maxBodyBytes: 100,
     workflows: {
-      catalog: async (catalog) => ({ catalog, workflows: [] }),
+      catalog: async (catalog) => ({ catalog, inputsChecked: true, workflows: [] }),
       start: async () => ({ workflowId: 'w', runId: 'r' }),
       run: () => Promise.reject(new Error('a bug')),
     },

@@ -97,7 +97,7 @@ export function makeRunApi(overrides: Partial<Workflows> = {}) {
         targets.push(target)
         return { workflowId: 'w', runId: 'new', runsAgain: ['ship'] }
       },
-      catalog: async (catalog) => ({ catalog, workflows: [] }),
+      catalog: async (catalog) => ({ catalog, inputsChecked: true, workflows: [] }),
       ...overrides,
     },
   })

@@ -9,6 +9,7 @@ export const serviceExchanges: readonly Exchange[] = [
     status: 200,
     response: {
       catalog: 'examples',
+      inputsChecked: true,
       workflows: [
         {
           name: 'greet',

@@ -1,5 +1,6 @@
 /** What the endpoints about the service itself return. */
-import type { Capabilities, CatalogListing } from '../../../domain/workflows.ts'
+import type { CatalogListing } from '../../../domain/catalog/catalog-listing.ts'
+import type { Capabilities } from '../../../domain/workflows.ts'
 import type { CatalogEntry, HandlerEntry } from '../../../protocol/catalog.ts'
 import { array, boolean, described, object, oneOf, orNull, ref, string } from './schema.ts'
 
@@ -18,7 +19,11 @@ const handler = {
 }
 
 export const serviceSchemas = {
-  Catalog: object<CatalogListing>({ catalog: string, workflows: array(ref('CatalogEntry')) }),
+  Catalog: object<CatalogListing>({
+    catalog: string,
+    inputsChecked: described(boolean, 'Whether requests are checked against the schemas'),
+    workflows: array(ref('CatalogEntry')),
+  }),
   CatalogEntry: object<CatalogEntry>({
     ...handler,
     aliases: described(array(string), 'Other names of the workflow'),

@@ -36,6 +36,8 @@ export interface GeneralOperations {
 
 export interface TypedCatalog {
   workflows: readonly CatalogEntry[]
+  /** Otherwise the schemas of inputs require fields that have defaults, and arguments may be left out. */
+  inputsChecked: boolean
   /** Which catalog starts must name; null for the default of the service. */
   named: string | null
 }
@@ -48,7 +50,7 @@ interface Typed {
 }
 
 export async function catalogOperations(
-  { workflows, named }: TypedCatalog,
+  { workflows, named, inputsChecked }: TypedCatalog,
   general: GeneralOperations,
 ): Promise<CatalogOperations> {
   const all = workflows.filter(({ name }) => workflowNameIssue(name) === null).flatMap(typedOf)
@@ -60,6 +62,7 @@ export async function catalogOperations(
     identifiers: createIdentifiers(general.typeNames),
     components: schemas,
     budgetOf: sharesBySize(BUDGET, publishedSchemas(shown)),
+    requiresDefaults: true,
   }
   const names = await schemaNames(shown, general.typeNames)
   const types = new Map<HandlerEntry, Types>()
@@ -67,9 +70,10 @@ export async function catalogOperations(
   const paths = shown.map((typed, at): [string, { post: OperationObject }] => {
     const id = ids.get(keys[at] ?? []) ?? ''
     const name = names.get(typed.entry) ?? id
-    const known = types.get(typed.entry) ?? publishTypes(typed, { name, catalog: named }, publication)
+    const known = types.get(typed.entry) ?? publishTypes(typed, { name, catalog: named, inputsChecked }, publication)
     types.set(typed.entry, known)
-    const operation = operationOf(typed, id, known, general.of(typed.kind))
+    const isRequired = isBodyRequired(typed, inputsChecked)
+    const operation = operationOf({ ...typed, isRequired }, id, known, general.of(typed.kind))
     const ownLinks = typed.handler === null ? links.get(typed.workflow) : undefined
     return [pathOf(typed), { post: { ...operation, responses: relink(operation.responses, ownLinks) } }]
   })
@@ -151,7 +155,7 @@ interface Types {
 
 function publishTypes(
   { kind, workflow, entry }: Typed,
-  { name, catalog }: { name: string; catalog: string | null },
+  { name, catalog, inputsChecked }: { name: string; catalog: string | null; inputsChecked: boolean },
   publication: Publication,
 ): Types {
   const { identifiers, components } = publication
@@ -160,11 +164,13 @@ function publishTypes(
     components[own] = schema
     return ref(own)
   }
-  const publish = (schema: JsonSchema | null, suffix: string): Schema | null =>
-    schema === null ? null : publishSchema(schema, identifiers.take(`${name}_${suffix}`), publication)
-  const input = publish(entry.inputSchema, 'input')
+  const publish = (schema: JsonSchema | null, suffix: string, requiresDefaults = true): Schema | null =>
+    schema === null
+      ? null
+      : publishSchema(schema, identifiers.take(`${name}_${suffix}`), { ...publication, requiresDefaults })
+  const input = publish(entry.inputSchema, 'input', inputsChecked)
   const output = publish(entry.outputSchema, 'output')
-  const isOptional = entry.inputOptional === true
+  const isOptional = mayOmit(entry, inputsChecked)
   if (kind === 'run' || kind === 'start') {
     return {
       request: add(startRequest({ workflow, catalog }, input, isOptional), 'request'),
@@ -175,6 +181,14 @@ function publishTypes(
     request: input === null ? ref('MessageRequest') : add(messageRequest(input, isOptional), 'request'),
     response: output ?? { description: "The handler's result; null if it has none" },
   }
+}
+
+function mayOmit({ inputOptional }: HandlerEntry, inputsChecked: boolean): boolean {
+  return inputOptional === true || !inputsChecked
+}
+
+function isBodyRequired({ handler, entry }: Typed, inputsChecked: boolean): boolean {
+  return handler === null || (entry.inputSchema !== null && !mayOmit(entry, inputsChecked))
 }
 
 function outputOrNull(output: Schema | null): Schema {
@@ -230,7 +244,7 @@ const NOT_TYPED = ['handlerName', 'Prefer', 'Last-Event-ID'].map((name) => `#/co
 const VERBS = { run: 'Run', start: 'Start', signal: 'Send signal', query: 'Send query', update: 'Send update' } as const
 
 function operationOf(
-  { kind, workflow, handler, entry }: Typed,
+  { kind, workflow, handler, entry, isRequired }: Typed & { isRequired: boolean },
   operationId: string,
   { request, response }: Types,
   { parameters, responses, 'x-errors': errors }: OperationObject,
@@ -244,7 +258,7 @@ function operationOf(
     ...(entry.description !== null && { description: entry.description }),
     parameters: parameters.filter((parameter) => !NOT_TYPED.includes(String(Reflect.get(parameter, '$ref')))),
     requestBody: {
-      required: handler === null || (entry.inputSchema !== null && entry.inputOptional !== true),
+      required: isRequired,
       content: { 'application/json': { schema: request } },
     },
     responses: {

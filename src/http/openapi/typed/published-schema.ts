@@ -4,6 +4,7 @@
 import type { Budget } from '../../../json-schema/budget.ts'
 import { dialectOf } from '../../../json-schema/dialects.ts'
 import { BudgetExceededError, SchemaError } from '../../../json-schema/errors.ts'
+import { requiredNames } from '../../../json-schema/required-names.ts'
 import { indexSchema, refStandsAlone, type SchemaIndex } from '../../../json-schema/schema-index.ts'
 import { isObject } from '../../../lib/is-object.ts'
 import type { JsonSchema } from '../../../protocol/catalog.ts'
@@ -28,17 +29,19 @@ export interface Publication {
   identifiers: Identifiers
   components: Record<string, Schema>
   budgetOf: (schema: JsonSchema) => Budget
+  /** Whether fields with a default can be required. If not, the schema is that of a parsed value, shown for others. */
+  requiresDefaults: boolean
 }
 
 /** Adds the components of the schema, and returns a reference to the first one, whose name is `name`. */
 export function publishSchema(
   root: JsonSchema,
   name: string,
-  { identifiers, components, budgetOf }: Publication,
+  { identifiers, components, budgetOf, requiresDefaults }: Publication,
 ): Schema {
   if (typeof root === 'boolean') return root ? {} : NOTHING
   try {
-    Object.assign(components, componentsOf(root, name, identifiers, budgetOf(root)))
+    Object.assign(components, componentsOf(root, name, identifiers, budgetOf(root), requiresDefaults))
   } catch (error) {
     if (!(error instanceof BudgetExceededError || error instanceof SchemaError)) throw error
     components[name] = { description: 'The published schema is too large to be shown' }
@@ -46,7 +49,13 @@ export function publishSchema(
   return ref(name)
 }
 
-function componentsOf(root: object, name: string, identifiers: Identifiers, budget: Budget): Record<string, Schema> {
+function componentsOf(
+  root: object,
+  name: string,
+  identifiers: Identifiers,
+  budget: Budget,
+  requiresDefaults: boolean,
+): Record<string, Schema> {
   const index = indexSchema(root, budget)
   const targetOf = targetsIn(index)
   const targets = referencedSchemas(root, targetOf)
@@ -68,7 +77,8 @@ function componentsOf(root: object, name: string, identifiers: Identifiers, budg
     if (dialect === null) return { description: 'The published schema has a dialect that is not supported' }
     const reference = showReference(schema, depth)
     if (refStandsAlone(schema, dialect)) return reference
-    const entries = Object.entries(dialect === DRAFT_07 ? inNewWords(schema) : schema).flatMap(([keyword, value]) => {
+    const wanted = requiresDefaults ? schema : { ...schema, required: requiredNames(schema, requiresDefaults) }
+    const entries = Object.entries(dialect === DRAFT_07 ? inNewWords(wanted) : wanted).flatMap(([keyword, value]) => {
       const shownValue = KEYWORDS.get(keyword)?.(value, (inner) => show(inner, depth + 1))
       return shownValue === undefined ? [] : [[keyword, shownValue]]
     })

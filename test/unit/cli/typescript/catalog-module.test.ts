@@ -78,6 +78,30 @@ test('catalogModule: an argument may be left out if the catalog says so', () => 
   expect(argsOf({ inputOptional: null })).toBe('[input: string, ...more: unknown[]]')
 })
 
+test('catalogModule: of parsed inputs, fields with a default and the argument itself may be left out', () => {
+  const label = { type: 'string', default: 'x' }
+  const nested = { type: 'object', properties: { label }, required: ['label'] }
+  const inputSchema = {
+    type: 'object',
+    properties: { id: { type: 'string' }, label, nested, named: { $ref: '#/$defs/nested', default: {} } },
+    required: ['id', 'label', 'nested', 'named'],
+    $defs: { nested },
+  }
+  const workflow = { name: 'x', inputSchema, outputSchema: nested }
+  const shown = (more: object) => catalogModule({ ...catalogOf(workflow), ...more })
+
+  const parsed = shown({ inputsChecked: false })
+
+  expect(parsed).toContain('args: [input?: {')
+  expect(parsed.match(/"(id|label|nested|named)"\??/g)).toEqual([
+    ...['"id"', '"label"?', '"nested"', '"label"?', '"named"?'],
+    // The output, and the type that is referred to.
+    ...['"label"', '"label"?'],
+  ])
+  expect(shown({ inputsChecked: true })).not.toMatch(/"(id|label|nested|named)"\?/)
+  expect(shown({})).toBe(shown({ inputsChecked: true }))
+})
+
 test('catalogModule: types never exclude what the schema allows', () => {
   const typeOf = (inputSchema: unknown) =>
     /args: \[input: (.*), \.\.\.more/s.exec(catalogModule(catalogOf({ name: 'x', inputSchema })))?.[1]

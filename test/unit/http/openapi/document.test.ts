@@ -7,7 +7,7 @@ import { issues } from '../../../support/openapi-check.ts'
 import { openApiErrors } from '../../../support/openapi-validators.ts'
 import { makeApi } from '../api.ts'
 
-const WITHOUT_WORKFLOWS = { catalog: async (catalog: string) => ({ catalog, workflows: [] }) }
+const WITHOUT_WORKFLOWS = { catalog: async (catalog: string) => ({ catalog, inputsChecked: true, workflows: [] }) }
 
 const document = JSON.parse(JSON.stringify(await generalDocument()))
 

@@ -29,7 +29,7 @@ const operations = Object.entries(paths).flatMap(([path, item]) =>
 const { fetch } = makeApi({
   readMetrics: () => '',
   readDocsFile: async (name) => ({ name, text: '' }) as never,
-  workflows: { catalog: async (catalog) => ({ catalog, workflows: [] }) },
+  workflows: { catalog: async (catalog) => ({ catalog, inputsChecked: true, workflows: [] }) },
 })
 
 test('an operation has exactly the headers that its route reads', async () => {

@@ -5,8 +5,16 @@ import { makeRunApi } from '../run-api.ts'
 test('catalog: is the default one unless the path names another', async () => {
   const { call } = makeRunApi()
 
-  expect(await (await call('GET', '/workflow/catalog')).json()).toEqual({ catalog: 'orders', workflows: [] })
-  expect(await (await call('GET', '/workflow/catalog/a%2Fb')).json()).toEqual({ catalog: 'a/b', workflows: [] })
+  expect(await (await call('GET', '/workflow/catalog')).json()).toEqual({
+    catalog: 'orders',
+    inputsChecked: true,
+    workflows: [],
+  })
+  expect(await (await call('GET', '/workflow/catalog/a%2Fb')).json()).toEqual({
+    catalog: 'a/b',
+    inputsChecked: true,
+    workflows: [],
+  })
 })
 
 test('catalog: its route wins over an execution of that name', async () => {
@@ -46,13 +54,18 @@ test('catalog: responds with the catalog to another tag', async () => {
 
   const response = await call('GET', '/workflow/catalog', undefined, { 'If-None-Match': '"other"' })
 
-  expect([response.status, await response.json()]).toEqual([200, { catalog: 'orders', workflows: [] }])
+  expect([response.status, await response.json()]).toEqual([
+    200,
+    { catalog: 'orders', inputsChecked: true, workflows: [] },
+  ])
 })
 
 test('catalog: equal catalogs have the same tag in every process, others have another', async () => {
   const entry = (name: string) => ({ ...NO_SCHEMAS, name, aliases: [], signals: [], queries: [], updates: [] })
   const etagOf = async (name: string) => {
-    const { call } = makeRunApi({ catalog: async (catalog) => ({ catalog, workflows: [entry(name)] }) })
+    const { call } = makeRunApi({
+      catalog: async (catalog) => ({ catalog, inputsChecked: true, workflows: [entry(name)] }),
+    })
     return (await call('HEAD', '/workflow/catalog')).headers.get('ETag')
   }
 
@@ -62,7 +75,7 @@ test('catalog: equal catalogs have the same tag in every process, others have an
 
 test('catalog: a page of an allowed origin may read the tag, also from a 304', async () => {
   const { fetch } = makeApi({
-    workflows: { catalog: async (catalog) => ({ catalog, workflows: [] }) },
+    workflows: { catalog: async (catalog) => ({ catalog, inputsChecked: true, workflows: [] }) },
     corsOrigins: ['https://app.example.com'],
   })
   const headers = { Origin: 'https://app.example.com', 'If-None-Match': '*' }

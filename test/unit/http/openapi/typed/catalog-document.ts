@@ -2,7 +2,10 @@ import type { CatalogEntry, JsonSchema } from '../../../../../src/protocol/catal
 import { makeApi } from '../../api.ts'
 
 export function apiOf(workflows: CatalogEntry[], options: Parameters<typeof makeApi>[0] = {}) {
-  return makeApi({ workflows: { catalog: async (catalog) => ({ catalog, workflows }) }, ...options })
+  return makeApi({
+    workflows: { catalog: async (catalog) => ({ catalog, inputsChecked: true, workflows }) },
+    ...options,
+  })
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: an assertion says what it should be

@@ -77,6 +77,22 @@ describe('the OpenAPI document of a catalog', () => {
     }
   })
 
+  test('of parsed inputs, fields with a default and the argument itself may be left out', async () => {
+    const properties = { id: { type: 'string' }, label: { type: 'string', default: 'x' } }
+    const schema = { type: 'object', properties, required: ['id', 'label'] }
+    const workflow = { ...entry('parse', schema), outputSchema: schema, signals: [handler('go', schema)] }
+    const workflows = { catalog: async (catalog: string) => ({ catalog, inputsChecked: false, workflows: [workflow] }) }
+
+    const document = await (await makeApi({ workflows }).call('GET', '/openapi.json')).json()
+
+    const { schemas } = document.components
+    expect(await openApiErrors(document)).toEqual([])
+    expect([schemas.parse_input.required, schemas.parse_output.required]).toEqual([['id'], ['id', 'label']])
+    expect(schemas.parse_request.allOf[1].required).toEqual(['workflowName'])
+    expect(schemas.parse_signal_go_request).not.toHaveProperty('required')
+    expect(document.paths['/workflow/{id}/signal/go#parse'].post.requestBody.required).toBe(false)
+  })
+
   test('an id depends on its own name alone', async () => {
     const alone = typedIds(await documentOf([entry('order')]))
     const among = typedIds(await documentOf([entry('other'), entry('order'), entry('orderItem')]))
@@ -147,7 +163,7 @@ describe('GET /openapi.json', () => {
 
   test('`catalog` selects the catalog', async () => {
     const { body } = await served(
-      { catalog: async (catalog) => ({ catalog, workflows: [entry('a')] }) },
+      { catalog: async (catalog) => ({ catalog, inputsChecked: true, workflows: [entry('a')] }) },
       '/openapi.json?catalog=a%2Fb',
     )
 
@@ -155,7 +171,7 @@ describe('GET /openapi.json', () => {
   })
 
   test('a start of a workflow of another catalog than the default one must name the catalog', async () => {
-    const catalog: Workflows['catalog'] = async (catalog) => ({ catalog, workflows: [entry('a')] })
+    const catalog: Workflows['catalog'] = async (catalog) => ({ catalog, inputsChecked: true, workflows: [entry('a')] })
     const requestOf = async (path: string) =>
       (await served({ catalog }, path)).body.components.schemas.a_request.allOf[1]
 
@@ -183,7 +199,7 @@ describe('GET /openapi.json', () => {
       workflows: {
         catalog: async (catalog) => {
           reads += 1
-          return { catalog, workflows }
+          return { catalog, inputsChecked: true, workflows }
         },
       },
     })
@@ -202,7 +218,7 @@ describe('GET /openapi.json', () => {
   })
 
   test('`servers` has the base path, and `security` what the service accepts', async () => {
-    const workflows = { catalog: async (catalog: string) => ({ catalog, workflows: [] }) }
+    const workflows = { catalog: async (catalog: string) => ({ catalog, inputsChecked: true, workflows: [] }) }
     const options = { workflows, mount: { basePath: '/portico' }, auth: { tokens: ['s3cret'] } }
     const response = await makeApi(options).call('GET', '/portico/openapi.json', undefined, {
       Authorization: 'Basic s3cret',
@@ -222,7 +238,7 @@ describe('GET /openapi.json', () => {
   })
 
   test('the maximum of `timeout` is that of the service', async () => {
-    const workflows = { catalog: async (catalog: string) => ({ catalog, workflows: [] }) }
+    const workflows = { catalog: async (catalog: string) => ({ catalog, inputsChecked: true, workflows: [] }) }
     const { call } = makeApi({ workflows, maxTimeoutMs: 5000 })
 
     const { components } = await (await call('GET', '/openapi.json')).json()
