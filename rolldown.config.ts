@@ -63,7 +63,8 @@ export default defineConfig([
   {
     input: { client: 'src/client/index.ts' },
     platform: 'neutral',
-    output: { dir: 'dist', format: 'esm', minify: true, codeSplitting: false },
+    // Node prints the line that throws, and a stack has the names. The bundlers of applications minify it.
+    output: { dir: 'dist', format: 'esm', comments: false, codeSplitting: false },
   },
   {
     input: {

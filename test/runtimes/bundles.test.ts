@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { join, relative } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { rolldown } from 'rolldown'
 import { beforeAll, expect, test } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { DOCS_FILES, readDocsFile } from '../../src/docs-page/files.ts'
@@ -97,12 +98,27 @@ test('dist/node.js, bun.js, deno.js: need no package', () => {
   expect(foreign).toEqual([])
 })
 
-test('dist/client.js: is one file of at most 6 KiB gzipped, which imports nothing', async () => {
+test('dist/client.js: is one file of at most 7 KiB, minified and gzipped, which imports nothing', async () => {
   const client = await readFile(join(folder, 'client.js'))
+  const bundle = await rolldown({ input: join(folder, 'client.js') })
+  const { output } = await bundle.generate({ minify: true })
+  await bundle.close()
 
-  expect(gzipSync(client).length).toBeLessThanOrEqual(6 * 1024)
+  expect(gzipSync(output[0].code).length).toBeLessThanOrEqual(7 * 1024)
   expect(importsOf(client)).toEqual([])
   expect(wordsIn(client, /\b(?:process|Buffer|require)\b/)).toEqual([])
+})
+
+test('dist/client.js: keeps its names and its lines, which an error that nobody catches shows', async () => {
+  const client = await readFile(join(folder, 'client.js'), 'utf8')
+  const { createClient } = await import(join(folder, 'client.js'))
+  const error = await createClient({ url: 'http://portico.test', fetch: async () => new Response('', { status: 404 }) })
+    .status('x')
+    .catch((reason: unknown) => reason)
+
+  expect([error.constructor.name, error.name]).toEqual(['PorticoError', 'UnexpectedResponseError'])
+  expect(error.stack).toContain('at readAnswer ')
+  expect(Math.max(...client.split('\n').map(({ length }) => length))).toBeLessThan(400)
 })
 
 test('dist/cli.js: a command loads neither the service nor what other commands need', async () => {
