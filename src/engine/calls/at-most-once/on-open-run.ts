@@ -65,9 +65,11 @@ export function afterRejection(
     return { step: 'throw', error: unknownOutcomeError(details, error) }
   if (!isOpen(status)) {
     const message = `Workflow ${workflowId} is not running; its status is ${status}`
+    // The run has not received the update.
+    const { updateId: _, ...closed } = found
     return {
       step: 'throw',
-      error: new ServiceError('WorkflowNotRunningError', message, { cause: error, details: found }),
+      error: new ServiceError('WorkflowNotRunningError', message, { cause: error, details: closed }),
     }
   }
   if (attempt < MAX_ATTEMPTS) return { step: 'retry' }

@@ -30,13 +30,15 @@ test('afterRejection: after the third attempt the client can retry', () => {
   })
 })
 
-test('afterRejection: a closed run is not running', () => {
-  expect(decide({ status: 'failed' })).toMatchObject({
+test('afterRejection: a closed run is not running, and has not received the update', () => {
+  const error = decide({ status: 'failed' })
+
+  expect(error).toMatchObject({
     error: 'WorkflowNotRunningError',
     message: 'Workflow w is not running; its status is failed',
-    details: { ...DETAILS, runId: 'r', workflowStatus: 'failed' },
     cause: REJECTED,
   })
+  expect(error).toHaveProperty('details', { workflowId: 'w', runId: 'r', workflowStatus: 'failed' })
 })
 
 test('afterRejection: after a lost response, only the run of that attempt can be reported as closed', () => {
