@@ -1,6 +1,7 @@
 /** The client's interfaces. `docs/client.md` shows them in use. */
 import type * as domain from '../domain/start/workflow-options.ts'
 import type { AnyWorkflow, ArgsOf, ResultOf, TypesOf, WorkflowFunction, WorkflowName } from './catalog-types.ts'
+import type { CallOptions } from './connection/options.ts'
 import type { Pages } from './pages.ts'
 import type {
   Catalog,
@@ -22,39 +23,6 @@ import type {
   WorkflowResult,
   WorkflowStatus,
 } from './responses.ts'
-
-export interface ClientOptions {
-  /** Where the service is: `http://127.0.0.1:3001`, with the base path if it has one. */
-  url: string
-  /** One of the service's tokens, if it requires one. */
-  token?: string | undefined
-  /** The catalog (task queue) of starts and of `catalog()`. Default: that of the service. */
-  catalog?: string | undefined
-  /** Sent with every request. */
-  headers?: Record<string, string> | undefined
-  /** Default: the global `fetch`. */
-  fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
-  /**
-   * How long a call is repeated while the service does not respond, in milliseconds. Default 60 000; 0 never repeats.
-   */
-  retryMs?: number | undefined
-  /**
-   * How long one request waits for a result, in milliseconds. Default 25 000. If connections are cut earlier, the
-   * client waits for a shorter time by itself. At most `SERVICE_RUN_MAX_TIMEOUT` of the service.
-   */
-  maxWaitMs?: number | undefined
-}
-
-/** Options of every call. Neither of them ends the workflow. */
-export interface CallOptions {
-  /** Ends the call, which rejects with the signal's reason. */
-  signal?: AbortSignal | undefined
-  /**
-   * How long the call may take, in milliseconds, with all its attempts. `run` and `result` then reject with
-   * `WorkflowExecutionTimedOutError`, other calls with `DeadlineExceededError`. Default: no limit.
-   */
-  timeoutMs?: number | undefined
-}
 
 export interface ResultOptions extends CallOptions {
   /** Called with each response that says that the run is still open: at most `maxWaitMs` after the one before. */
@@ -180,7 +148,7 @@ export interface WorkflowHandle<Types extends Shape = AnyWorkflow> {
   trace(options?: CallOptions): Promise<Trace>
   /** The recorded events, oldest first. */
   history(options?: HistoryOptions): Pages<HistoryEvent, HistoryPage>
-  /** Resolves when the engine has accepted the signal. */
+  /** Resolves when the engine has accepted the signal. The client finds out the run first: docs/client.md, Retries. */
   signal<Name extends keyof Types['signals'] & string>(
     name: Name,
     ...request: Optional<MessageRequest<ArgsOf<Types['signals'][Name]>>>

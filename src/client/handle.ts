@@ -1,29 +1,33 @@
 /** What can be done with a workflow that exists. */
-import type { CallOptions, ReasonOptions, ResultOptions, WorkflowHandle } from './client.ts'
+import type { ReasonOptions, ResultOptions, WorkflowHandle } from './client.ts'
 import type { Connection } from './connection/connection.ts'
+import type { CallOptions } from './connection/options.ts'
 import { readHistory } from './history.ts'
 import { query, signal, update } from './messages.ts'
 import { PorticoError } from './portico-error.ts'
-import type { WorkflowResult } from './responses.ts'
+import type { Stopped, WorkflowResult } from './responses.ts'
+import { createRunOfHandle } from './run-of-handle.ts'
 import { pathOf, type Target } from './target.ts'
 import { resultRequest, untilEnded } from './wait.ts'
 
 export function createHandle(connection: Connection, target: Target): WorkflowHandle {
   const { workflowId, runId, isPinned } = target
   const path = pathOf(target)
+  const run = createRunOfHandle(connection, target)
 
   function get<Body>(name: string, options?: CallOptions): Promise<Body> {
     return connection.send({ method: 'GET', path: `${path}/${name}`, isRetryable: true }, options)
   }
 
-  /** Without a run id a repeated request could reach a later run. */
-  function control<Body>(
-    method: string,
-    name: string,
-    isRetryable: boolean,
-    { signal, timeoutMs, ...body }: ReasonOptions = {},
-  ): Promise<Body> {
-    return connection.send({ method, path: `${path}/${name}`, body, isRetryable }, { signal, timeoutMs })
+  /** Sends `body` to this run. */
+  function control<Body>(method: string, name: string, isRetryable: boolean, body: object) {
+    return (path: string, options: CallOptions): Promise<Body> =>
+      connection.send({ method, path: `${path}/${name}`, body, isRetryable }, options)
+  }
+
+  /** On the open run. */
+  function post<Body>(name: string, isRetryable: boolean, { signal, timeoutMs, ...body }: ReasonOptions = {}) {
+    return run.onOpenRun(control<Body>('POST', name, isRetryable, body), { signal, timeoutMs })
   }
 
   const resultSettled = (options: ResultOptions = {}) =>
@@ -44,15 +48,18 @@ export function createHandle(connection: Connection, target: Target): WorkflowHa
     input: (options) => get('input', options),
     trace: (options) => get('trace-log', options),
     history: (options = {}) => readHistory(connection, path, options),
-    signal: (name, request = {}) => signal(connection, path, name, request),
+    signal: (name, request = {}) => signal(connection, run, name, request),
     query: (name, request = {}) => query(connection, path, name, request),
-    update: (name, request = {}) => update(connection, path, name, request),
-    stop: (request) => control('PATCH', 'stop', isPinned, request),
-    pause: (request) => control('POST', 'pause', isPinned, request),
-    unpause: (request) => control('POST', 'unpause', isPinned, request),
+    update: (name, request = {}) => update(connection, run, name, request),
+    // Without a run id the service stops the chain, also if it continues as a new run at this moment.
+    stop: ({ signal, timeoutMs, ...body } = {}) =>
+      control<Stopped>('PATCH', 'stop', isPinned, body)(path, { signal, timeoutMs }),
+    pause: (request) => post('pause', true, request),
+    unpause: (request) => post('unpause', true, request),
     // The engine would reject the repeated request, or carry it out once more.
-    terminate: (request) => control('POST', 'terminate', false, request),
-    reset: (request) => control('POST', 'reset', false, request),
+    terminate: (request) => post('terminate', false, request),
+    reset: ({ signal, timeoutMs, ...body }) =>
+      run.onLatestRun(control('POST', 'reset', false, body), { signal, timeoutMs }),
   }
 }
 

@@ -19,7 +19,7 @@ export function readHistory(
       const waitMs = Math.min(maxWaitMs, MAX_WAIT_MS)
       return { ...get, query: { ...query, pageToken, wait: waitMs }, waitMs }
     }
-    const { body } = await connection.sendWaiting(toRequest, { signal, deadlineAt: Date.now() + timeoutMs })
+    const { body } = await connection.sendWaiting(toRequest, { signal, timeoutMs, deadlineAt: Date.now() + timeoutMs })
     return body as HistoryPage
   }
 

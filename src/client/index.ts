@@ -1,9 +1,7 @@
 /** `portico/client`: a client of the API for every JavaScript runtime. */
 export type { AnyWorkflow, AnyWorkflows, WorkflowTypes } from './catalog-types.ts'
 export type {
-  CallOptions,
   Client,
-  ClientOptions,
   HistoryOptions,
   ListOptions,
   MessageRequest,
@@ -19,6 +17,7 @@ export type {
   WorkflowHandle,
   WorkflowRef,
 } from './client.ts'
+export type { CallOptions, ClientOptions, Retry } from './connection/options.ts'
 export { createClient } from './create-client.ts'
 export type { Pages } from './pages.ts'
 export { type ClientErrorName, PorticoError } from './portico-error.ts'

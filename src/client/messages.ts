@@ -1,20 +1,23 @@
 /** Signals, queries and updates. */
 import { sleep } from '../lib/abort.ts'
-import type { CallOptions, MessageRequest, QueryRequest } from './client.ts'
-import type { Connection, HttpRequest } from './connection/connection.ts'
+import type { MessageRequest, QueryRequest } from './client.ts'
+import type { Connection } from './connection/connection.ts'
 import { newIdempotencyKey, withKey } from './connection/idempotency-key.ts'
+import type { CallOptions } from './connection/options.ts'
+import type { HttpRequest } from './connection/request.ts'
+import { isNoResponse } from './connection/retry-delay.ts'
 import { PorticoError, withFacts } from './portico-error.ts'
 import type { SignalAccepted } from './responses.ts'
+import type { RunOfHandle } from './run-of-handle.ts'
 import { pathSegment } from './target.ts'
 
 export async function signal(
-  connection: Connection,
-  path: string,
+  { send }: Connection,
+  run: RunOfHandle,
   name: string,
-  { signal, timeoutMs, ...message }: MessageRequest,
+  message: MessageRequest,
 ): Promise<SignalAccepted> {
-  const send = (request: HttpRequest) => connection.send<SignalAccepted>(request, { signal, timeoutMs })
-  return sendKeyed(`${path}/signal/${pathSegment(name, 'a signal')}`, message, send)
+  return sendKeyed(run, `signal/${pathSegment(name, 'a signal')}`, message, send<SignalAccepted>)
 }
 
 export async function query(
@@ -23,31 +26,35 @@ export async function query(
   name: string,
   { signal, timeoutMs, ...body }: QueryRequest,
 ): Promise<unknown> {
-  const request = { method: 'POST', path: `${path}/query/${pathSegment(name, 'a query')}`, body, isRetryable: true }
-  return connection.send(request, { signal, timeoutMs })
+  const to = `${path}/query/${pathSegment(name, 'a query')}`
+  return connection.send({ method: 'POST', path: to, body, isRetryable: true, isRead: true }, { signal, timeoutMs })
 }
 
 export async function update(
   connection: Connection,
-  path: string,
+  run: RunOfHandle,
   name: string,
-  { signal, timeoutMs, ...message }: MessageRequest,
+  message: MessageRequest,
 ): Promise<unknown> {
-  const send = (request: HttpRequest) => sendUpdate<unknown>(connection, request, { signal, timeoutMs })
-  return sendKeyed(`${path}/update/${pathSegment(name, 'an update')}`, message, send)
+  const send = (request: HttpRequest, options: CallOptions) => sendUpdate<unknown>(connection, request, options)
+  return sendKeyed(run, `update/${pathSegment(name, 'an update')}`, message, send)
 }
 
 /** Sends a message with a key. Errors have it too, because the message may have been carried out. */
 async function sendKeyed<Body>(
-  path: string,
-  { idempotencyKey = newIdempotencyKey(), ...body }: Omit<MessageRequest, keyof CallOptions>,
-  send: (request: HttpRequest) => Promise<Body>,
+  run: RunOfHandle,
+  name: string,
+  { signal, timeoutMs, idempotencyKey = newIdempotencyKey(), ...body }: MessageRequest,
+  send: (request: HttpRequest, options: CallOptions) => Promise<Body>,
 ): Promise<Body> {
-  try {
-    return await send({ method: 'POST', path, body, ...withKey(idempotencyKey) })
-  } catch (error) {
-    throw withFacts(error, { idempotencyKey })
+  const toRun = async (path: string, options: CallOptions) => {
+    try {
+      return await send({ method: 'POST', path: `${path}/${name}`, body, ...withKey(idempotencyKey) }, options)
+    } catch (error) {
+      throw withFacts(error, { idempotencyKey })
+    }
   }
+  return run.onOpenRun(toRun, { signal, timeoutMs })
 }
 
 // The service reports at once that no worker polls.
@@ -64,16 +71,24 @@ export async function sendUpdate<Body>(
 ): Promise<Body> {
   const deadlineAt = Date.now() + (timeoutMs ?? 0)
   const isWait = request.isRetryable && timeoutMs !== undefined
+  let unanswered: unknown
   while (true) {
     try {
       const remainingMs = timeoutMs === undefined ? undefined : Math.max(0, deadlineAt - Date.now())
       return await send({ ...request, isWait }, { signal, timeoutMs: remainingMs })
     } catch (error) {
-      if (!isWait || !isUnanswered(error) || Date.now() + NEXT_ATTEMPT_MS >= deadlineAt) throw error
+      if (!isWait || !isUnanswered(error) || Date.now() + NEXT_ATTEMPT_MS >= deadlineAt)
+        throw moreTelling(error, unanswered)
+      unanswered = error
       await sleep(NEXT_ATTEMPT_MS, signal)
       signal?.throwIfAborted()
     }
   }
+}
+
+/** The error, or the one before it if there was no time left for a response. */
+function moreTelling(error: unknown, before: unknown): unknown {
+  return error instanceof PorticoError && isNoResponse(error) ? (before ?? error) : error
 }
 
 function isUnanswered(error: unknown): boolean {

@@ -24,6 +24,10 @@ export interface PorticoErrorFacts extends AsJson<Omit<ErrorFacts, 'retryAfterSe
   idempotencyKey?: string
   /** Set if the service says that the request can be sent again. */
   retryAfterMs?: number
+  /** How often the request was sent. */
+  attempts?: number
+  /** Set if the request changes something and may have been carried out. */
+  mayHaveTakenEffect?: boolean
   /** How the run has ended, for `WorkflowFailedError`. */
   result?: WorkflowResult
 }
@@ -36,6 +40,8 @@ export class PorticoError extends Error implements PorticoErrorFacts {
   declare readonly requestId?: string
   declare readonly idempotencyKey?: string
   declare readonly retryAfterMs?: number
+  declare readonly attempts?: number
+  declare readonly mayHaveTakenEffect?: boolean
   declare readonly result?: WorkflowResult
   declare readonly workflowId?: string
   declare readonly runId?: string

@@ -3,7 +3,9 @@
  */
 import { sleep } from '../lib/abort.ts'
 import type { ResultOptions } from './client.ts'
-import type { Connection, HttpRequest, Limits } from './connection/connection.ts'
+import type { Connection } from './connection/connection.ts'
+import type { HttpRequest, Limits } from './connection/request.ts'
+import { isNoResponse } from './connection/retry-delay.ts'
 import { PorticoError, type PorticoErrorFacts, withFacts } from './portico-error.ts'
 import type { OpenRun, Status, WorkflowResult } from './responses.ts'
 import { pathOf, type Target } from './target.ts'
@@ -11,7 +13,7 @@ import { pathOf, type Target } from './target.ts'
 export type WaitRequest = (waitMs: number) => HttpRequest
 
 /** What errors about the wait say. Status and problem are those of the last response. */
-type KnownRun = Partial<OpenRun> & Pick<PorticoErrorFacts, 'idempotencyKey'>
+type KnownRun = Partial<OpenRun> & Pick<PorticoErrorFacts, 'idempotencyKey' | 'mayHaveTakenEffect'>
 
 /** Sends `first`, and then waits for the run that its response names. All errors have the ids that are `known`. */
 export async function untilEnded(
@@ -20,36 +22,32 @@ export async function untilEnded(
   { isPinned = false, ...known }: KnownRun & { isPinned?: boolean },
   { signal, timeoutMs = Number.POSITIVE_INFINITY, onOpen }: ResultOptions,
 ): Promise<WorkflowResult> {
-  const limits = { signal, deadlineAt: Date.now() + timeoutMs }
+  const limits = { signal, timeoutMs, deadlineAt: Date.now() + timeoutMs }
   let request = first
   let run: KnownRun = known
   while (true) {
     const startedAt = Date.now()
     const response = await waitOnce(connection, request, run, limits)
     if ('result' in response) return response.result
-    if (response.open !== null) {
-      // A problem may be over.
-      const { workflowStatus: _status, problem: _problem, ...ids } = run
-      run = { ...ids, ...response.open }
-      onOpen?.(response.open)
-    }
-    const { workflowId, runId } = run
-    if (workflowId === undefined || runId === undefined || Date.now() >= limits.deadlineAt)
-      throw timedOut(run, timeoutMs)
+    // A problem may be over.
+    const { workflowStatus: _status, problem: _problem, ...ids } = run
+    run = { ...ids, ...response.open }
+    onOpen?.(response.open)
+    if (Date.now() >= limits.deadlineAt) throw timedOut(run, timeoutMs)
     // A service that shuts down does not wait.
     await sleep(Math.max(0, startedAt + response.intervalMs - Date.now()), signal)
     signal?.throwIfAborted()
-    request = resultRequest({ workflowId, runId, isPinned })
+    request = resultRequest({ ...response.open, isPinned })
   }
 }
 
-/** `open`: null if there was no response in time. `intervalMs`: how long after this request the next one may follow. */
+/** `intervalMs`: how long after this request the next one may follow. */
 async function waitOnce(
   { sendWaiting }: Connection,
   request: WaitRequest,
   run: KnownRun,
   limits: Limits,
-): Promise<{ result: WorkflowResult } | { open: OpenRun | null; intervalMs: number }> {
+): Promise<{ result: WorkflowResult } | { open: OpenRun; intervalMs: number }> {
   try {
     const { status, body } = await sendWaiting(request, limits)
     if (status !== ACCEPTED) return { result: body as WorkflowResult }
@@ -57,9 +55,11 @@ async function waitOnce(
   } catch (error) {
     if (!(error instanceof PorticoError)) throw error
     const open = openRun(error)
-    const isOver = error.error === 'ConnectionError' && Date.now() >= limits.deadlineAt
-    if (!isOver && open === null) throw withFacts(error, run)
-    return { open, intervalMs: error.retryAfterMs ?? 0 }
+    if (open !== null) return { open, intervalMs: error.retryAfterMs ?? 0 }
+    // A run that is known to be open says more than a connection that is lost when the time is over.
+    const isLost = error.error === 'ConnectionError' && run.runId !== undefined && Date.now() >= limits.deadlineAt
+    if (!isLost && !isNoResponse(error)) throw withFacts(error, run)
+    throw timedOut({ ...run, ...(error.mayHaveTakenEffect && { mayHaveTakenEffect: true }) }, limits.timeoutMs)
   }
 }
 

@@ -1,7 +1,8 @@
 /** What can be done with a workflow by its name: starts. */
 import type { StartOptions, StartRequest, Workflow } from './client.ts'
-import type { Connection, HttpRequest } from './connection/connection.ts'
+import type { Connection } from './connection/connection.ts'
 import { newIdempotencyKey, withKey } from './connection/idempotency-key.ts'
+import type { HttpRequest } from './connection/request.ts'
 import { createHandle, outputOf } from './handle.ts'
 import { sendUpdate } from './messages.ts'
 import { type PorticoErrorFacts, withFacts } from './portico-error.ts'

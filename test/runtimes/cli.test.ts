@@ -128,8 +128,10 @@ test('portico: exits with 3 at once if there is no service, or another one', asy
 
 test('portico: after a request without a response it says how to repeat it', async ({ portico, cleanup }) => {
   const gateway = createServer(({ url }, response) => {
+    if (url === '/workflow/x/status')
+      return void response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"runId":"r"}')
     // It is silent for all other paths.
-    if (url !== '/workflow/x/signal/y') return
+    if (url !== '/workflow/x/runs/r/signal/y') return
     response.writeHead(500, { 'Content-Type': 'application/json' }).end('{"error":"Bad","message":"of the gateway"}')
   })
   cleanup.defer(() => void gateway.close().closeAllConnections())

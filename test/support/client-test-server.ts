@@ -48,6 +48,10 @@ export async function startClientTestServer(options: ClientTestServerOptions): P
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [, route, name = ''] = (request.url ?? '').split('/')
     if (route === 'environment') return void response.end(JSON.stringify(environment))
+    if (route === 'redirect') {
+      const location = `${environment.url}${request.url?.slice('/redirect'.length)}`
+      return void response.writeHead(307, { Location: location }).end()
+    }
     const body = await text(request)
     if (route === 'actions') await actions.get(name)?.()
     if (route === 'results') {

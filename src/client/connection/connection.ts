@@ -1,28 +1,16 @@
 /** Sends requests, and repeats them if that is safe. */
-import { deadlineSignal, sleep } from '../../lib/abort.ts'
+import { deadlineSignal } from '../../lib/abort.ts'
+import { wasNotSent } from '../../lib/not-sent.ts'
 import { sentOnce } from '../../lib/sent-once.ts'
-import type { CallOptions, ClientOptions } from '../client.ts'
 import { PorticoError } from '../portico-error.ts'
 import { type Answer, readAnswer } from './answer.ts'
 import { toJson } from './json.ts'
-import { isForeign, retryDelayMs } from './retry-delay.ts'
+import type { CallOptions, ClientOptions } from './options.ts'
+import { createRepeat } from './repeat.ts'
+import type { HttpRequest, Limits } from './request.ts'
+import { isForeign, isNoResponse, noResponse } from './retry-delay.ts'
+import { fetchSameOrigin } from './same-origin.ts'
 import { createWaitLimit } from './wait-limit.ts'
-
-export interface HttpRequest {
-  method: string
-  /** Below the URL of the service. */
-  path: string
-  /** Parameters that are undefined are left out. */
-  query?: Record<string, unknown>
-  body?: unknown
-  headers?: Record<string, string>
-  /** Whether it can be sent again although it may have been carried out. */
-  isRetryable: boolean
-  /** Whether it is sent again until the deadline. Default: only for `retryMs`. */
-  isWait?: boolean
-  /** How long the service waits before it responds. Default: as long as for the handler of a message. */
-  waitMs?: number
-}
 
 export interface Connection {
   /**
@@ -34,41 +22,51 @@ export interface Connection {
   sendWaiting(toRequest: (waitMs: number) => HttpRequest, limits: Limits): Promise<Answer>
 }
 
-export interface Limits {
-  signal?: AbortSignal | undefined
-  /** Epoch milliseconds. */
-  deadlineAt: number
-}
-
 // What the service takes to respond when it does not wait.
 const RESPONSE_MS = 5000
 // What a request and its response may take on a slow connection.
 const TRANSFER_MS = 30_000
 // The default of SERVICE_MESSAGE_TIMEOUT.
 const MESSAGE_TIMEOUT_MS = 60_000
+// A refused connection fails sooner.
+const REFUSED_MS = 500
 
 export function connect(options: ClientOptions): Connection {
-  const { token, headers: everyHeaders, retryMs = 60_000, maxWaitMs = 25_000 } = options
+  const { token, headers: everyHeaders, retryMs = 60_000, maxWaitMs = 25_000, onRetry } = options
   const { fetch = (url, init) => globalThis.fetch(url, init) } = options
   const base = baseOf(options.url)
   if (token !== undefined && !/^[\x20-\x7e]+$/.test(token)) throw new TypeError('token must be printable ASCII')
   const waitLimit = createWaitLimit(maxWaitMs)
+  // Whether there was a connection to the service at any time.
+  let isReached = false
 
-  async function attempt(request: HttpRequest, { signal, deadlineAt }: Limits): Promise<Answer> {
-    const { method, path, query = {}, body, waitMs = MESSAGE_TIMEOUT_MS } = request
-    const headers = new Headers({ ...everyHeaders, ...request.headers })
+  /** The options of `fetch`. Each call has a body of its own. */
+  function toInit({ method, body, headers: ownHeaders }: HttpRequest): () => RequestInit {
+    const headers = new Headers({ ...everyHeaders, ...ownHeaders })
     if (token !== undefined) headers.set('Authorization', `Bearer ${token}`)
     if (body !== undefined) headers.set('Content-Type', 'application/json')
-    const init = { method, headers, ...sentOnce(method, body === undefined ? undefined : toJson(body)) }
+    const json = body === undefined ? undefined : toJson(body)
+    return () => ({ method, headers, ...sentOnce(method, json) })
+  }
+
+  async function attempt(request: HttpRequest, { signal, deadlineAt, timeoutMs }: Limits): Promise<Answer> {
+    const { method, path, query = {}, waitMs = MESSAGE_TIMEOUT_MS } = request
+    signal?.throwIfAborted()
+    const init = toInit(request)
     const name = `${method} ${path}`
-    const endsAt = Math.min(deadlineAt, Date.now() + waitMs + TRANSFER_MS)
+    const sentAt = Date.now()
+    const endsAt = Math.min(deadlineAt, sentAt + waitMs + TRANSFER_MS)
     const deadline = deadlineSignal(endsAt, ...(signal ? [signal] : []))
     try {
-      const response = await fetch(base + path + toSearch(query), { ...init, signal: deadline.signal })
+      const url = base + path + toSearch(query)
+      const response = await fetchSameOrigin(fetch, url, () => ({ ...init(), signal: deadline.signal }))
+      isReached = true
       return await readAnswer(response, name)
     } catch (cause) {
       if (cause instanceof PorticoError) throw cause
       signal?.throwIfAborted()
+      if (deadline.signal.aborted && endsAt === deadlineAt) throw noResponse(name, timeoutMs, cause)
+      isReached ||= Date.now() - sentAt > REFUSED_MS || !mayBeRefused(cause)
       throw new PorticoError('ConnectionError', `${name}: ${reasonOf(cause)}`, { status: null }, cause)
     } finally {
       deadline.release()
@@ -76,50 +74,29 @@ export function connect(options: ClientOptions): Connection {
   }
 
   async function observed(request: HttpRequest, limits: Limits): Promise<Answer> {
-    const startedAt = Date.now()
+    const sentAt = Date.now()
     try {
       const answer = await attempt(request, limits)
-      waitLimit.completed(Date.now() - startedAt)
+      waitLimit.completed(Date.now() - sentAt)
       return answer
     } catch (error) {
-      if (error instanceof PorticoError) waitLimit[isForeign(error) ? 'cut' : 'completed'](Date.now() - startedAt)
+      // The client's own deadline says nothing about the way.
+      if (error instanceof PorticoError && !isNoResponse(error))
+        waitLimit[isForeign(error) ? 'cut' : 'completed'](Date.now() - sentAt)
       throw error
     }
   }
 
-  async function repeat(toRequest: () => HttpRequest, limits: Limits): Promise<Answer> {
-    const beganAt = Date.now()
-    for (let attempts = 0; ; attempts++) {
-      const request = toRequest()
-      try {
-        return await observed(request, limits)
-      } catch (error) {
-        const delayMs = retryDelayMs(error, request.isRetryable, attempts)
-        // With 0 nothing is ever sent again.
-        const patienceMs = request.isWait && retryMs > 0 ? Number.POSITIVE_INFINITY : retryMs
-        const giveUpAt = Math.min(beganAt + patienceMs, limits.deadlineAt)
-        if (delayMs === null || Date.now() + delayMs > giveUpAt) throw error
-        await sleep(delayMs, limits.signal)
-        limits.signal?.throwIfAborted()
-      }
-    }
-  }
+  const repeat = createRepeat(observed, { retryMs, onRetry, isReached: () => isReached })
 
   return {
     async send<Body>(request: HttpRequest, { signal, timeoutMs = Number.POSITIVE_INFINITY }: CallOptions = {}) {
-      const deadlineAt = Date.now() + timeoutMs
-      try {
-        return (await repeat(() => request, { signal, deadlineAt })).body as Body
-      } catch (error) {
-        if (!(error instanceof PorticoError) || error.status !== null || Date.now() < deadlineAt) throw error
-        const message = `${request.method} ${request.path}: no response within ${timeoutMs} ms`
-        throw new PorticoError('DeadlineExceededError', message, { status: null }, error)
-      }
+      return (await repeat(() => request, { signal, timeoutMs, deadlineAt: Date.now() + timeoutMs })).body as Body
     },
-    sendWaiting(toRequest, { signal, deadlineAt }) {
-      const nextRequest = () => toRequest(waitLimit.next(deadlineAt - Date.now()))
+    sendWaiting(toRequest, limits) {
+      const nextRequest = () => toRequest(waitLimit.next(limits.deadlineAt - Date.now()))
       // The response comes after the wait.
-      return repeat(nextRequest, { signal, deadlineAt: deadlineAt + RESPONSE_MS })
+      return repeat(nextRequest, { ...limits, deadlineAt: limits.deadlineAt + RESPONSE_MS })
     },
   }
 }
@@ -144,6 +121,14 @@ function toSearch(query: Record<string, unknown>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
   const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
   return search === '' ? '' : `?${search}`
+}
+
+/**
+ * Whether the connection may have been refused. Browsers and workerd do not say what has happened, neither here nor if
+ * the service does not allow requests of the page's origin.
+ */
+function mayBeRefused(error: unknown): boolean {
+  return wasNotSent(error) || (error instanceof Error && error.cause === undefined && !('code' in error))
 }
 
 /** With the cause: the message of Node's `fetch` does not say what has happened. */

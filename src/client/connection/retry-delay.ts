@@ -1,3 +1,4 @@
+import { wasNotSent } from '../../lib/not-sent.ts'
 import { PorticoError } from '../portico-error.ts'
 
 const RETRYABLE: readonly (number | null)[] = [null, 408, 429, 502, 503, 504]
@@ -12,19 +13,45 @@ export function isForeign({ error }: Pick<PorticoError, 'error'>): boolean {
   return error === 'ConnectionError' || error === 'UnexpectedResponseError'
 }
 
+/** The error of a client that has ended the attempt itself, at the deadline of the call. */
+export function noResponse(request: string, timeoutMs: number, cause?: unknown): PorticoError {
+  return new PorticoError(
+    'DeadlineExceededError',
+    `${request}: no response within ${timeoutMs} ms`,
+    { status: null },
+    cause,
+  )
+}
+
+/** Whether it is that error. */
+export function isNoResponse({ error, status }: PorticoError): boolean {
+  return error === 'DeadlineExceededError' && status === null
+}
+
+/** Whether a request that has failed with this error, and that changes something, may have been carried out. */
+export function mayHaveTakenEffect(error: PorticoError): boolean {
+  const { status, cause } = error
+  // A proxy that responds with another status has not passed the request on.
+  if (isForeign(error)) return (status === null || status === 408 || status >= 500) && !wasNotSent(cause)
+  return isUncertain(error) || error.error === 'DeadlineExceededError' || error.error === 'InternalError'
+}
+
 /**
- * How long to wait before the request is sent again; null if it must not be.
+ * How long to wait before the request is sent again; null if it must not be. `attempts`: how often it was sent.
  *
  * With `Retry-After` the service says that nothing is done twice. After errors of others, and after errors that leave
  * open whether the request was carried out, only a request that can be repeated is sent again.
  */
-export function retryDelayMs(error: unknown, isRetryable: boolean, attempts: number): number | null {
-  if (!(error instanceof PorticoError)) return null
-  const { status, retryAfterMs } = error
-  const isUncertain = isForeign(error) || (UNCERTAIN.includes(error.error) && retryAfterMs === undefined)
-  const isSafe = isUncertain ? isRetryable : retryAfterMs !== undefined
+export function retryDelayMs(error: PorticoError, isRetryable: boolean, attempts: number): number | null {
+  const { status, retryAfterMs, cause } = error
+  const isSafe = isForeign(error) || isUncertain(error) ? isRetryable || wasNotSent(cause) : retryAfterMs !== undefined
   // A wait that was not long enough is not an error: the next one follows at once.
   if (!isSafe || !RETRYABLE.includes(status) || error.error === 'WorkflowExecutionTimedOutError') return null
-  const backoffMs = Math.min(100 * 2 ** attempts, MAX_BACKOFF_MS) * (0.5 + Math.random() / 2)
-  return Math.max(retryAfterMs ?? 0, backoffMs)
+  const backoffMs = Math.min(50 * 2 ** attempts, MAX_BACKOFF_MS) * (0.5 + Math.random() / 2)
+  // A proxy may send 0.
+  return retryAfterMs || backoffMs
+}
+
+function isUncertain({ error, retryAfterMs }: PorticoError): boolean {
+  return UNCERTAIN.includes(error) && retryAfterMs === undefined
 }

@@ -33,6 +33,8 @@ export type Action =
   | 'impatient'
 
 export interface ClientFixture extends Environment {
+  /** Redirects each request to the service, which is another origin. */
+  redirectingUrl: string
   act(action: Action): Promise<void>
   /** A client of the service itself, unless `options` says otherwise. */
   connect(options?: Partial<ClientOptions>): Client<AnyWorkflows>
@@ -42,13 +44,32 @@ export interface ClientFixture extends Environment {
 
 export type ClientCase = (fixture: ClientFixture) => Promise<void>
 
-export function clientFixture(environment: Environment, act: ClientFixture['act']): ClientFixture {
+export function clientFixture(
+  environment: Environment & Pick<ClientFixture, 'redirectingUrl'>,
+  act: ClientFixture['act'],
+): ClientFixture {
   const { url, proxiedUrl, token } = environment
   return {
     ...environment,
     act,
     connect: (options) => createClient({ url, token, ...options }),
     proxied: (options) => createClient({ url: proxiedUrl, token, ...options }),
+  }
+}
+
+/**
+ * A `fetch` that loses the response to the first request whose URL contains `part`, and then calls `afterwards` before
+ * the client notices.
+ */
+export function losing(part: string, afterwards: () => Promise<unknown>) {
+  let isLost = false
+  return async (url: string, init: RequestInit): Promise<Response> => {
+    const response = await fetch(url, init)
+    if (isLost || !url.includes(part)) return response
+    isLost = true
+    await response.text()
+    await afterwards()
+    throw new TypeError('the response is lost')
   }
 }
 

@@ -1,10 +1,26 @@
-import { anId, type ClientCase, equal, until, untilListed } from './client-fixture.ts'
+import type { AnyWorkflows, Client as ClientOf, RunRef } from '../../../src/client/index.ts'
+import { anId, type ClientCase, equal, failure, losing, until, untilListed } from './client-fixture.ts'
+
+type Client = ClientOf<AnyWorkflows>
+
+function refOf({ workflowId, runId = '' }: { workflowId: string; runId?: string }): RunRef {
+  return { workflowId, runId }
+}
+
+const untilLatest = (client: Client, { workflowId }: { workflowId: string }, isIt: (runId: string) => boolean) =>
+  until('another run is the latest one', async () => isIt((await client.status(workflowId)).runId))
+
+const untilClosed = (client: Client, workflowId: string) =>
+  until('the run has ended', async () => (await client.status(workflowId)).status !== 'running')
 
 /** Connections that are cut, responses that are lost, and a service that is killed: nothing is done twice. */
 export const cuts: Record<string, ClientCase> = {
   async 'run: attaches to its run again when the connection is cut'({ connect, proxied, act }) {
     const workflowId = anId()
-    const running = proxied().run('waitForSignal', { workflowId })
+    const client = proxied()
+    // Where nothing has responded yet, a refused connection is not repeated.
+    await client.catalog()
+    const running = client.run('waitForSignal', { workflowId })
     const runs = await untilListed(connect(), `WorkflowId = '${workflowId}'`, 1)
 
     await act('interrupt')
@@ -40,7 +56,7 @@ export const cuts: Record<string, ClientCase> = {
 
   async 'signal, update: are carried out once although the response is lost'({ connect, proxied, act }) {
     const run = await connect().start('messages')
-    const cut = proxied().workflow('messages').get(run.workflowId)
+    const cut = proxied().workflow('messages').get(run)
 
     await act('lose-response')
     await cut.signal('add', { payload: 'once' })
@@ -49,6 +65,66 @@ export const cuts: Record<string, ClientCase> = {
 
     equal(await run.query('state'), { gathered: ['once'], value: 'new' })
     await run.signal('finish')
+  },
+
+  async 'signal: reaches one run of a chain that continues as new while the response is lost'({ connect }) {
+    const client = connect()
+    const run = await client.start('chainOnSignal', { input: 1 })
+    const hasContinued = () => untilLatest(client, run, (runId) => runId !== run.runId)
+
+    const signaled = connect({ fetch: losing('/signal/', hasContinued) }).signal(run.workflowId, 'next')
+
+    equal((await signaled).runId, run.runId)
+    equal(await run.update('round'), 2)
+    await run.signal('finish')
+    equal(await run.result(), 2)
+  },
+
+  async 'signal, update: do not reach the run of another client while the response is lost'({ connect }) {
+    const client = connect()
+    const [signaled, updated] = await Promise.all([client.start('messages'), client.start('messages')])
+    const other = (workflowId: string) => client.start('messages', { workflowId })
+    const endAndReuse = async ({ workflowId, runId }: RunRef) => {
+      await client.signal({ workflowId, runId }, 'finish').catch(() => null)
+      await untilClosed(client, workflowId)
+      await other(workflowId)
+    }
+
+    const bySignal = connect({ fetch: losing('/signal/', () => endAndReuse(refOf(signaled))) })
+    const byUpdate = connect({ fetch: losing('/update/', () => endAndReuse(refOf(updated))) })
+
+    equal((await bySignal.signal(signaled.workflowId, 'finish')).runId, signaled.runId)
+    equal(await byUpdate.update(updated.workflowId, 'set', { payload: 'mine' }), { before: null, after: 'mine' })
+    for (const { workflowId, runId } of [signaled, updated]) {
+      const latest = await client.status(workflowId)
+      equal([latest.status, latest.runId === runId], ['running', false])
+      equal(await client.query(workflowId, 'state'), { gathered: [], value: null })
+      await client.terminate(workflowId)
+    }
+  },
+
+  async 'signal: says that it may have been carried out if that is unknown'({ connect }) {
+    const run = await connect().start('messages')
+    const cut = connect({ retryMs: 0, fetch: losing('/signal/', async () => {}) })
+
+    const error = await failure(cut.signal(refOf(run), 'add', { payload: 1, idempotencyKey: 'k' }), 'ConnectionError')
+
+    equal([error.mayHaveTakenEffect, error.idempotencyKey, error.attempts], [true, 'k', 1])
+    equal(error.message.endsWith('; it may have been carried out'), true)
+    await run.terminate()
+  },
+
+  async 'signal: reaches the latest run of a handle whose run has continued as new'({ connect }) {
+    const client = connect()
+    const run = await client.start('chainOnSignal', { input: 1 })
+
+    await run.signal('next')
+    await untilLatest(client, run, (runId) => runId !== run.runId)
+    const second = await run.signal('next')
+    await untilLatest(client, run, (runId) => runId !== second.runId)
+    await run.signal('finish')
+
+    equal(await run.result(), 3)
   },
 
   async 'status, query: are sent again when the response is lost'({ connect, proxied, act }) {
@@ -72,7 +148,7 @@ export const cuts: Record<string, ClientCase> = {
 
     await act('lose-response')
     const error = await proxied({ fetch })
-      .terminate(run.workflowId)
+      .terminate(refOf(run))
       .then(
         () => null,
         (reason) => reason,

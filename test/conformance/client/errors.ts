@@ -24,11 +24,21 @@ export const errors: Record<string, ClientCase> = {
   },
 
   async 'errors: a service that cannot be reached is a ConnectionError'({ connect, nobodyUrl }) {
-    const client = connect({ url: nobodyUrl, retryMs: 300 })
+    const client = connect({ url: nobodyUrl })
 
     const error = await failure(client.run('echo', { input: 1, idempotencyKey: 'k' }), 'ConnectionError')
 
     equal([error.status, error.idempotencyKey, error.cause instanceof Error], [null, 'k', true])
+    // The first request of a client does not wait for the service to start.
+    equal(error.attempts, 2)
+  },
+
+  async 'redirects: nothing is sent to another origin'({ connect, redirectingUrl }) {
+    const workflowId = anId()
+
+    await failure(connect({ url: redirectingUrl }).start('neverEnds', { workflowId }), 'UnexpectedResponseError')
+
+    await failure(connect().status(workflowId), 'WorkflowNotFoundError')
   },
 
   async 'errors: what is not a response of the API is an UnexpectedResponseError'({ connect }) {

@@ -17,7 +17,8 @@ export async function runSuite(testUrl: string): Promise<void> {
     const response = await fetch(`${testUrl}/${path}`, { method: 'POST', body })
     if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
   }
-  const fixture = clientFixture(environment, (action) => post(`actions/${action}`))
+  const redirectingUrl = `${testUrl}/redirect`
+  const fixture = clientFixture({ ...environment, redirectingUrl }, (action) => post(`actions/${action}`))
   const report = async ([name, run]: [string, ClientCase]) => {
     const error = await run(fixture).then(
       () => null,

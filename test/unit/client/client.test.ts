@@ -6,6 +6,7 @@ import { clientOf, cut, ok, problem, type Respond, resetBeforeEach, sent } from 
 resetBeforeEach()
 
 const UNAVAILABLE = problem(503, 'EngineUnavailableError', {}, { 'Retry-After': '3' })
+const RUN = { workflowId: 'x', runId: 'r' }
 const COMPLETED = { workflowId: 'x', runId: 'r', status: 'completed', output: 1, error: null }
 
 test('the client: sends the path below the base path, with ids percent-encoded, and the token', async () => {
@@ -88,9 +89,9 @@ test('run: sends the same key with each attempt, and then waits for the run of t
 })
 
 test('result: waits for a shorter time after a connection was cut', async () => {
-  const cutAfter4s: Respond = () => {
+  const cutAfter4s: Respond = (request) => {
     vi.setSystemTime(Date.now() + 4000)
-    return cut()
+    return cut(request)
   }
   const result = clientOf([cutAfter4s, ok(COMPLETED)]).result({ workflowId: 'x', runId: 'r' })
 
@@ -121,12 +122,14 @@ test('stop: is repeated only for one run', async () => {
   const calls = ['x', { workflowId: 'x', runId: 'r' }].map((ref) =>
     clientOf([cut, ok()])
       .stop(ref)
-      .catch(({ error }) => error),
+      .catch((error) => error),
   )
 
   await vi.advanceTimersByTimeAsync(1000)
 
-  const [, ofRun] = await Promise.all(calls)
+  const [ofChain, ofRun] = await Promise.all(calls)
+  expect(ofChain).toMatchObject({ error: 'ConnectionError', mayHaveTakenEffect: true, attempts: 1 })
+  expect(ofChain?.message).toBe('PATCH /workflow/x/stop: fetch failed: ECONNRESET; it may have been carried out')
   expect(ofRun).toEqual({})
   expect(sent.filter(({ url }) => !url.includes('/runs/'))).toHaveLength(1)
 })
@@ -136,7 +139,7 @@ test('a JSON error of a gateway is not an error of Portico: only what can be rep
   const gateway: Respond = () => Response.json(body, { status: 503, headers: { 'Retry-After': '1' } })
   const client = clientOf([gateway], { retryMs: 1500 })
 
-  const errors = Promise.all([client.terminate('x'), client.status('x')].map((call) => call.catch((error) => error)))
+  const errors = Promise.all([client.terminate(RUN), client.status('x')].map((call) => call.catch((error) => error)))
   await vi.advanceTimersByTimeAsync(10_000)
 
   expect((await errors).map(({ error, status }) => [error, status])).toEqual([
@@ -253,9 +256,9 @@ test('result: onOpen gets each response about the open run, and the error has wh
     sent.length = 0
     const responses = problems.map(
       (facts): Respond =>
-        () => {
+        (request) => {
           vi.setSystemTime(Date.now() + 200)
-          return problem(408, 'WorkflowExecutionTimedOutError', { ...ids, ...facts })()
+          return problem(408, 'WorkflowExecutionTimedOutError', { ...ids, ...facts })(request)
         },
     )
     const states: unknown[] = []

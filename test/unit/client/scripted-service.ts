@@ -2,13 +2,14 @@
 import { beforeEach, onTestFinished, vi } from 'vitest'
 import { type ClientOptions, createClient } from '../../../src/client/index.ts'
 
-export type Respond = () => Response | Promise<Response>
+export type Respond = (request: Pick<Sent, 'signal'>) => Response | Promise<Response>
 
-interface Sent {
+export interface Sent {
   url: string
   method: string | undefined
   headers: Headers
   body: unknown
+  signal: AbortSignal | undefined
 }
 
 /** The requests of the test. */
@@ -25,19 +26,35 @@ export function resetBeforeEach(): void {
 
 /** A client whose requests get these responses; the last one for all that follow. */
 export function clientOf(responses: Respond[], options: Partial<ClientOptions> = {}) {
-  async function fetch(url: string, { method, headers, body }: RequestInit): Promise<Response> {
-    sent.push({
+  const respond: Respond = (request) => {
+    const next = responses[Math.min(sent.length, responses.length) - 1]
+    if (next === undefined) throw new Error('there is no response')
+    return next(request)
+  }
+  return clientWith(respond, options)
+}
+
+/** A client whose requests get the response of `respond`. */
+export function clientWith(
+  respond: (request: Sent) => Response | Promise<Response>,
+  options: Partial<ClientOptions> = {},
+) {
+  async function fetch(url: string, { method, headers, body, signal }: RequestInit): Promise<Response> {
+    const request = {
       url,
       method,
       headers: new Headers(headers),
       body: body === undefined ? null : JSON.parse(String(body)),
-    })
-    const respond = responses[Math.min(sent.length, responses.length) - 1]
-    if (respond === undefined) throw new Error('there is no response')
-    return respond()
+      signal: signal ?? undefined,
+    }
+    sent.push(request)
+    return respond(request)
   }
   return createClient({ url: 'http://portico.test', fetch, ...options })
 }
+
+/** The paths of the requests. */
+export const sentPaths = (): string[] => sent.map(({ url }) => new URL(url).pathname)
 
 export const ok =
   (body: unknown = {}): Respond =>
@@ -51,6 +68,10 @@ export const problem =
       { status, error, message: 'a message', ...facts },
       { status, headers: { 'Content-Type': 'application/problem+json', ...headers } },
     )
+
+/** There is no response. */
+export const hang: Respond = ({ signal }) =>
+  new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
 
 /** The connection is cut. */
 export const cut: Respond = () => Promise.reject(new TypeError('fetch failed', { cause: new Error('ECONNRESET') }))

@@ -4,17 +4,19 @@ import { clientOf, cut, ok, problem, type Respond, resetBeforeEach, sent } from 
 
 resetBeforeEach()
 
+const RUN = { workflowId: 'x', runId: 'r' }
+
 test('update: with timeoutMs it waits for the same update again', async () => {
   const unanswered = problem(504, 'DeadlineExceededError', { workflowId: 'x', runId: 'r', updateId: 'u' })
   const responses = [unanswered, unanswered, ok('new')]
-  const waiting = clientOf(responses).update('x', 'set', { payload: 1, timeoutMs: 60_000 })
+  const waiting = clientOf(responses).update(RUN, 'set', { payload: 1, timeoutMs: 60_000 })
 
   await vi.advanceTimersByTimeAsync(10_000)
 
   expect(await waiting).toBe('new')
   expect(new Set(sent.map(({ headers }) => headers.get('Idempotency-Key'))).size).toBe(1)
   expect(sent).toHaveLength(3)
-  await expect(clientOf([unanswered]).update('x', 'set')).rejects.toThrow(
+  await expect(clientOf([unanswered]).update(RUN, 'set')).rejects.toThrow(
     expect.objectContaining({ error: 'DeadlineExceededError', status: 504, updateId: 'u' }),
   )
 })
@@ -27,7 +29,7 @@ const page =
 test('update: with timeoutMs it is sent again for longer than retryMs while there is no response of the service', async () => {
   const responses = [...Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? cut : page(502))), ok('new')]
   const options = { payload: 1, timeoutMs: 60_000 }
-  const waiting = clientOf(responses, { retryMs: 1000 }).update('x', 'set', options)
+  const waiting = clientOf(responses, { retryMs: 1000 }).update(RUN, 'set', options)
 
   await vi.advanceTimersByTimeAsync(60_000)
 
@@ -43,7 +45,7 @@ test.for([
   ['at once if the URL is wrong', {}, { timeoutMs: 60_000 }, page(404), 'UnexpectedResponseError'],
 ] as const)('update: gives up %s', async ([, options, request, respond, error]) => {
   const waiting = clientOf([respond], options)
-    .update('x', 'set', request)
+    .update(RUN, 'set', request)
     .catch((reason) => reason.error)
 
   await vi.advanceTimersByTimeAsync(20_000)

@@ -1,0 +1,37 @@
+/** What the attempts of one call have shown, and the error that it ends with. */
+import { PorticoError } from '../portico-error.ts'
+import type { HttpRequest } from './request.ts'
+import { isForeign, isNoResponse, mayHaveTakenEffect } from './retry-delay.ts'
+
+export interface Attempts {
+  /** Returns how many have failed. */
+  add(error: PorticoError, request: HttpRequest): number
+  /** The last error, or the one before an attempt that had no time left. It says what may have been carried out. */
+  toError(): PorticoError
+}
+
+export function createAttempts(): Attempts {
+  let attempts = 0
+  let isOpen = false
+  let shown: PorticoError
+  let remark = ''
+  return {
+    add(error, { method, isRead = method === 'GET' }) {
+      const isLastOpen = !isRead && mayHaveTakenEffect(error)
+      isOpen ||= isLastOpen
+      attempts++
+      remark = ''
+      if (attempts > 1 && isNoResponse(error)) remark = `; attempt ${attempts} got no response in time`
+      else shown = error
+      // Portico's own errors say it.
+      if (isLastOpen && (isForeign(error) || isNoResponse(error))) remark += '; it may have been carried out'
+      else if (isOpen && !isLastOpen) remark += '; an earlier attempt may have been carried out'
+      return attempts
+    },
+    toError() {
+      const facts = { ...shown, attempts, ...(isOpen && { mayHaveTakenEffect: true }) }
+      if (remark === '') return Object.assign(shown, facts)
+      return new PorticoError(shown.error, `${shown.message}${remark}`, facts, shown.cause)
+    },
+  }
+}

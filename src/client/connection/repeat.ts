@@ -1,0 +1,84 @@
+/** Repeats a request while that is safe and worth it. */
+import { sleep } from '../../lib/abort.ts'
+import { PorticoError } from '../portico-error.ts'
+import type { Answer } from './answer.ts'
+import { createAttempts } from './attempts.ts'
+import type { ClientOptions } from './options.ts'
+import type { HttpRequest, Limits } from './request.ts'
+import { retryDelayMs } from './retry-delay.ts'
+import { createSendLimit } from './send-limit.ts'
+
+export interface RepeatOptions extends Pick<ClientOptions, 'onRetry'> {
+  retryMs: number
+  /** Whether there was a connection to the service at any time. */
+  isReached(): boolean
+}
+
+/** Rejects with a `PorticoError`, or with the signal's reason. `toRequest` is called for each attempt. */
+export type Repeat = (toRequest: () => HttpRequest, limits: Limits) => Promise<Answer>
+
+export function createRepeat(
+  send: (request: HttpRequest, limits: Limits) => Promise<Answer>,
+  { retryMs, onRetry, isReached }: RepeatOptions,
+): Repeat {
+  const sendLimit = createSendLimit()
+
+  async function attempt(request: HttpRequest, limits: Limits, leave: (() => void) | null): Promise<Answer> {
+    if (leave === null) throw notSent(request, limits)
+    const sentAt = Date.now()
+    try {
+      const answer = await send(request, limits)
+      sendLimit.completed()
+      return answer
+    } catch (error) {
+      if (error instanceof PorticoError && error.error === 'OverloadedError') sendLimit.overloaded(sentAt)
+      throw error
+    } finally {
+      leave()
+    }
+  }
+
+  /** How long to wait before the next attempt; null if the call ends here. */
+  function nextDelayMs(error: PorticoError, request: HttpRequest, attempts: number, series: Series): number | null {
+    // If nothing has ever responded, the address is probably wrong.
+    if (!isReached() && attempts > 1) return null
+    const delayMs = retryDelayMs(error, request.isRetryable, attempts)
+    // With 0 nothing is ever sent again.
+    const patienceMs = request.isWait && retryMs > 0 ? Number.POSITIVE_INFINITY : retryMs
+    const giveUpAt = Math.min(series.beganAt + patienceMs, series.deadlineAt)
+    return delayMs === null || Date.now() + delayMs > giveUpAt ? null : delayMs
+  }
+
+  return async (toRequest, limits) => {
+    const attempts = createAttempts()
+    const series = { beganAt: Date.now(), deadlineAt: limits.deadlineAt }
+    while (true) {
+      const enteredAt = Date.now()
+      const leave = await sendLimit.enter(limits)
+      // A request that waits for its turn does not wait for the service.
+      series.beganAt += Date.now() - enteredAt
+      const request = toRequest()
+      try {
+        return await attempt(request, limits, leave)
+      } catch (error) {
+        if (!(error instanceof PorticoError)) throw error
+        const count = attempts.add(error, request)
+        const delayMs = nextDelayMs(error, request, count, series)
+        if (delayMs === null) throw attempts.toError()
+        onRetry?.({ error, attempts: count, delayMs })
+        await sleep(delayMs, limits.signal)
+        limits.signal?.throwIfAborted()
+      }
+    }
+  }
+}
+
+interface Series {
+  beganAt: number
+  deadlineAt: number
+}
+
+function notSent({ method, path }: HttpRequest, { timeoutMs }: Limits): PorticoError {
+  const message = `${method} ${path}: the service is overloaded; not sent again within ${timeoutMs} ms`
+  return new PorticoError('OverloadedError', message, { status: null })
+}

@@ -1,0 +1,26 @@
+/** A request, and how long it may take. */
+export interface HttpRequest {
+  method: string
+  /** Below the URL of the service. */
+  path: string
+  /** Parameters that are undefined are left out. */
+  query?: Record<string, unknown>
+  body?: unknown
+  headers?: Record<string, string>
+  /** Whether it can be sent again although it may have been carried out. */
+  isRetryable: boolean
+  /** Whether it changes nothing. Default: only a GET. */
+  isRead?: boolean
+  /** Whether it is sent again until the deadline. Default: only for `retryMs`. */
+  isWait?: boolean
+  /** How long the service waits before it responds. Default: as long as for the handler of a message. */
+  waitMs?: number
+}
+
+export interface Limits {
+  signal?: AbortSignal | undefined
+  /** Epoch milliseconds. */
+  deadlineAt: number
+  /** What `deadlineAt` was computed from, for errors. */
+  timeoutMs: number
+}

@@ -1,0 +1,66 @@
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { createSendLimit, type SendLimit } from '../../../../src/client/connection/send-limit.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+})
+
+const FOREVER = { deadlineAt: Number.POSITIVE_INFINITY, timeoutMs: Number.POSITIVE_INFINITY }
+
+/** How many requests get a place at once, of those that want one. */
+async function placesOf(limit: SendLimit): Promise<(() => void)[]> {
+  const places: (() => void)[] = []
+  for (let wanted = 0; wanted < 100; wanted++) void limit.enter(FOREVER).then((leave) => leave && places.push(leave))
+  await vi.advanceTimersByTimeAsync(0)
+  return places
+}
+
+test('the send limit: there is none until the service is overloaded, and then half of it with each overload', async () => {
+  const places = [createSendLimit(), createSendLimit(), createSendLimit()].map(async (limit, overloads) => {
+    for (let count = 0; count < overloads; count++) {
+      limit.overloaded(Date.now())
+      // Of the same overload.
+      limit.overloaded(Date.now() - 1)
+    }
+    return (await placesOf(limit)).length
+  })
+
+  expect(await Promise.all(places)).toEqual([100, 32, 16])
+})
+
+test('the send limit: grows by one place after as many responses as there are places', async () => {
+  const limit = createSendLimit()
+  limit.overloaded(Date.now())
+  for (let count = 0; count < 33; count++) limit.completed()
+
+  expect(await placesOf(limit)).toHaveLength(33)
+})
+
+test('the send limit: a place is free again when the request has ended, or when it only waits', async () => {
+  const limit = createSendLimit()
+  limit.overloaded(Date.now())
+  const places = await placesOf(limit)
+
+  for (const leave of places.slice(0, 10)) leave()
+  await vi.advanceTimersByTimeAsync(1500)
+  const afterLeaving = places.length
+  await vi.advanceTimersByTimeAsync(1500)
+
+  expect([afterLeaving, places.length]).toEqual([42, 64 + 10])
+})
+
+test('the send limit: a request leaves the queue when its time is over, or when it is aborted', async () => {
+  const limit = createSendLimit()
+  limit.overloaded(Date.now())
+  await placesOf(limit)
+  const controller = new AbortController()
+
+  const late = limit.enter({ deadlineAt: Date.now() + 500, timeoutMs: 500 })
+  const aborted = limit.enter({ ...FOREVER, signal: controller.signal })
+  controller.abort()
+  await vi.advanceTimersByTimeAsync(500)
+
+  expect(await late).toBeNull()
+  expect(typeof (await aborted)).toBe('function')
+})
