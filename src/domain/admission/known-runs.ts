@@ -4,24 +4,33 @@ import type { RunRef } from '../../protocol/run-ref.ts'
 import type { WorkerVersion } from '../../protocol/worker-version.ts'
 import { backgroundCall } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
-import type { Engine } from '../engine.ts'
+import type { Engine, StartRequest } from '../engine.ts'
 import { type ExecutionRef, toKey } from '../execution.ts'
+import { readStartKey } from '../start/start-key.ts'
 
-/** The part of a run's description that it takes to find the schemas of its handlers. Cached for a minute. */
+/** The part of a run's description that it takes to admit a message to it. Cached for a minute. */
 export interface KnownRun {
   runId: string
   workflowName: string
   catalog: string
   open: boolean
   pinnedVersion: WorkerVersion | null
+  /** The id of the message that its start carried, if that had an `Idempotency-Key`. */
+  carriedId?: string
 }
 
 export interface KnownRuns {
   /** The latest run of a workflow id, or the pinned one. With `freshSince` (epoch ms) it is not older than that. */
   read(ref: ExecutionRef, freshSince?: number): CachedValue<KnownRun> | Promise<CachedValue<KnownRun>>
   /** Adds a run that this service has just started, so that a message to it costs no read. */
-  add(run: RunRef & Pick<KnownRun, 'workflowName' | 'catalog'> & Partial<Pick<KnownRun, 'pinnedVersion'>>): void
+  add(run: StartedByService): void
 }
+
+interface StartedByService
+  extends RunRef,
+    Pick<KnownRun, 'catalog' | 'workflowName'>,
+    Partial<Pick<KnownRun, 'pinnedVersion'>>,
+    Pick<StartRequest, 'protocolMemo'> {}
 
 export interface KnownRunsOptions extends CacheOptions {
   engine: Pick<Engine, 'describe'>
@@ -44,9 +53,16 @@ export function createKnownRuns({ engine, ...options }: KnownRunsOptions): Known
   })
   return {
     read: (ref, freshSince) => runs.get(toKey(ref), freshSince),
-    add: ({ workflowId, runId, workflowName, catalog, pinnedVersion = null }) =>
-      runs.set(toKey({ workflowId }), { runId, workflowName, catalog, open: true, pinnedVersion }),
+    add: ({ workflowId, runId, workflowName, catalog, pinnedVersion = null, protocolMemo = {} }) => {
+      const carried = carriedBy(new Map(Object.entries(protocolMemo)))
+      runs.set(toKey({ workflowId }), { runId, workflowName, catalog, open: true, pinnedVersion, ...carried })
+    },
   }
+}
+
+function carriedBy(memo: ReadonlyMap<string, unknown>): Pick<KnownRun, 'carriedId'> {
+  const carriedId = readStartKey(memo)?.message
+  return carriedId === undefined ? {} : { carriedId }
 }
 
 /** The same engine, which adds the runs that it starts to `knownRuns`. */
@@ -72,9 +88,9 @@ export function rememberStarts(engine: Engine, knownRuns: KnownRuns): Engine {
 }
 
 async function describeRun(engine: Pick<Engine, 'describe'>, ref: ExecutionRef): Promise<KnownRun> {
-  const { runId, workflowName, catalog, status, pinnedVersion } = await engine.describe(
+  const { runId, workflowName, catalog, status, pinnedVersion, memo } = await engine.describe(
     ref,
     backgroundCall('known-runs', TIMEOUT_MS.handlerSchema),
   )
-  return { runId, workflowName, catalog, open: isOpen(status), pinnedVersion }
+  return { runId, workflowName, catalog, open: isOpen(status), pinnedVersion, ...carriedBy(memo) }
 }

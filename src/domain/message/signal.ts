@@ -1,4 +1,5 @@
 import { admitMessage } from '../admission/admit-message.ts'
+import { assertUnusedId } from '../admission/unused-id.ts'
 import type { Call } from '../call.ts'
 import { rejectOlderCatalog } from '../control/catalog-guard.ts'
 import { signalIdOf } from '../keyed-id.ts'
@@ -13,6 +14,7 @@ export async function signal(
   rejectOlderCatalog(ports, ref)
   const warnings = await admitMessage(ports, { kind: 'signal', ref, message }, call)
   const requestId = idempotencyKey && (await signalIdOf(idempotencyKey, message.name))
+  if (requestId) await assertUnusedId(ports, ref, requestId, call)
   return {
     workflowId: ref.workflowId,
     ...(await ports.engine.signal(ref, { ...message, ...(requestId && { requestId }) }, call)),

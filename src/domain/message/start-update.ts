@@ -1,4 +1,5 @@
 import { admitMessage } from '../admission/admit-message.ts'
+import { assertUnusedId } from '../admission/unused-id.ts'
 import { type Call, withTimeout } from '../call.ts'
 import { rejectOlderCatalog } from '../control/catalog-guard.ts'
 import type { UpdateRef } from '../engine.ts'
@@ -17,5 +18,6 @@ export async function startUpdate(
   const messageCall = withTimeout(call, ports.messageTimeoutMs)
   await admitMessage(ports, { kind: 'update', ref, message }, messageCall)
   const updateId = await updateIdOf(idempotencyKey, message.name)
+  if (idempotencyKey !== undefined) await assertUnusedId(ports, ref, updateId, messageCall)
   return ports.engine.startUpdate(ref, message, updateId, messageCall)
 }

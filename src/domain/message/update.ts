@@ -1,4 +1,5 @@
 import { admitMessage } from '../admission/admit-message.ts'
+import { assertUnusedId } from '../admission/unused-id.ts'
 import { type Call, withTimeout } from '../call.ts'
 import { rejectOlderCatalog } from '../control/catalog-guard.ts'
 import { updateIdOf } from '../keyed-id.ts'
@@ -13,5 +14,7 @@ export async function update(
   rejectOlderCatalog(ports, ref)
   const messageCall = withTimeout(call, ports.messageTimeoutMs)
   await admitMessage(ports, { kind: 'update', ref, message }, messageCall)
-  return ports.engine.update(ref, message, await updateIdOf(idempotencyKey, message.name), messageCall)
+  const updateId = await updateIdOf(idempotencyKey, message.name)
+  if (idempotencyKey !== undefined) await assertUnusedId(ports, ref, updateId, messageCall)
+  return ports.engine.update(ref, message, updateId, messageCall)
 }

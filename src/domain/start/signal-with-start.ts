@@ -34,12 +34,12 @@ async function signalWithStartOnce(
 ): Promise<SignaledWithStart> {
   const { engine } = ports
   const keyed = await withKeyedId(start, idempotencyKey)
-  const startKey = await toStartKey(idempotencyKey, start, signal)
+  // The id of the start and of the signal: a run receives the signal once.
+  const requestId = await signalIdOf(idempotencyKey, signal.name)
+  const startKey = await toStartKey(idempotencyKey, start, { ...signal, id: requestId })
   const id = { workflowId: keyed.workflowId, startKey }
   const before = await findRepeated(engine, id, call)
   if ('run' in before) return toSignaledRun(before.run)
-  // The id of the start and of the signal: a run receives the signal once.
-  const requestId = await signalIdOf(idempotencyKey, signal.name)
   if (before.other !== null && !isOpen(before.other.status)) {
     const { workflowId, runId } = before.other
     if (await hasSignal(engine, { workflowId, runId }, { ...signal, requestId }, call))

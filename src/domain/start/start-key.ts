@@ -16,25 +16,34 @@ export interface StartKey {
    * encrypts.
    */
   request: string
+  /** The id of the signal or update that the start carried: a message with the key to the same handler has this id. */
+  message?: string
+}
+
+/** A message that a start carries. */
+export interface CarriedMessage extends MessageCommand {
+  id: string
 }
 
 /** Everything of the request that decides what is started. The verb and `timeout` are not part of it. */
 export async function toStartKey(
   key: string,
   { workflowName, catalog, args, options = {} }: StartCommand,
-  message: MessageCommand | null = null,
+  message: CarriedMessage | null = null,
 ): Promise<StartKey> {
   const handler = message && { name: message.name, args: message.args, headers: message.headers ?? {} }
   const request = canonicalJson({ workflowName, catalog, args, options, ...(handler && { handler }) })
-  return { key: await keyedId(key), request: await sha256(`${key}\n${request}`) }
+  const startKey = { key: await keyedId(key), request: await sha256(`${key}\n${request}`) }
+  return message === null ? startKey : { ...startKey, message: message.id }
 }
 
 /** Null for a run that was started without a key. */
 export function readStartKey(memo: ReadonlyMap<string, unknown>): StartKey | null {
   const value = memo.get(IDEMPOTENCY_MEMO)
   if (!isObject(value)) return null
-  const { key, request } = value
-  return typeof key === 'string' && typeof request === 'string' ? { key, request } : null
+  const { key, request, message } = value
+  if (typeof key !== 'string' || typeof request !== 'string') return null
+  return { key, request, ...(typeof message === 'string' && { message }) }
 }
 
 /** A start that was only to use an unused id, and has failed. */

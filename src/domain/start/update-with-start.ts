@@ -42,7 +42,7 @@ async function updateWithStartOnce(
   let request: StartRequest | null = null
   const once = {
     workflowId,
-    startKey: await toStartKey(idempotencyKey, start, update),
+    startKey: await toStartKey(idempotencyKey, start, { ...update, id: updateId }),
     conflictPolicy: start.options?.workflowIdConflictPolicy ?? 'use-existing',
     async start(withKey: (request: StartRequest) => StartRequest): Promise<WithStart<StartedUpdate>> {
       request ??= (await admitStartWith(ports, { kind: 'update', start: keyed, message: update }, call)).request

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Answer } from '../../support/api.ts'
-import { type ApiFixture, anId, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, anId, startDirectly, untilStatus } from './api-fixture.ts'
 
 /** `Idempotency-Key` on `run`, `start`, `signal`, `update` and `update-with-start`. */
 export function idempotency(api: () => ApiFixture): void {
@@ -180,6 +180,78 @@ export function idempotency(api: () => ApiFixture): void {
     expect([again.body, late.body, state.gathered]).toEqual([first.body, first.body, ['x']])
     expect(refusal(other)).toEqual([422, 'IdempotencyKeyReusedError'])
     expect(replayed(first, again, late)).toEqual(['false', 'true', 'true'])
+  })
+
+  test('Idempotency-Key: the key of a signal-with-start is rejected for its signal alone, and not for other handlers', async () => {
+    const key = anId()
+    const body = { workflowName: 'messages', input: null, workflowId: anId(), payload: 'x' }
+    const { workflowId } = body
+    const first = await post('signal-with-start/add', key, body)
+    const { runId } = first.body
+
+    const rejected = [
+      await post(`${workflowId}/signal/add`, key, { payload: 'y' }),
+      await post(`${workflowId}/runs/${runId}/signal/add`, key, { payload: 'x' }),
+      // A service that has not started the run.
+      await api().serviceBehindFaultProxy.post(
+        `${workflowId}/signal/add`,
+        { payload: 'y' },
+        { 'Idempotency-Key': key },
+      ),
+    ]
+    const again = await post('signal-with-start/add', key, body)
+    const others = [
+      await post(`${workflowId}/update/set`, key, { payload: 'z' }),
+      await post(`${workflowId}/signal/add`, `${key}-2`, { payload: 'y' }),
+    ]
+    const { body: state } = await post(`${workflowId}/query/state`, null, {})
+    await post(`${workflowId}/signal/finish`, key)
+    await untilStatus(api(), workflowId, 'completed')
+
+    for (const answer of rejected) {
+      expect(refusal(answer)).toEqual([422, 'IdempotencyKeyReusedError'])
+      expect(answer.body).toMatchObject({ workflowId, runId })
+    }
+    expect([again.body, ...replayed(again)]).toEqual([first.body, 'true'])
+    expect(others.map(({ status }) => status)).toEqual([200, 200])
+    expect(state).toEqual({ gathered: ['x', 'y'], value: 'z' })
+  })
+
+  test('Idempotency-Key: the key of an update-with-start is rejected for its update alone', async () => {
+    const key = anId()
+    const body = { workflowName: 'messages', input: null, workflowId: anId(), payload: 'x' }
+    const { workflowId } = body
+    const first = await post('update-with-start/set', key, body)
+    if (api().hasGap('update-with-start')) return expect(first.status).toBe(501)
+
+    const headers = { 'Idempotency-Key': key, Prefer: 'respond-async' }
+    const rejected = [
+      await post(`${workflowId}/update/set`, key, { payload: 'x' }),
+      await api().service.post(`${workflowId}/update/set`, { payload: 'x' }, headers),
+    ]
+    const again = await post('update-with-start/set', key, body)
+    const other = await post(`${workflowId}/signal/add`, key, { payload: 'y' })
+    const { body: state } = await post(`${workflowId}/query/state`, null, {})
+    await post(`${workflowId}/terminate`, null)
+
+    expect(rejected.map(refusal)).toEqual(rejected.map(() => [422, 'IdempotencyKeyReusedError']))
+    expect([again.body, ...replayed(again)]).toEqual([first.body, 'true'])
+    expect([other.status, state]).toEqual([200, { gathered: ['y'], value: 'x' }])
+  })
+
+  test('Idempotency-Key: a key is free again for a later use of the workflow id', async () => {
+    const key = anId()
+    const body = { workflowName: 'messages', input: null, workflowId: anId(), payload: 'x' }
+    const { workflowId } = body
+    await post('signal-with-start/add', key, body)
+    await post(`${workflowId}/terminate`, null)
+    // The service still knows the first run when it gets the signal.
+    const { firstExecutionRunId: runId } = await startDirectly(api(), 'messages', { workflowId })
+
+    const answer = await post(`${workflowId}/signal/add`, key, { payload: 'y' })
+
+    expect([answer.status, answer.body.runId]).toEqual([200, runId])
+    await post(`${workflowId}/terminate`, null)
   })
 
   test('Idempotency-Key: a signal-with-start signals the open run of another request once', async () => {

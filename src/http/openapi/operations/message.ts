@@ -55,6 +55,7 @@ export const messageOperations: readonly Operation[] = [
       ...OF_RUN,
       ...BODY,
       'HandlerNotFoundError',
+      'IdempotencyKeyReusedError',
       'UpdateNotFoundError',
       'UpdateFailedError',
       'WorkflowNotRunningError',
@@ -107,6 +108,6 @@ export const messageOperations: readonly Operation[] = [
         headers: ['Portico-Warning'],
       },
     },
-    errors: [...OF_RUN, ...BODY, 'WorkflowNotRunningError'],
+    errors: [...OF_RUN, ...BODY, 'IdempotencyKeyReusedError', 'WorkflowNotRunningError'],
   },
 ]

@@ -55,7 +55,7 @@ test('toStartKey: the order of properties, the workflow id and the place of the 
 })
 
 test('toStartKey: name, catalog, arguments, options and the handler of an update matter, and so does the key', async () => {
-  const message = { name: 'set', args: [1], argumentPointer: '/payload' }
+  const message = { name: 'set', args: [1], argumentPointer: '/payload', id: 'the-id' }
   const keys = await Promise.all([
     toStartKey('k', COMMAND),
     toStartKey('l', COMMAND),

@@ -1,0 +1,39 @@
+import { atMost, type Call } from '../call.ts'
+import { TIMEOUT_MS } from '../deadlines.ts'
+import { hasErrorName, ServiceError } from '../errors.ts'
+import type { ExecutionRef } from '../execution.ts'
+import type { Ports } from '../ports.ts'
+import { withinCall } from '../within-call.ts'
+
+/**
+ * Rejects the id of a message that the start of the run has carried already: the engine would accept the message, and
+ * deliver nothing. A message whose run cannot be read in time is admitted.
+ */
+export async function assertUnusedId(
+  { knownRuns, now = Date.now }: Pick<Ports, 'knownRuns' | 'now'>,
+  ref: ExecutionRef,
+  messageId: string,
+  call: Call,
+): Promise<void> {
+  const readCall = atMost(call, TIMEOUT_MS.handlerSchema)
+  const read = async (freshSince: number) => withinCall(knownRuns.read(ref, freshSince), readCall)
+  const isCarrier = ({ value }: Awaited<ReturnType<typeof read>>) => value.carriedId === messageId
+  const arrivedAt = now()
+  try {
+    const cached = await read(0)
+    if (!isCarrier(cached)) return
+    // A rejection is never based on cached data: the id may belong to another run now.
+    const current = cached.readAt < arrivedAt ? await read(arrivedAt) : cached
+    if (isCarrier(current)) throw usedByStart({ workflowId: ref.workflowId, runId: current.value.runId })
+  } catch (error) {
+    if (hasErrorName(error, 'IdempotencyKeyReusedError')) throw error
+    // The engine reports a run that does not exist.
+    if (!hasErrorName(error, 'WorkflowNotFoundError')) call.note({ keyUnchecked: String(error) })
+  }
+}
+
+function usedByStart(details: { workflowId: string; runId: string }): ServiceError {
+  const message =
+    'The Idempotency-Key was used for another request: the one that started the workflow with this message'
+  return new ServiceError('IdempotencyKeyReusedError', message, { details })
+}
