@@ -28,7 +28,7 @@ export type WorkflowResult<Output = unknown> = RunRef & {
     | { status: 'continued'; output: null; error: null; errorDetails: null }
   )
 
-export type WorkflowStatus = AsJson<domain.WorkflowStatus>
+export type WorkflowStatus = AsJson<Awaited<ReturnType<domain.Workflows['status']>>>
 
 /** What a response says about a run that has not ended. */
 export interface OpenRun extends RunRef {

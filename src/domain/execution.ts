@@ -27,6 +27,14 @@ export interface Description extends RunInfo {
   historyLength: number
   /** The worker version that the run stays on, whatever is deployed later; null for a run that is not pinned. */
   pinnedVersion: WorkerVersion | null
+  /** The worker version that the run is on; null for workers without versions, and before the first workflow task. */
+  workerVersion: RunVersion | null
+  /** For the whole chain; null for no limit. */
+  executionTimeoutMs: number | null
+  /** For this run; null for no limit. */
+  runTimeoutMs: number | null
+  /** The memo and the search attributes; absent without any. */
+  userValues?: UserValues
   /** The history has a workflow task that no worker has taken yet. */
   hasUnstartedTask?: true
   /** The run that the last reset of this run has created. */
@@ -40,6 +48,18 @@ export interface Description extends RunInfo {
   failingTask?: FailingTask
   /** Reads what an open run waits for. */
   pendingWork?(call: Call): Promise<PendingWork>
+}
+
+export interface RunVersion extends WorkerVersion {
+  /** Whether the run stays on it, whatever is deployed later. */
+  pinned: boolean
+}
+
+/** What clients and workflow code have stored with a run. */
+export interface UserValues {
+  /** Without the fields of the protocol. `decode` returns the values in the order of the names. */
+  memo: { names: readonly string[]; decode(): Promise<unknown[]> }
+  searchAttributes: Readonly<Record<string, unknown>>
 }
 
 export interface FailingTask {

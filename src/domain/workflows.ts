@@ -16,8 +16,8 @@ import type {
 import type { ExecutionRef, WorkflowResult } from './execution.ts'
 import type { Explanation } from './explain/explanation.ts'
 import type { HistoryEvent, HistoryRun } from './inspect/history-page.ts'
-import type { Problem } from './inspect/problem.ts'
 import type { ListedRun, RunCount, RunFilter } from './inspect/run-filter.ts'
+import type { WorkflowStatus } from './inspect/workflow-status.ts'
 import type { Headers, WorkflowOptions } from './start/workflow-options.ts'
 import type { Trace } from './trace/trace-source.ts'
 
@@ -161,17 +161,6 @@ export interface WaitCommand {
   waitMs: number
   /** Called as soon as it is known which run is waited for. */
   onFound?: (run: RunRef) => void
-}
-
-export interface WorkflowStatus extends RunRef {
-  workflowName: string
-  catalog: string
-  status: Status
-  startedAt: Date | null
-  completedAt: Date | null
-  historyLength: number
-  /** Why an open run makes no progress; null when no problem is known. */
-  problem: Problem | null
 }
 
 export interface RunInput extends RunRef {

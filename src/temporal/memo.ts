@@ -19,6 +19,12 @@ export function fromMemo(memo: Memo | null | undefined): Map<string, unknown> {
   return new Map([...memoFields(memo)].map(([key, payload]) => [key, fromPayload(payload)]))
 }
 
+/** The fields of the user, still encoded. */
+export function userFields(workflowName: string, fields: ReadonlyMap<string, Payload>): ReadonlyMap<string, Payload> {
+  const ofProtocol = memoKeys(workflowName)
+  return new Map([...fields].filter(([key]) => !ofProtocol.includes(key)))
+}
+
 /** Decodes only the fields of the protocol: the user's own fields may be megabytes. */
 export async function decodeProtocolMemo(
   workflowName: string,

@@ -1,5 +1,5 @@
 import type { temporal } from '@temporalio/proto'
-import { toPayload } from './payload.ts'
+import { fromPayload, toPayload } from './payload.ts'
 
 const encoder = new TextEncoder()
 
@@ -9,4 +9,15 @@ export function toSearchAttribute(type: string | null, value: unknown): temporal
   if (type === null) return payload
   const { metadata } = payload
   return { ...payload, metadata: { ...metadata, type: encoder.encode(type) } }
+}
+
+// Those of the engine and of its SDKs: https://docs.temporal.io/search-attribute#default-search-attribute
+const OF_THE_ENGINE = /^(?:Temporal|BuildIds$|BinaryChecksums$|BatcherNamespace$|BatcherUser$)/
+
+/** The values by name that clients and workflow code have set. No codec encodes them. */
+export function userSearchAttributes(
+  attributes: temporal.api.common.v1.ISearchAttributes | null | undefined,
+): Record<string, unknown> {
+  const fields = Object.entries(attributes?.indexedFields ?? {}).filter(([name]) => !OF_THE_ENGINE.test(name))
+  return Object.fromEntries(fields.map(([name, payload]) => [name, fromPayload(payload) ?? null]))
 }

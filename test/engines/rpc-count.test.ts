@@ -87,6 +87,14 @@ test('run: one poll more for each link of a chain, and one read for the input of
   })
 })
 
+test('status 1 with a memo and search attributes, while the catalog is cached', async () => {
+  const options = { memo: { order: 17 }, searchAttributes: { OptionInt: 1 } }
+  const { workflowId } = (await served.run('echo', 1, options)).body
+  await served.run('echo', 2)
+
+  expect(await counted(() => get(`${workflowId}/status`))).toEqual({ DescribeWorkflowExecution: 1 })
+})
+
 test('status 1, also for an unknown id; result 1 when the history fits a page', async () => {
   const id = await ended('echo', 1)
   const reading = async () => {

@@ -2,6 +2,7 @@ import { REDACTED } from '../../protocol/secret-names.ts'
 import type { Call } from '../call.ts'
 import type { Published } from '../catalog/catalogs.ts'
 import { isPolling } from '../catalog/is-polling.ts'
+import { readPublished } from '../catalog/read-published.ts'
 import { rejectReserved } from '../control/catalog-guard.ts'
 import type { TaskKind } from '../engine.ts'
 import { hasErrorName, ServiceError } from '../errors.ts'
@@ -27,7 +28,7 @@ export async function explain(ports: ExplainPorts, ref: ExecutionRef, call: Call
 
 async function reasonsFor(ports: ExplainPorts, run: Description, call: Call): Promise<[Reason, ...Reason[]]> {
   if (run.pendingWork === undefined) return [closed(run)]
-  const [read, { published, redacted }] = await Promise.all([run.pendingWork(call), readCatalog(ports, run, call)])
+  const [read, { published, redacted }] = await Promise.all([run.pendingWork(call), readPublished(ports, run, call)])
   const work = redacted ? withoutMessages(read) : read
   const [queue, handlers] = await Promise.all([
     readQueue(ports, run, work, call),
@@ -39,21 +40,6 @@ async function reasonsFor(ports: ExplainPorts, run: Description, call: Call): Pr
 function closed({ status, completedAt }: Description): Reason {
   const advice = status === 'continued' ? 'explain the latest run: leave out the run id' : 'get the result of the run'
   return { kind: 'closed', since: completedAt, status, advice }
-}
-
-async function readCatalog(
-  { catalogs }: ExplainPorts,
-  { catalog }: Description,
-  call: Call,
-): Promise<{ published: Published | null; redacted: boolean }> {
-  try {
-    const { value: published } = await withinCall(catalogs.published(catalog), call)
-    return { published, redacted: published?.redacted === true }
-  } catch (error) {
-    // A name that the transport cannot carry: the worker may have its own redact function.
-    if (hasErrorName(error, 'NotSupportedError')) return { published: null, redacted: true }
-    throw error
-  }
 }
 
 /** Only the worker knows which messages of failures may be shown. */

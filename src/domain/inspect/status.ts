@@ -1,15 +1,57 @@
+import { REDACTED, redactSecrets } from '../../protocol/secret-names.ts'
 import type { Call } from '../call.ts'
-import type { ExecutionRef } from '../execution.ts'
+import { readPublished } from '../catalog/read-published.ts'
+import { hasErrorName } from '../errors.ts'
+import type { Description, ExecutionRef, UserValues } from '../execution.ts'
 import type { Ports } from '../ports.ts'
-import type { WorkflowStatus } from '../workflows.ts'
+import type { WorkflowStatus } from './workflow-status.ts'
 
-export async function readStatus(
-  { engine }: Pick<Ports, 'engine'>,
-  ref: ExecutionRef,
+type StatusPorts = Pick<Ports, 'catalogs' | 'engine'>
+
+export async function readStatus(ports: StatusPorts, ref: ExecutionRef, call: Call): Promise<WorkflowStatus> {
+  const run = await ports.engine.describe(ref, call)
+  const { workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength, parent } = run
+  const { workerVersion, executionTimeoutMs, runTimeoutMs } = run
+  return {
+    ...{ workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength },
+    problem: (await run.failingTask?.problem(call)) ?? null,
+    ...(await readValues(ports, run, call)),
+    ...{ parent, workerVersion, executionTimeoutMs, runTimeoutMs },
+  }
+}
+
+/** As in the history: workers that redact their traces have values that only they know to redact. */
+async function readValues(
+  ports: StatusPorts,
+  run: Description,
   call: Call,
-): Promise<WorkflowStatus> {
-  const run = await engine.describe(ref, call)
-  const { workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength } = run
-  const problem = (await run.failingTask?.problem(call)) ?? null
-  return { workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength, problem }
+): Promise<Pick<WorkflowStatus, 'memo' | 'searchAttributes'>> {
+  // A run of a reserved name belongs to the workers.
+  if (run.userValues === undefined || run.workflowName.startsWith('$')) return { memo: {}, searchAttributes: {} }
+  const { redacted } = await readPublished(ports, run, call)
+  const { memo, searchAttributes } = run.userValues
+  return {
+    memo: redacted ? masked(memo.names) : await decodedMemo(memo, call),
+    searchAttributes: redacted ? masked(Object.keys(searchAttributes)) : withoutSecrets(searchAttributes),
+  }
+}
+
+/** The status is useful without the memo too. */
+async function decodedMemo({ names, decode }: UserValues['memo'], call: Call): Promise<WorkflowStatus['memo']> {
+  try {
+    const values = await decode()
+    return withoutSecrets(Object.fromEntries(names.map((name, at) => [name, values[at]])))
+  } catch (error) {
+    if (!hasErrorName(error, 'PayloadCodecError')) throw error
+    call.note({ memoUnread: error })
+    return null
+  }
+}
+
+function masked(names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(names.map((name) => [name, REDACTED]))
+}
+
+function withoutSecrets(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return redactSecrets(values) as Record<string, unknown>
 }

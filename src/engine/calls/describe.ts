@@ -1,11 +1,14 @@
 import type { temporal } from '@temporalio/proto'
 import type { Call } from '../../domain/call.ts'
-import type { Description, ExecutionRef, PendingStep } from '../../domain/execution.ts'
+import type { Description, ExecutionRef, PendingStep, UserValues } from '../../domain/execution.ts'
 import { isOpen } from '../../protocol/execution.ts'
-import { describeRun } from '../../temporal/describe-run.ts'
+import { type DescribedRun, describeRun } from '../../temporal/describe-run.ts'
 import { PendingWorkflowTaskState } from '../../temporal/enums.ts'
 import { decodeFailure, toErrorCause } from '../../temporal/failure.ts'
-import { decodeProtocolMemo, memoFields } from '../../temporal/memo.ts'
+import { decodeProtocolMemo, memoFields, userFields } from '../../temporal/memo.ts'
+import { userSearchAttributes } from '../../temporal/search-attributes.ts'
+import { toDurationMs } from '../../temporal/time.ts'
+import { toRunVersion } from '../../temporal/worker-version.ts'
 import { type EngineContext, executionIds, toExecution } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import type { Payloads } from '../payloads.ts'
@@ -17,13 +20,20 @@ export async function describe(context: EngineContext, ref: ExecutionRef, call: 
   try {
     const described = await rpc('describeWorkflowExecution', { namespace, execution: toExecution(ref) }, call)
     const { workflowExecutionInfo, workflowExtendedInfo, pendingActivities, pendingWorkflowTask } = described
+    const { workflowExecutionTimeout, workflowRunTimeout } = described.executionConfig ?? {}
     const { resetRunId } = workflowExtendedInfo ?? {}
     const run = { ...describeRun(workflowExecutionInfo), workflowId: ref.workflowId }
+    const userValues = toUserValues(run, workflowExecutionInfo, payloads)
     const failingTask = toFailingTask(context, run, pendingWorkflowTask)
     clock.observe((run.completedAt ?? run.startedAt)?.getTime() ?? null)
     return {
       ...run,
       memo: await decodeProtocolMemo(run.workflowName, memoFields(run.memo), payloads),
+      workerVersion: toRunVersion(workflowExecutionInfo?.versioningInfo),
+      // The engine writes no limit as zero.
+      executionTimeoutMs: toDurationMs(workflowExecutionTimeout) || null,
+      runTimeoutMs: toDurationMs(workflowRunTimeout) || null,
+      ...(userValues && { userValues }),
       pendingSteps: () => Promise.all((pendingActivities ?? []).map((activity) => toPendingStep(activity, payloads))),
       ...(failingTask && { failingTask }),
       ...(resetRunId && { resetRunId }),
@@ -32,6 +42,21 @@ export async function describe(context: EngineContext, ref: ExecutionRef, call: 
     }
   } catch (error) {
     throw toServiceError(error, { kind: 'read', details: executionIds(ref) })
+  }
+}
+
+/** Undefined without any. The memo may be megabytes, so that it is decoded only for those that show it. */
+function toUserValues(
+  { workflowName, memo }: DescribedRun,
+  info: temporal.api.workflow.v1.IWorkflowExecutionInfo | null | undefined,
+  payloads: Payloads,
+): UserValues | undefined {
+  const fields = userFields(workflowName, memoFields(memo))
+  const searchAttributes = userSearchAttributes(info?.searchAttributes)
+  if (fields.size === 0 && Object.keys(searchAttributes).length === 0) return undefined
+  return {
+    memo: { names: [...fields.keys()], decode: () => payloads.decode([...fields.values()]) },
+    searchAttributes,
   }
 }
 

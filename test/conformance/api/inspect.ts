@@ -15,6 +15,40 @@ export function inspect(api: () => ApiFixture): void {
     return { workflowId, runId, status: body.status, result }
   }
 
+  test('status: has what the start has set, and nothing that the service has added', async () => {
+    const { service } = api()
+    const options = {
+      memo: { order: { lines: [1, 2] }, apiKey: 's3cret' },
+      searchAttributes: { OptionInt: 17, OptionKeywordList: ['a', 'b'] },
+      executionTimeout: '2h',
+      runTimeout: '90s',
+    }
+    const body = { workflowName: 'echo', input: 1, ...options }
+
+    const { body: run } = await service.post('run', body, { 'Idempotency-Key': anId() })
+
+    expect((await service.get(`${run.workflowId}/status`)).body).toMatchObject({
+      memo: { order: { lines: [1, 2] }, apiKey: '[redacted]' },
+      searchAttributes: options.searchAttributes,
+      parent: null,
+      workerVersion: null,
+      executionTimeoutMs: 7_200_000,
+      runTimeoutMs: 90_000,
+    })
+    const { memo } = (await service.get(`${run.workflowId}/status`)).body
+    expect(Object.keys(memo).toSorted()).toEqual(['apiKey', 'order'])
+  })
+
+  test('status: a child has its parent', async () => {
+    const child = anId()
+    const args = [{ child: 'echo', input: 1, workflowId: child }]
+
+    const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'parent', { args })
+    await untilStatus(api(), workflowId, 'completed')
+
+    expect((await api().service.get(`${child}/status`)).body.parent).toEqual({ workflowId, runId })
+  })
+
   rule('status.returns-the-current-status', async () => {
     const { service } = api()
     const { body: started } = await service.start('waitForSignal')
@@ -31,6 +65,12 @@ export function inspect(api: () => ApiFixture): void {
       catalog: api().catalog,
       startedAt: instant,
       problem: null,
+      memo: {},
+      searchAttributes: {},
+      parent: null,
+      workerVersion: null,
+      executionTimeoutMs: null,
+      runTimeoutMs: null,
     }
     expect([running.status, running.body]).toEqual([
       200,

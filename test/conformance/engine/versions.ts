@@ -50,6 +50,12 @@ export function versions(fixture: EngineFixture): void {
 
     const version = { deploymentName: pinned.taskQueue, buildId: '1.0' }
     expect(described.map(({ pinnedVersion }) => pinnedVersion)).toEqual([version, null, null, overrideVersion])
+    expect(described.map(({ workerVersion }) => workerVersion)).toEqual([
+      { ...version, pinned: true },
+      { ...overrideVersion, pinned: false },
+      null,
+      { ...overrideVersion, pinned: true },
+    ])
     await Promise.all(runs.map((run) => fixture.engine.terminate(run, null, call())))
     await Promise.all([pinned.worker, upgraded.worker].map((worker) => worker.stop()))
   })

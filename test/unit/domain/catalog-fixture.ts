@@ -42,6 +42,9 @@ export function aDescription(overrides: Partial<Description> = {}): Description 
     completedAt: null,
     historyLength: 3,
     pinnedVersion: null,
+    workerVersion: null,
+    executionTimeoutMs: null,
+    runTimeoutMs: null,
     ...overrides,
   }
 }

@@ -91,6 +91,12 @@ test('status: returns a part of what the engine describes', async () => {
     completedAt: null,
     historyLength: 3,
     problem: null,
+    memo: {},
+    searchAttributes: {},
+    parent: null,
+    workerVersion: null,
+    executionTimeoutMs: null,
+    runTimeoutMs: null,
   })
 })
 

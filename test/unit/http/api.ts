@@ -56,6 +56,12 @@ export const running = {
   completedAt: null,
   historyLength: 3,
   problem: null,
+  memo: {},
+  searchAttributes: {},
+  parent: null,
+  workerVersion: null,
+  executionTimeoutMs: null,
+  runTimeoutMs: null,
 }
 
 /** Status and error name of an error response. */

@@ -34,6 +34,12 @@ export function makeRunApi(overrides: Partial<Workflows> = {}) {
           completedAt: null,
           historyLength: 3,
           problem: null,
+          memo: {},
+          searchAttributes: {},
+          parent: null,
+          workerVersion: null,
+          executionTimeoutMs: null,
+          runTimeoutMs: null,
         }
       },
       result: async (ref) => {

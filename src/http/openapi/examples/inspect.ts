@@ -73,6 +73,12 @@ export const inspectExchanges: readonly Exchange[] = [
       completedAt: null,
       historyLength: 16,
       problem: null,
+      memo: {},
+      searchAttributes: {},
+      parent: null,
+      workerVersion: null,
+      executionTimeoutMs: null,
+      runTimeoutMs: null,
     },
   },
   {

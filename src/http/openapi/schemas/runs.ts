@@ -1,9 +1,11 @@
 /** What lists of runs and single runs look like. */
+import type { RunVersion } from '../../../domain/execution.ts'
 import type { Explanation } from '../../../domain/explain/explanation.ts'
 import type { HistoryRun } from '../../../domain/inspect/history-page.ts'
 import type { ListedRun, RunCount } from '../../../domain/inspect/run-filter.ts'
+import type { WorkflowStatus } from '../../../domain/inspect/workflow-status.ts'
 import type { Trace } from '../../../domain/trace/trace-source.ts'
-import type { RunHistory, RunInput, RunPage, WorkflowStatus } from '../../../domain/workflows.ts'
+import type { RunHistory, RunInput, RunPage } from '../../../domain/workflows.ts'
 import type { TraceError } from '../../../protocol/trace/entry.ts'
 import type { TraceNode } from '../../../protocol/trace/tree.ts'
 import {
@@ -24,6 +26,7 @@ import { runIds } from './workflow-result.ts'
 
 const nextPageToken = described(orNull(string), '`pageToken` of the next page; null after the last one')
 const times = { startedAt: orNull(time), completedAt: described(orNull(time), 'Null while the run is open') }
+const anyByName = { type: 'object', additionalProperties: {} }
 const error = orNull(ref('TraceError'))
 
 const VERDICTS: readonly Explanation['verdict'][] = [
@@ -74,6 +77,21 @@ export const runSchemas = {
     ...times,
     historyLength: described(integer, 'Number of events in the history so far'),
     problem: orNull(ref('WorkflowTaskProblem')),
+    memo: described(orNull(anyByName), 'Values by name; null if they could not be decoded'),
+    searchAttributes: described(anyByName, 'Values by name'),
+    parent: described(orNull(ref('RunIds')), 'The run that started this one as its child; null for a root'),
+    workerVersion: described(
+      orNull(
+        object<RunVersion>({
+          deploymentName: string,
+          buildId: string,
+          pinned: described(boolean, 'Whether the run stays on it, whatever is deployed later'),
+        }),
+      ),
+      'Null for workers without versions, and before the first workflow task',
+    ),
+    executionTimeoutMs: described(orNull(integer), 'For the whole chain; null for no limit'),
+    runTimeoutMs: described(orNull(integer), 'For this run; null for no limit'),
   }),
   Explanation: object<Explanation>({
     ...runIds,

@@ -1,0 +1,22 @@
+import type { Call } from '../call.ts'
+import { hasErrorName } from '../errors.ts'
+import type { Description } from '../execution.ts'
+import type { Ports } from '../ports.ts'
+import { withinCall } from '../within-call.ts'
+import type { Published } from './catalogs.ts'
+
+/** The catalog of a run, and whether only its workers know which of their values may be shown. */
+export async function readPublished(
+  { catalogs }: Pick<Ports, 'catalogs'>,
+  { catalog }: Pick<Description, 'catalog'>,
+  call: Call,
+): Promise<{ published: Published | null; redacted: boolean }> {
+  try {
+    const { value: published } = await withinCall(catalogs.published(catalog), call)
+    return { published, redacted: published?.redacted === true }
+  } catch (error) {
+    // A name that the transport cannot carry: the worker may have its own redact function.
+    if (hasErrorName(error, 'NotSupportedError')) return { published: null, redacted: true }
+    throw error
+  }
+}

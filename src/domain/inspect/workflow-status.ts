@@ -1,0 +1,26 @@
+import type { Status } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import type { RunVersion } from '../execution.ts'
+import type { Problem } from './problem.ts'
+
+export interface WorkflowStatus extends RunRef {
+  workflowName: string
+  catalog: string
+  status: Status
+  startedAt: Date | null
+  completedAt: Date | null
+  historyLength: number
+  /** Why an open run makes no progress; null when no problem is known. */
+  problem: Problem | null
+  /** Null if it could not be decoded. */
+  memo: Record<string, unknown> | null
+  searchAttributes: Record<string, unknown>
+  /** The run that started this one as its child; null for a root. */
+  parent: RunRef | null
+  /** The worker version that the run is on; null for workers without versions, and before the first workflow task. */
+  workerVersion: RunVersion | null
+  /** For the whole chain; null for no limit. */
+  executionTimeoutMs: number | null
+  /** For this run; null for no limit. */
+  runTimeoutMs: number | null
+}

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { ServiceError } from '../../../../src/domain/errors.ts'
+import type { Description } from '../../../../src/domain/execution.ts'
+import { readStatus } from '../../../../src/domain/inspect/status.ts'
+import { aCall } from '../../call.ts'
+import { aDescription, makeCatalogs } from '../catalog-fixture.ts'
+
+const decode = async () => [17, 's3cret']
+
+/** The run `orders-17`, which has a memo and search attributes. */
+function withValues(run: Partial<Description> = {}, publish?: { redacted: boolean }) {
+  const fixture = makeCatalogs()
+  const userValues = { memo: { names: ['order', 'password'], decode }, searchAttributes: { Customer: 'gold' } }
+  fixture.runs.set('orders-17', aDescription({ userValues, ...run }))
+  if (publish !== undefined) fixture.publish('c1', [{ name: 'order' }], publish)
+  return { ...fixture, status: () => readStatus(fixture, { workflowId: 'orders-17' }, aCall()) }
+}
+
+test('status: has the memo and the search attributes, without secrets', async () => {
+  const { memo, searchAttributes } = await withValues().status()
+
+  expect({ memo, searchAttributes }).toEqual({
+    memo: { order: 17, password: '[redacted]' },
+    searchAttributes: { Customer: 'gold' },
+  })
+})
+
+test('status: shows only names if the workers have their own redact function', async () => {
+  const { memo, searchAttributes } = await withValues({}, { redacted: true }).status()
+
+  expect({ memo, searchAttributes }).toEqual({
+    memo: { order: '[redacted]', password: '[redacted]' },
+    searchAttributes: { Customer: '[redacted]' },
+  })
+})
+
+test('status: shows no memo of a run with a reserved name, and reads no catalog for it', async () => {
+  const fixture = withValues({ workflowName: '$catalog' })
+
+  const { memo, searchAttributes } = await fixture.status()
+
+  expect({ memo, searchAttributes }).toEqual({ memo: {}, searchAttributes: {} })
+  expect(fixture.reads).toEqual(['describe orders-17'])
+})
+
+test('status: without a memo and search attributes no catalog is read', async () => {
+  const fixture = makeCatalogs()
+  fixture.runs.set('orders-17', aDescription())
+
+  await readStatus(fixture, { workflowId: 'orders-17' }, aCall())
+
+  expect(fixture.reads).toEqual(['describe orders-17'])
+})
+
+test('status: the memo is null while the codec server fails, and the log says why', async () => {
+  const error = new ServiceError('PayloadCodecError', 'The codec server failed')
+  const memo = { names: ['order'], decode: () => Promise.reject(error) }
+  const fixture = withValues({ userValues: { memo, searchAttributes: {} } })
+
+  const call = aCall()
+
+  const { status, memo: shown } = await readStatus(fixture, { workflowId: 'orders-17' }, call)
+
+  expect([status, shown, call.notes]).toEqual(['running', null, { memoUnread: error }])
+})
