@@ -109,16 +109,31 @@ function toEntries(
   }
   // The output of a node that has not ended is a placeholder sentence.
   if (!isInstant(endedAt)) return [began]
-  const end = error == null ? { output: unwrapOutput(output ?? null) } : { error: toError(error, MAX_CAUSES) }
+  const end = error == null ? { output: unwrapOutput(output ?? null) } : endedBy(error)
   return [began, { ...common, at: endedAt, phase: 'ended' as const, ...end }]
 }
 
-/** Without its stack. */
+/** Without its stack. A thrown value that is not an error, like an HTTP response, is kept as the attribute `error`. */
+function endedBy(value: unknown): Pick<TraceEntry, 'attributes' | 'error'> {
+  const error = toError(value, MAX_CAUSES)
+  if (!isObject(value) || typeof value.message === 'string') return { error }
+  const { stack: _, ...rest } = value
+  return { error, attributes: { error: rest } }
+}
+
 function toError(value: unknown, left: number): TraceError {
   const { name, message, cause } = isObject(value) ? value : { name: null, message: value, cause: null }
   return {
     name: typeof name === 'string' ? name : 'Error',
-    message: typeof message === 'string' ? message : '',
+    message: typeof message === 'string' ? message : isObject(value) ? statusLineOf(value) : '',
     cause: isObject(cause) && left > 0 ? toError(cause, left - 1) : null,
   }
+}
+
+/** The status code and text of an HTTP response; empty for any other value. */
+function statusLineOf({ status, statusText }: Record<string, unknown>): string {
+  return [status, statusText]
+    .filter((part) => typeof part === 'number' || typeof part === 'string')
+    .join(' ')
+    .trim()
 }

@@ -10,7 +10,7 @@ import { entriesOfOlderTree, isOlderTree } from './older-tree.ts'
 /** Parses a stored trace. Throws `notAvailable` for anything else, and for the trace of another run. */
 export function toFoundTrace(run: TracedRun, namespace: string, json: string): FoundTrace {
   const document = orNotAvailable(() => parseJson(json))
-  if (isOlderTree(document)) return fromOlderTree(run, entriesOfOlderTree(document, run))
+  if (isOlderTree(document)) return fromOlderTree(entriesOfOlderTree(document, run))
   const { found, skipped } = orNotAvailable(() => readTraceDocument(document))
   if (found.runId !== run.runId || found.workflowId !== run.workflowId || found.namespace !== namespace) {
     throw notAvailable('The stored trace belongs to another run')
@@ -29,11 +29,11 @@ export function toFoundSpans(list: readonly string[], truncatedAt: number | null
   return { entries: found, whole: false, warnings }
 }
 
-function fromOlderTree(run: TracedRun, entries: Parsed<TraceEntry[]> | null): FoundTrace {
+function fromOlderTree(entries: Parsed<TraceEntry[]> | null): FoundTrace {
   if (entries === null) throw notAvailable('The stored trace belongs to another run')
   const { found, skipped } = entries
   const warnings = skipped === 0 ? [] : [`${skipped} of the stored nodes could not be read`]
-  return { entries: found, whole: !run.isOpen && includesEnd(run, found), warnings }
+  return { entries: found, whole: false, fillsGaps: true, warnings }
 }
 
 function orNotAvailable<T>(read: () => T): T {

@@ -9,6 +9,13 @@ export async function step(number: number): Promise<number> {
   return number
 }
 
+/** Succeeds with its second attempt. */
+export async function succeedsLater(): Promise<string> {
+  const { attempt } = Context.current().info
+  if (attempt === 1) throw new Error('the first attempt')
+  return `attempt ${attempt}`
+}
+
 export async function alwaysFails(): Promise<never> {
   throw new RangeError('always out of range')
 }

@@ -1,7 +1,7 @@
 /** A trace as workers of the older generation store it: a step with an HTTP request in it, and a child workflow. */
 export function olderTree(
   runId: string,
-  { startedAt = 1000, endedAt = 2000 as number | null, output = 'done' as unknown } = {},
+  { startedAt = 1000, endedAt = 2000 as number | null, output = 'done' as unknown, step = 'order#charge' } = {},
 ) {
   const node = (id: string, kind: string, name: string, at: number, more: object = {}) => ({
     ...{ id, kind, name, startedAt: at, endedAt: at + 10 },
@@ -16,7 +16,7 @@ export function olderTree(
     input: { orderId: '17' },
     output: { __output_workflow_wrapper_version: 1, output, trace: { destinations: { local: '/logs/run.json' } } },
     children: [
-      node('1', 'step', 'order#charge', startedAt + 10, {
+      node('1', 'step', step, startedAt + 10, {
         input: { amount: 4 },
         output: 'charged',
         children: [

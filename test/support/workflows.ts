@@ -19,7 +19,7 @@ import {
 } from '@temporalio/workflow'
 import type * as activities from './activities.ts'
 
-const { echoBack, step, alwaysFails, refuses, sleeps, cleanUp } = proxyActivities<typeof activities>({
+const { echoBack, step, succeedsLater, alwaysFails, refuses, sleeps, cleanUp } = proxyActivities<typeof activities>({
   startToCloseTimeout: '20s',
   heartbeatTimeout: '5s',
   retry: { initialInterval: '20ms', backoffCoefficient: 1, maximumAttempts: 5 },
@@ -383,6 +383,19 @@ export async function messages(): Promise<{ gathered: unknown[]; value: unknown 
 export async function olderReturns({ output, trace }: { output?: unknown; trace?: unknown }): Promise<object> {
   await echoBack({ __output_activity_wrapper_version: 1, output: 'of a step', aggregations: null })
   return { __output_workflow_wrapper_version: 1, output, trace }
+}
+
+/** A step that is retried, a timer, a signal, and a child with a step of its own. */
+export async function olderBusy({ trace }: { trace: unknown }): Promise<object> {
+  let isNext = false
+  setHandler(next, () => {
+    isNext = true
+  })
+  await succeedsLater()
+  await sleep(10)
+  await condition(() => isNext)
+  await executeChild(manySteps, { args: [{ n: 1 }] })
+  return { __output_workflow_wrapper_version: 1, output: 'of the run', trace }
 }
 
 /** Fails as its step does, and says in the details where the trace is. */

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { type RunningS3, storageEnv } from '../../dev/servers/s3.ts'
+import type { TraceNode } from '../../src/protocol/trace/tree.ts'
 import { type Api, makeApi } from '../support/api.ts'
 import { test } from '../support/fixtures.ts'
 import { olderTree } from '../support/older-tree.ts'
@@ -28,6 +29,13 @@ describe('traces of older workers', () => {
     expect(status, JSON.stringify(body)).toBe(200)
     return body as { workflowId: string; runId: string }
   }
+  async function startedBusy(local: string) {
+    const { status, body } = await api.start('olderBusy', { trace: { destinations: { local } } })
+    expect(status, JSON.stringify(body)).toBe(200)
+    await api.post(`${body.workflowId}/signal/next`)
+    expect((await api.get(`${body.workflowId}/result?wait=30s`)).body).toMatchObject({ output: 'of the run' })
+    return body as { workflowId: string; runId: string }
+  }
   async function traceLog({ workflowId }: { workflowId: string }) {
     const { status, body } = await api.get(`${workflowId}/trace-log`)
     expect(status, JSON.stringify(body)).toBe(200)
@@ -45,39 +53,83 @@ describe('traces of older workers', () => {
   test('older trees: the trace is read from the object that the output’s wrapper names, with the spans of its steps', async () => {
     const key = keyOf()
     const run = await ended('olderReturns', { remote: `${endpoint}/${s3.bucket}/${key}` })
-    await put(key, olderTree(run.runId))
+    await put(key, olderTree(run.runId, { step: 'echoBack' }))
 
     const log = await traceLog(run)
 
     expect(log).toMatchObject({ source: 'remote', runId: run.runId, complete: true, warnings: [] })
-    expect(log.data).toMatchObject({ id: run.runId, output: 'done', input: { orderId: '17' } })
-    expect(nodesIn(log.data).map(({ kind }) => kind)).toEqual([
-      'workflow',
-      'step',
-      'http',
-      'evaluator',
-      'workflow',
-      'step',
+    expect(log.data).toMatchObject({ id: run.runId, name: 'olderReturns', output: 1 })
+    const kinds = nodesIn(log.data).map(({ kind, name }) => `${kind} ${name}`)
+    expect(kinds.sort()).toEqual([
+      'evaluator order#judge',
+      'http request',
+      'step echoBack',
+      'step ship#send',
+      'workflow olderReturns',
+      'workflow ship',
     ])
   })
 
   test('older trees: the trace is read from the file that the details of the failure name', async () => {
     const local = join(folder, `${crypto.randomUUID()}.json`)
     const run = await ended('olderFails', { local })
-    await writeFile(local, JSON.stringify(olderTree(run.runId)))
+    await writeFile(local, JSON.stringify(olderTree(run.runId, { step: 'refuses' })))
 
     expect(await traceLog(run)).toMatchObject({
       source: 'local',
       complete: true,
       warnings: [],
-      data: { id: run.runId, output: 'done' },
+      data: { id: run.runId, error: { name: 'BadInput', message: 'no retry please' } },
     })
+  })
+
+  test('older trees: errors, retries, timers, messages and times come from the history, the rest from the tree', async () => {
+    const local = join(folder, `${crypto.randomUUID()}.json`)
+    const run = await startedBusy(local)
+    const fromHistory = await traceLog(run)
+    const now = Date.now()
+    const node = (id: string, kind: string, name: string, more: object = {}) => ({
+      ...{ id, kind, name, startedAt: now, endedAt: now + 1, input: 'of the tree', output: 'of the tree' },
+      ...{ children: [], attributes: {}, ...more },
+    })
+    const spans = (id: string) => [node(id, 'http', id), node(id, 'llm', 'failed', { error: 'of the span' })]
+    await writeFile(
+      local,
+      JSON.stringify({
+        ...node(run.runId, 'workflow', 'olderBusy', { error: { name: 'Error', message: 'Activity task failed' } }),
+        children: [
+          node('1', 'evaluator', 'succeedsLater', { attributes: { attempts: 7, cost: 3 }, children: spans('own') }),
+          // The step of the child has the same id.
+          node('1', 'step', 'step', { children: spans('of the child') }),
+          node('1', 'step', 'somethingElse', { children: spans('of another') }),
+          node('9', 'step', 'cut from the history'),
+        ],
+      }),
+    )
+
+    const { source, warnings, data } = await traceLog(run)
+
+    expect(source).toBe('local')
+    expect(warnings).toEqual(['3 nodes of the stored trace contradict the history and are not shown'])
+    const told = (tree: TraceNode) => nodesIn(tree).map(({ children: _, kind: __, attributes: ___, ...node }) => node)
+    expect(told(data)).toEqual(expect.arrayContaining(told(fromHistory.data)))
+    const added = nodesIn(data).filter(({ id }) => !nodesIn(fromHistory.data).some((node) => node.id === id))
+    expect(added.map(({ name }) => name)).toEqual(['own', 'failed', 'of the child', 'failed', 'cut from the history'])
+    expect(nodesIn(data).find(({ name }) => name === 'succeedsLater')).toMatchObject({
+      ...{ kind: 'evaluator', output: 'attempt 2', error: null, attributes: { attempts: 2, cost: 3 } },
+      children: [{ name: 'own' }, { name: 'failed', error: { message: 'of the span' } }],
+    })
+    expect(nodesIn(data).find(({ name }) => name === 'step')?.children).toMatchObject([
+      { name: 'of the child' },
+      { name: 'failed' },
+    ])
+    expect(nodesIn(data).map(({ kind }) => kind)).toEqual(expect.arrayContaining(['timer', 'signal', 'child_workflow']))
   })
 
   test('older trees: a tree stored before the run ended is completed from the history', async () => {
     const local = join(folder, `${crypto.randomUUID()}.json`)
     const run = await ended('olderReturns', { local })
-    await writeFile(local, JSON.stringify(olderTree(run.runId, { endedAt: null })))
+    await writeFile(local, JSON.stringify(olderTree(run.runId, { endedAt: null, step: 'echoBack' })))
 
     const { source, data } = await traceLog(run)
 

@@ -13,15 +13,22 @@ import { truncatedEntry } from './truncated-entry.ts'
 const CONCURRENT_RUNS = 8
 const MAX_CHILD_RUNS = 200
 
+export interface RunEntries {
+  entries: TraceEntry[]
+  /** Entries of older trees, which only add what `entries` lack. */
+  older: TraceEntry[]
+}
+
 /** The entries of a run and of its child runs, level by level, until the limit of runs, bytes or time is reached. */
 export async function addChildRuns(
   ports: Pick<Ports, 'catalogs' | 'traceMaxBytes' | 'traceSources'>,
-  root: { entries: TraceEntry[]; catalog: string },
+  root: RunEntries & { catalog: string },
   call: Call,
   warnings: Set<string>,
-): Promise<TraceEntry[]> {
+): Promise<RunEntries> {
   const entries = [...root.entries]
-  let bytesLeft = ports.traceMaxBytes - sizeOf(entries)
+  const older = [...root.older]
+  let bytesLeft = ports.traceMaxBytes - sizeOf(entries) - sizeOf(older)
   let runs = 1
   let skipped = 0
   const childrenCall = withTimeout(call, TIMEOUT_MS.traceChildren)
@@ -40,14 +47,15 @@ export async function addChildRuns(
       if (read.source === null) entries.push(truncatedEntry(child.entry))
       // The root node of the child run becomes a child of its node in the parent's trace.
       const own = read.entries.map((entry) => (entry.id === run.runId ? { ...entry, parentId: child.entry.id } : entry))
-      bytesLeft -= sizeOf(own)
+      bytesLeft -= sizeOf(own) + sizeOf(read.older)
       entries.push(...own)
+      older.push(...read.older)
       next.push(...childrenOf(own, catalog, seen))
     })
     level = next
   }
   if (skipped > 0) warnings.add(skippedWarning(skipped))
-  return entries
+  return { entries, older }
 }
 
 interface Child {

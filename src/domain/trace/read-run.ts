@@ -12,6 +12,8 @@ export interface ReadRun {
   /** The first source with entries of the run; null when no source has any. */
   source: string | null
   entries: TraceEntry[]
+  /** Entries of older trees, which only add what `entries` lack. */
+  older: TraceEntry[]
   /** Why the history could not be read, when it is the last source and can be read later. */
   failure: ServiceError | null
 }
@@ -23,16 +25,19 @@ export async function readRun(
   call: Call,
   warnings: Set<string>,
 ): Promise<ReadRun> {
-  const read: ReadRun = { source: null, entries: [], failure: null }
+  const read: ReadRun = { source: null, entries: [], older: [], failure: null }
   for (const source of ports.traceSources) {
     const found = await find(source, run, call, warnings)
     read.failure = isTransient(found) ? found : null
     if (found === null || found instanceof ServiceError) continue
     read.source ??= source.name
-    read.entries.push(...(await mask(ports, found.entries, catalog, call)))
+    const entries = await mask(ports, found.entries, catalog, call)
+    if (found.fillsGaps) read.older.push(...entries)
+    else read.entries.push(...entries)
     if (found.whole && toTraceTree(read.entries) !== null) break
   }
-  return read
+  // No other source has anything.
+  return read.entries.length > 0 ? read : { ...read, entries: read.older, older: [] }
 }
 
 /** The trace, or the error of the source, which has become a warning. */

@@ -8,6 +8,7 @@ import type { Description, ExecutionRef } from '../execution.ts'
 import type { Ports } from '../ports.ts'
 import { addChildRuns } from './child-runs.ts'
 import { readTraceMeta } from './destinations.ts'
+import { fillGaps } from './fill-gaps.ts'
 import { readRun } from './read-run.ts'
 import { includesEnd, type Trace, type TracedRun } from './trace-source.ts'
 import { decodeEntries } from './trace-values.ts'
@@ -24,7 +25,9 @@ export async function readTrace(ports: TracePorts, ref: ExecutionRef, call: Call
   const warnings = new Set<string>()
   const root = await readRun(ports, { run, catalog: description.catalog }, call, warnings)
   if (root.source === null) throw root.failure ?? notAvailable(description, [...warnings])
-  const entries = await addChildRuns(ports, { entries: root.entries, catalog: description.catalog }, call, warnings)
+  const read = await addChildRuns(ports, { ...root, catalog: description.catalog }, call, warnings)
+  const { entries, rejected } = fillGaps(read.entries, read.older)
+  if (rejected > 0) warnings.add(`${rejected} nodes of the stored trace contradict the history and are not shown`)
   const decoded = await decodeEntries(entries, ports.engine, call, warnings)
   const data = toTraceTree(decoded)
   if (data === null) throw root.failure ?? notAvailable(description, [...warnings])

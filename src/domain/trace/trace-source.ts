@@ -33,6 +33,8 @@ export interface FoundTrace {
   entries: TraceEntry[]
   /** False when entries may be missing: the following sources are read too. */
   whole: boolean
+  /** Whether the entries only add what the following sources lack (`fill-gaps.ts`). Default: false. */
+  fillsGaps?: boolean
   /** Sentences for the reader of the trace. */
   warnings: string[]
 }

@@ -128,3 +128,15 @@ test('entriesOfOlderTree: keeps at most ten causes', () => {
 
   expect(JSON.stringify(entries?.found[1]?.error).match(/"name"/g)).toHaveLength(11)
 })
+
+test('entriesOfOlderTree: an HTTP response that was thrown keeps its status and its value', () => {
+  const error = { status: 401, statusText: 'Unauthorized', stack: 'at /srv/app/http.js' }
+
+  const entries = entriesOf({ ...olderTree('run-1'), children: [], error })
+
+  expect(entries?.found[1]).toMatchObject({
+    error: { name: 'Error', message: '401 Unauthorized', cause: null },
+    attributes: { error: { status: 401, statusText: 'Unauthorized' } },
+  })
+  expect(JSON.stringify(entries)).not.toContain('/srv/app')
+})

@@ -1,0 +1,75 @@
+/** Adds what an older tree knows to a trace from the history: values, attributes and nodes that the history lacks. */
+import type { TraceEntry } from '../../protocol/trace/entry.ts'
+
+export interface FilledTrace {
+  entries: TraceEntry[]
+  /** How many nodes of the older tree contradict the history. They and what is below them are left out. */
+  rejected: number
+}
+
+/**
+ * Entries of older trees add to `known`, and never replace anything in it: times, errors, attempts, and whether
+ * something has ended are known. Their order must be parents first.
+ *
+ * Workers of the older generation mix up steps of a workflow and of its children, which have the same activity ids. So
+ * a step has to have the same name, or else it is the step of that name of another run.
+ */
+export function fillGaps(known: readonly TraceEntry[], older: readonly TraceEntry[]): FilledTrace {
+  const nodes = Map.groupBy(known, ({ id }) => id)
+  const steps = [...nodes.values()].flatMap(([first]) => (first?.kind === 'step' ? [first] : []))
+  /** The node that the last entries with this id were about; null if they were rejected. */
+  const meant = new Map<string, string | null>()
+  const kinds = new Map<string, string>()
+  let rejected = 0
+
+  function add(entry: TraceEntry): TraceEntry[] {
+    const parentId = entry.parentId === null ? null : meant.get(entry.parentId)
+    const id = entry.parentId !== null && parentId === null ? null : nodeOf(entry, nodes, steps)
+    meant.set(entry.id, id)
+    if (id === null) {
+      if (entry.phase === 'began') rejected++
+      return []
+    }
+    const node = nodes.get(id)
+    if (node === undefined) return [{ ...entry, parentId: parentId ?? entry.parentId }]
+    // The history does not distinguish the kinds of steps.
+    if (node[0]?.kind === 'step') kinds.set(id, entry.kind)
+    return gapsOf(node, entry)
+  }
+
+  const added = older.flatMap(add)
+  const entries = [...known, ...added].map((entry) => ({ ...entry, kind: kinds.get(entry.id) ?? entry.kind }))
+  return { entries, rejected }
+}
+
+/** The id of the node that the entry is about; null if none can be that node. */
+function nodeOf(
+  { id, name }: TraceEntry,
+  nodes: ReadonlyMap<string, readonly TraceEntry[]>,
+  steps: readonly TraceEntry[],
+): string | null {
+  const [first] = nodes.get(id) ?? []
+  if (first?.kind !== 'step' || first.name === name) return id
+  const suffix = id.slice(first.parentId?.length)
+  const namesakes = steps.filter((step) => step.name === name && step.id === `${step.parentId}${suffix}`)
+  return namesakes.length === 1 && namesakes[0] ? namesakes[0].id : null
+}
+
+/** What the entry adds to a node, as entries of the node's own times. */
+function gapsOf(node: readonly TraceEntry[], { input, output, attributes = {} }: TraceEntry): TraceEntry[] {
+  const began = node.find(({ phase }) => phase === 'began') ?? node[0]
+  const ended = node.find(({ phase }) => phase === 'ended')
+  const names = new Set(node.flatMap((entry) => Object.keys(entry.attributes ?? {})))
+  const more = Object.fromEntries(Object.entries(attributes).filter(([key]) => !names.has(key)))
+  // Otherwise null is a value that the history knows.
+  const isElsewhere = node.some((entry) => entry.attributes?.storedElsewhere === true)
+  const lacks = (key: 'input' | 'output') => isElsewhere && node.every((entry) => entry[key] == null)
+  const gaps: TraceEntry[] = []
+  if (began) gaps.push({ ...bare(began), attributes: more, ...(lacks('input') && { input }) })
+  if (ended && ended.error === undefined && lacks('output')) gaps.push({ ...bare(ended), output })
+  return gaps
+}
+
+function bare({ id, parentId, kind, name, at, phase }: TraceEntry): TraceEntry {
+  return { id, parentId, kind, name, at, phase }
+}
