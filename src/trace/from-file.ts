@@ -22,8 +22,9 @@ export function tracesFromFile({ directory, namespace, maxBytes }: FileTraceOpti
   async function findArchived(run: TracedRun, read: ReadFile, call: Call): Promise<FoundTrace | null> {
     const usual = join(directory, fillTemplate(TRACE_TEMPLATE, { namespace, runId: run.runId }))
     const { local } = await run.destinations(call)
-    const file = await openArchived(directory, local === undefined ? usual : resolve(local), usual)
-    return file === null ? null : toFoundTrace(run, namespace, await read(file))
+    const opened = await openArchived(directory, local === undefined ? usual : resolve(local), usual)
+    if (opened === null) return null
+    return { ...toFoundTrace(run, namespace, await read(opened.file)), localPath: opened.path }
   }
 
   async function findSpans({ runId }: TracedRun, read: ReadFile): Promise<FoundTrace | null> {
@@ -53,12 +54,17 @@ export function tracesFromFile({ directory, namespace, maxBytes }: FileTraceOpti
 type ReadFile = (file: FileHandle) => Promise<string>
 
 /** Opens the destination, or the `usual` file, because a worker may know the folder by another path. */
-async function openArchived(directory: string, destination: string, usual: string): Promise<FileHandle | null> {
+async function openArchived(directory: string, destination: string, usual: string): Promise<OpenedFile | null> {
   const file = await openInside(directory, destination)
-  if (file !== 'outside') return file
+  if (file !== 'outside') return file === null ? null : { file, path: destination }
   const other = await openInside(directory, usual)
   if (other === 'outside' || other === null) throw notAllowed('it is outside SERVICE_TRACE_LOCAL_DIR')
-  return other
+  return { file: other, path: usual }
+}
+
+interface OpenedFile {
+  file: FileHandle
+  path: string
 }
 
 /** Opens a file in the folder, wherever links lead. Null if it does not exist. */

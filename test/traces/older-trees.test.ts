@@ -58,6 +58,7 @@ describe('traces of older workers', () => {
     const log = await traceLog(run)
 
     expect(log).toMatchObject({ source: 'remote', runId: run.runId, complete: true, warnings: [] })
+    expect(log).not.toHaveProperty('localPath')
     expect(log.data).toMatchObject({ id: run.runId, name: 'olderReturns', output: 1 })
     const kinds = nodesIn(log.data).map(({ kind, name }) => `${kind} ${name}`)
     expect(kinds.sort()).toEqual([
@@ -77,6 +78,7 @@ describe('traces of older workers', () => {
 
     expect(await traceLog(run)).toMatchObject({
       source: 'local',
+      localPath: local,
       complete: true,
       warnings: [],
       data: { id: run.runId, error: { name: 'BadInput', message: 'no retry please' } },

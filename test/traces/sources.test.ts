@@ -132,7 +132,7 @@ describe('local', () => {
   test('local: for a destination outside the folder, the usual file in the folder is read', async () => {
     const usual = await putFile(join(folder, 'traces', pathOf('run-1')))
 
-    expect(await find('/elsewhere/traces/default/run-1.json')).toMatchObject({ whole: true })
+    expect(await find('/elsewhere/traces/default/run-1.json')).toMatchObject({ whole: true, localPath: usual })
     await rm(usual)
     await expect(find('/elsewhere/traces/default/run-1.json')).rejects.toThrow(OUTSIDE)
   })

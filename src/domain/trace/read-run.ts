@@ -11,6 +11,8 @@ import type { FoundTrace, TracedRun, TraceSource } from './trace-source.ts'
 export interface ReadRun {
   /** The first source with entries of the run; null when no source has any. */
   source: string | null
+  /** Path of the file, if the source is one. */
+  localPath?: string | undefined
   entries: TraceEntry[]
   /** Entries of older trees, which only add what `entries` lack. */
   older: TraceEntry[]
@@ -30,7 +32,7 @@ export async function readRun(
     const found = await find(source, run, call, warnings)
     read.failure = isTransient(found) ? found : null
     if (found === null || found instanceof ServiceError) continue
-    read.source ??= source.name
+    if (read.source === null) Object.assign(read, { source: source.name, localPath: found.localPath })
     const entries = await mask(ports, found.entries, catalog, call)
     if (found.fillsGaps) read.older.push(...entries)
     else read.entries.push(...entries)

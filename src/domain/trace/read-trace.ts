@@ -34,6 +34,7 @@ export async function readTrace(ports: TracePorts, ref: ExecutionRef, call: Call
   const { runId, status } = description
   return {
     source: root.source,
+    ...(root.localPath !== undefined && { localPath: root.localPath }),
     runId,
     complete: !isOpen(status) || includesEnd(run, root.entries),
     warnings: [...warnings],

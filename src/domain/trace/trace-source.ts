@@ -9,6 +9,8 @@ import type { Description } from '../execution.ts'
 export interface Trace {
   /** Name of the source with the trace of the run itself. */
   source: string
+  /** With the source `local`: absolute path of the file, on the service's host. */
+  localPath?: string
   runId: string
   /** Whether the run is closed. */
   complete: boolean
@@ -35,6 +37,8 @@ export interface FoundTrace {
   whole: boolean
   /** Whether the entries only add what the following sources lack (`fill-gaps.ts`). Default: false. */
   fillsGaps?: boolean
+  /** Absolute path of the file with the stored trace, on the service's host. */
+  localPath?: string
   /** Sentences for the reader of the trace. */
   warnings: string[]
 }

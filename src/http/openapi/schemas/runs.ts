@@ -152,16 +152,23 @@ export const runSchemas = {
     ),
     additionalProperties: true,
   },
-  Trace: object<Trace>({
-    source: described(
-      string,
-      'The first source that contained data for this run: `remote`, `kvstore`, `local` or `history`',
-    ),
-    runId: string,
-    complete: described(boolean, 'False while the run is open'),
-    warnings: array(string),
-    data: ref('TraceNode'),
-  }),
+  Trace: object<Trace>(
+    {
+      source: described(
+        string,
+        'The first source that contained data for this run: `remote`, `kvstore`, `local` or `history`',
+      ),
+      localPath: described(
+        string,
+        'With the source `local`, if the run is archived: absolute path of the file on the host of the service',
+      ),
+      runId: string,
+      complete: described(boolean, 'False while the run is open'),
+      warnings: array(string),
+      data: ref('TraceNode'),
+    },
+    { optional: ['localPath'] },
+  ),
   TraceNode: object<TraceNode>({
     id: string,
     kind: described(
