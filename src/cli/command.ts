@@ -2,10 +2,11 @@
 import { PorticoError } from '../client/portico-error.ts'
 import { type Connection, connect } from './connection.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
-import { Interruption, UnreachableError } from './failures.ts'
+import { Interruption } from './failures.ts'
 import { printDocument, printLines, printNote } from './output/print.ts'
 import { printable } from './output/printable.ts'
 import { reportError } from './output/report-error.ts'
+import { showWaiting } from './output/wait-line.ts'
 import { type GivenSettings, readSettings, type Settings } from './settings.ts'
 
 /** Flags of every command. */
@@ -28,6 +29,11 @@ export interface Command extends Connection {
   isJson: boolean
   /** How wide a table may be. */
   columns: number
+  /**
+   * Shows on a terminal's stderr what the command waits for, and why a request is repeated, until the returned function
+   * is called. `note` is read again and again.
+   */
+  wait(what: string, note?: () => string): () => void
   /** Prints the last response: the body itself as JSON, and on a terminal what `render` makes of it. Returns 0. */
   show<T>(value: T, render: (exact: T) => string): ExitCode
 }
@@ -41,11 +47,18 @@ export const WAIT_RETRY_MS = 300_000
 // A request that does not wait takes the service at most 5 s.
 export const READ_TIMEOUT_MS = 30_000
 
+interface CallServiceOptions {
+  /** How long a request is repeated while the service does not respond. */
+  retryMs?: number
+  /** The exit code if there was no response within the time of the command. */
+  noResponseCode?: ExitCode
+}
+
 /** Runs a command and sets the exit code. */
 export async function callService(
   flags: CommonFlags,
   act: (command: Command) => Promise<ExitCode>,
-  { retryMs = RETRY_MS }: { retryMs?: number } = {},
+  { retryMs = RETRY_MS, noResponseCode = EXIT.unreachable }: CallServiceOptions = {},
 ): Promise<void> {
   const isJson = flags.json === true || (!process.stdout.isTTY && flags.text !== true)
   // A pager shows the text in the same terminal as the errors.
@@ -57,13 +70,16 @@ export async function callService(
   try {
     const settings = await readSettings(flags, process.env, process.cwd())
     if (settings.withheldToken !== null) printNote(printable(settings.withheldToken))
-    const giveUp = (cause: unknown) => stopping.abort(new UnreachableError(settings.url, cause))
-    connection = connect(settings, { retryMs, giveUp })
-    const { exact, lastBody } = connection
+    connection = connect(settings, retryMs)
+    const { exact, lastBody, retried } = connection
     const show = <T>(value: T, render: (exact: T) => string) => {
       if (isJson) printDocument(lastBody() ?? JSON.stringify(value))
       else printLines(render(exact(value)))
       return EXIT.completed
+    }
+    const wait = (what: string, note = () => '') => {
+      const reason = () => (retried() === null ? '' : `: ${retried()?.message}`)
+      return showWaiting(what, () => note() + reason())
     }
     process.exitCode = await act({
       ...connection,
@@ -71,12 +87,17 @@ export async function callService(
       signal: stopping.signal,
       isJson,
       columns: columns || Number.POSITIVE_INFINITY,
+      wait,
       show,
     })
   } catch (error) {
-    const lastBody = connection?.lastBody() ?? null
-    const openKey = connection?.openKey() ?? null
-    process.exitCode = reportError(inGivenWords(error, flags.timeout), { isJson, lastBody, openKey, url: flags.url })
+    process.exitCode = reportError(inGivenWords(error, flags.timeout), {
+      isJson,
+      lastBody: connection?.lastBody() ?? null,
+      open: connection?.open() ?? null,
+      noResponseCode,
+      url: flags.url,
+    })
   } finally {
     for (const warning of connection?.warnings() ?? []) printNote(printable(`warning: ${warning}`))
     process.removeListener('SIGINT', interrupt)

@@ -1,61 +1,51 @@
 import type { AnyWorkflows } from '../client/catalog-types.ts'
 import type { Client } from '../client/client.ts'
 import { createClient } from '../client/create-client.ts'
+import type { PorticoError } from '../client/portico-error.ts'
 import { parseJson } from '../lib/exact-json.ts'
 import { isObject } from '../lib/is-object.ts'
-import { wasNotSent } from '../lib/not-sent.ts'
 import type { Settings } from './settings.ts'
 
 export interface Connection {
   client: Client<AnyWorkflows>
   /** The JSON of the last response, unchanged; null before the first. */
   lastBody(): string | null
-  /**
-   * The idempotency key of a request that may have been carried out: there was no response, or only that of a proxy.
-   */
-  openKey(): string | null
+  /** A start or message that was sent and may have been carried out: there was no response, or none that says so. */
+  open(): OpenRequest | null
+  /** Why the request that is under way is sent again; null if it is not. */
+  retried(): PorticoError | null
   /** What responses warned of, each once. */
   warnings(): ReadonlySet<string>
   /** The same as `value`, which the client made of the last response, but with exact numbers. */
   exact<T>(value: T): T
 }
 
-export interface ConnectOptions {
-  /** How long a call is repeated while the service does not respond. */
-  retryMs: number
-  /** Called if the very first request could not be sent: it is not worth repeating. */
-  giveUp(cause: unknown): void
+/** How to send it again so that it is carried out once: with its key, and to the same run if it is a message. */
+export interface OpenRequest {
+  key: string
+  runId: string | null
 }
 
 // A waiting person sees after this time that the run fails. Without one, a wait may be longer.
 const TERMINAL_WAIT_MS = 5000
 
-export function connect({ url, token, catalog }: Settings, { retryMs, giveUp }: ConnectOptions): Connection {
+/** `retryMs`: how long a call is repeated while the service does not respond. */
+export function connect({ url, token, catalog }: Settings, retryMs: number): Connection {
   let lastBody: string | null = null
-  let openKey: string | null = null
-  let isFirst = true
+  let open: OpenRequest | null = null
+  let retried: PorticoError | null = null
   const warnings = new Set<string>()
 
   async function fetchAndKeep(url: string, init: RequestInit): Promise<Response> {
     lastBody = null
-    const canGiveUp = isFirst
-    isFirst = false
-    const openBefore = openKey
-    openKey = new Headers(init.headers).get('Idempotency-Key')
-    const response = await fetch(url, init).catch((error: unknown) => {
-      // A lost request may have been carried out: only the client can repeat it, with its key.
-      if (wasNotSent(error)) {
-        openKey = openBefore
-        if (canGiveUp) giveUp(error)
-      }
-      throw error
-    })
-    const type = response.headers.get('Content-Type') ?? ''
-    if (/[/+]json\b/.test(type)) lastBody = await response.text()
+    const key = new Headers(init.headers).get('Idempotency-Key')
+    if (key !== null) open = { key, runId: /\/runs\/([^/?]+)/.exec(url)?.[1] ?? null }
+    const response = await fetch(url, init)
+    const isJson = /[/+]json\b/.test(response.headers.get('Content-Type') ?? '')
+    if (isJson) lastBody = await response.text()
+    if (response.ok) open = null
+    retried = null
     for (const warning of warningsOf(response.headers, lastBody)) warnings.add(warning)
-    // An error of Portico, such as an overload, changes nothing. That of a proxy does not say what has happened.
-    if (response.ok) openKey = null
-    else if (type.startsWith('application/problem+json')) openKey = openBefore
     return lastBody === null ? response : new Response(lastBody, response)
   }
 
@@ -63,6 +53,9 @@ export function connect({ url, token, catalog }: Settings, { retryMs, giveUp }: 
     url,
     fetch: fetchAndKeep,
     retryMs,
+    onRetry: ({ error }) => {
+      retried = error
+    },
     token: token ?? undefined,
     catalog: catalog ?? undefined,
     maxWaitMs: process.stderr.isTTY ? TERMINAL_WAIT_MS : undefined,
@@ -70,7 +63,8 @@ export function connect({ url, token, catalog }: Settings, { retryMs, giveUp }: 
   return {
     client,
     lastBody: () => lastBody,
-    openKey: () => openKey,
+    open: () => open,
+    retried: () => retried,
     warnings: () => warnings,
     // The client has parsed this body into a value of that type.
     exact: <T>(value: T): T => (lastBody === null ? value : (parseJson(lastBody) as T)),

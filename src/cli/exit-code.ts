@@ -36,7 +36,9 @@ const EXIT_OF_ERROR = new Map<PorticoError['error'], ExitCode>([
   ['WorkflowNotCompletedError', EXIT.timedOut],
 ])
 
-export function exitCodeOfError({ error }: PorticoError): ExitCode {
+/** `noResponseCode`: of an error that the client has found because there was no response in time. */
+export function exitCodeOfError({ error, status }: PorticoError, noResponseCode: ExitCode): ExitCode {
+  if (error === 'DeadlineExceededError' && status === null) return noResponseCode
   return EXIT_OF_ERROR.get(error) ?? EXIT.failed
 }
 

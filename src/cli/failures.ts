@@ -17,15 +17,8 @@ export class Interruption extends Error {
   }
 }
 
-/** The first request could not be sent. */
-export class UnreachableError extends Error {
-  constructor(url: string, cause: unknown) {
-    super(`The service at ${url} cannot be reached: ${reasonOf(cause)}`, { cause })
-  }
-}
-
 /** What is behind "fetch failed". */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.cause instanceof Error) return reasonOf(error.cause)
   // An error of several addresses, such as ::1 and 127.0.0.1, has no message of its own.

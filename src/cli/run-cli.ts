@@ -20,7 +20,7 @@ export async function runCli(args: readonly string[]): Promise<void> {
   } catch (error) {
     // The parser has printed its error, or the help.
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.completed : EXIT.usage
-    else process.exitCode = reportError(error, { isJson: false, lastBody: null, openKey: null, url: undefined })
+    else process.exitCode = reportError(error)
   }
 }
 

@@ -1,20 +1,17 @@
 /** The commands that call the service, as the package has them. */
-import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
-import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { TOKEN, cliTest as test, untilOpen } from '../conformance/cli/cli-fixture.ts'
 import { cliCommands } from '../conformance/cli/commands.ts'
 import { cliCompletion } from '../conformance/cli/completion.ts'
+import { cliOutages } from '../conformance/cli/outages.ts'
 import { cliOutput } from '../conformance/cli/output.ts'
 import { cliUsage } from '../conformance/cli/usage.ts'
 import { cliWaiting } from '../conformance/cli/waiting.ts'
-import { CTRL_C, cliOnTerminal } from '../support/cli.ts'
+import { cliOnTerminal } from '../support/cli.ts'
 
 test('portico: piped, stdout is the body of the response, and numbers are exact', async ({ portico, env }) => {
   const input = '{"id":9007199254740993,"price":0.12345678901234567890}'
@@ -112,50 +109,6 @@ test('portico: commands in advice have the --url of the command, and never its t
   expect([open.stderr, missing.stderr, stderr].join()).not.toContain(TOKEN)
 })
 
-test('portico: exits with 3 at once if there is no service, or another one', async ({ portico, cleanup }) => {
-  const other = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1')
-  cleanup.defer(() => void other.close())
-  await once(other, 'listening')
-  const { port } = other.address() as AddressInfo
-
-  const nobody = await portico(['status', 'x', '--url', `http://127.0.0.1:${await freePort()}`])
-  const proxy = await portico(['status', 'x', '--url', `http://127.0.0.1:${port}`])
-
-  expect([nobody.code, proxy.code]).toEqual([3, 3])
-  expect(nobody.stderr).toMatch(/cannot be reached: connect ECONNREFUSED .*\nStart the service with "portico dev"/)
-  expect(proxy.stderr).toContain('Check --url, PORTICO_URL or .portico.json')
-})
-
-test('portico: after a request without a response it says how to repeat it', async ({ portico, cleanup }) => {
-  const gateway = createServer(({ url }, response) => {
-    if (url === '/workflow/x/status')
-      return void response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"runId":"r"}')
-    // It is silent for all other paths.
-    if (url !== '/workflow/x/runs/r/signal/y') return
-    response.writeHead(500, { 'Content-Type': 'application/json' }).end('{"error":"Bad","message":"of the gateway"}')
-  })
-  cleanup.defer(() => void gateway.close().closeAllConnections())
-  await once(gateway.listen(0, '127.0.0.1'), 'listening')
-  const url = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`
-  const timeout = ['--timeout', '200ms', '--url', url] as const
-
-  const query = await portico(['query', 'x', 'y', ...timeout])
-  const run = await portico(['run', 'nothing', ...timeout])
-  const update = await portico(['update', 'x', 'y', '--key', 'k 1', ...timeout])
-  const signal = await portico(['signal', 'x', 'y', '--key', 'k3', '--url', url])
-  const seen = { text: 'starting nothing', act: (type: (keys: string) => void) => type(CTRL_C) }
-  const interrupted = await cliOnTerminal(['start', 'nothing', '--key', 'k2', '--url', url], { seen })
-
-  expect([query.code, run.code, update.code, signal.code, interrupted.code]).toEqual([4, 4, 4, 3, 130])
-  expect(JSON.parse(query.stdout)).toMatchObject({ error: 'DeadlineExceededError' })
-  expect(query.stderr).not.toContain('Repeat')
-  expect(run.stderr).toContain(`Repeat the command with --key ${JSON.parse(run.stdout).idempotencyKey}, so`)
-  expect(update.stderr).toContain("Repeat the command with --key 'k 1', so that nothing is done twice.")
-  expect(signal.stderr).toMatch(/\nCheck --url, .*\nIt may have been carried out. Repeat the command with --key k3, so/)
-  expect(JSON.parse(signal.stdout)).toMatchObject({ error: 'UnexpectedResponseError', idempotencyKey: 'k3' })
-  expect(interrupted.output).toContain('It may have been carried out. Repeat the command with --key k2, so')
-})
-
 test('portico start: starts one run, also if the connection of the first request is cut', async ({
   portico,
   env,
@@ -195,6 +148,7 @@ test('portico: a terminal shows tables and colors, and no value of a workflow co
 
 cliCommands()
 cliCompletion()
+cliOutages()
 cliOutput()
 cliUsage()
 cliWaiting()

@@ -6,7 +6,6 @@ import { readInteger } from '../flags/number-flags.ts'
 import { handleOf, type RunFlags } from '../flags/run-ref.ts'
 import { renderEvents, renderHistory } from '../output/history.ts'
 import { printDocument, printLines } from '../output/print.ts'
-import { showWaiting } from '../output/wait-line.ts'
 
 export interface HistoryFlags extends CommonFlags, RunFlags {
   pageSize?: string
@@ -35,16 +34,16 @@ export async function history(id: string, flags: HistoryFlags): Promise<void> {
 }
 
 /** Prints events as they arrive: for programs one JSON document on each line. */
-async function printAll(pages: AsyncIterable<HistoryPage>, { isJson, exact }: Command, id: string) {
-  const wait = () => showWaiting(`waiting for events of ${id}`)
-  let hide = wait()
+async function printAll(pages: AsyncIterable<HistoryPage>, { isJson, exact, wait }: Command, id: string) {
+  const waitForEvents = () => wait(`waiting for events of ${id}`)
+  let hide = waitForEvents()
   try {
     for await (const page of pages) {
       hide()
       const { events } = exact(page)
       if (isJson) for (const event of events) printDocument(JSON.stringify(event))
       else if (events.length > 0) printLines(renderEvents(events))
-      hide = wait()
+      hide = waitForEvents()
     }
   } finally {
     hide()

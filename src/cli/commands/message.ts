@@ -1,12 +1,12 @@
 /** `portico signal`, `query` and `update`. */
 import type { MessageRequest } from '../../client/client.ts'
-import { type CommonFlags, callService } from '../command.ts'
+import { type Command, type CommonFlags, callService } from '../command.ts'
+import { EXIT } from '../exit-code.ts'
 import { type ArgumentFlags, readArguments } from '../flags/json-argument.ts'
 import { readDuration } from '../flags/number-flags.ts'
 import { handleOf, type RunFlags } from '../flags/run-ref.ts'
 import { jsonForTerminal } from '../output/json.ts'
 import { cellOf } from '../output/value.ts'
-import { showWaiting } from '../output/wait-line.ts'
 
 export interface MessageFlags extends CommonFlags, RunFlags, ArgumentFlags {
   key?: string
@@ -24,25 +24,27 @@ export async function signal(id: string, name: string, flags: MessageFlags): Pro
 }
 
 export async function query(id: string, name: string, flags: MessageFlags): Promise<void> {
-  await callService(flags, async ({ client, signal, show }) => {
+  const act = async ({ client, signal, wait, show }: Command) => {
     const request = await messageOf(flags, signal)
-    const hide = showWaiting(`waiting for query ${name} of ${id}`)
+    const hide = wait(`waiting for query ${name} of ${id}`)
     const result = await handleOf(client, id, flags)
       .query(name, { ...request, signal })
       .finally(hide)
     return show(result, jsonForTerminal)
-  })
+  }
+  await callService(flags, act, { noResponseCode: EXIT.timedOut })
 }
 
 export async function update(id: string, name: string, flags: MessageFlags): Promise<void> {
-  await callService(flags, async ({ client, signal, show }) => {
+  const act = async ({ client, signal, wait, show }: Command) => {
     const request = await messageOf(flags, signal)
-    const hide = showWaiting(`waiting for update ${name} of ${id}`)
+    const hide = wait(`waiting for update ${name} of ${id}`)
     const result = await handleOf(client, id, flags)
       .update(name, { ...request, signal })
       .finally(hide)
     return show(result, jsonForTerminal)
-  })
+  }
+  await callService(flags, act, { noResponseCode: EXIT.timedOut })
 }
 
 async function messageOf(flags: MessageFlags, signal: AbortSignal): Promise<MessageRequest> {

@@ -12,7 +12,6 @@ import { printable } from '../output/printable.ts'
 import { renderProgress, renderResult } from '../output/run.ts'
 import { pairs } from '../output/table.ts'
 import { cellOf } from '../output/value.ts'
-import { showWaiting } from '../output/wait-line.ts'
 
 export interface StartFlags extends CommonFlags, ArgumentFlags {
   id?: string
@@ -76,17 +75,17 @@ async function readStart({ signal }: Command, flags: StartFlags): Promise<StartR
 }
 
 async function startWorkflow(
-  { client, signal }: Command,
+  { client, signal, wait }: Command,
   workflow: string,
   request: StartRequest,
   timeoutMs = READ_TIMEOUT_MS,
 ) {
-  const hide = showWaiting(`starting ${workflow}`)
+  const hide = wait(`starting ${workflow}`)
   return client.start(workflow, { ...request, signal, timeoutMs }).finally(hide)
 }
 
 /** Waits for the end of a run, with a live line. Ctrl-C ends the waiting, not the workflow. */
-export async function settled(handle: WorkflowHandle, { signal }: Command, timeoutMs: number | undefined) {
+export async function settled(handle: WorkflowHandle, { signal, wait }: Command, timeoutMs: number | undefined) {
   const { workflowId } = handle
   let state: Partial<OpenRun> = {}
   const onOpen = (run: OpenRun) => {
@@ -94,7 +93,7 @@ export async function settled(handle: WorkflowHandle, { signal }: Command, timeo
       printNote(printable(`${workflowId} is running${renderProgress(run)}`))
     state = run
   }
-  const hide = showWaiting(`${workflowId} is running`, () => renderProgress(state))
+  const hide = wait(`${workflowId} is running`, () => renderProgress(state))
   try {
     return await handle.resultSettled({ signal, timeoutMs, onOpen })
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { PorticoError } from '../../client/portico-error.ts'
+import type { OpenRequest } from '../connection.ts'
 import { PROGRAM } from '../program-name.ts'
 import { shellWord } from './shell-word.ts'
 
@@ -44,12 +45,12 @@ const ADVICE_ABOUT_RUN = new Map<string, (portico: CommandLine, id: string) => s
   ['WorkflowExecutionTimedOutError', WAIT_ADVICE],
   ['WorkflowNotCompletedError', (portico, id) => `Wait for it: ${portico(`result ${id}`)}`],
   ['WorkflowAlreadyStartedError', (portico, id) => `See what it does: ${portico(`explain ${id}`)}`],
-  ['EngineUnavailableError', (portico, id) => `It may have been carried out. Check it: ${portico(`status ${id}`)}`],
 ])
 
 /** After a start, a signal or an update that may have been carried out. */
-export function repeatAdvice(key: string): string {
-  return `It may have been carried out. Repeat the command with --key ${shellWord(key)}, so that nothing is done twice.`
+export function repeatAdvice({ key, runId }: OpenRequest): string {
+  const flags = `${runId === null ? '' : `--run ${shellWord(runId)} `}--key ${shellWord(key)}`
+  return `It may have been carried out. Repeat the command with ${flags}, so that nothing is done twice.`
 }
 
 /** What to do about the error; null if the message says all. */
@@ -80,17 +81,16 @@ function explainAdvice(
   return `See what it waits for: ${portico(`explain ${shellWord(workflowId)}`)}`
 }
 
-/** Errors of the service after which a start, a signal or an update may have been carried out. */
-const MAY_BE_CARRIED_OUT: readonly string[] = ['DeadlineExceededError', 'EngineUnavailableError']
-
 function adviceByName(
-  { error, status, workflowId, idempotencyKey }: PorticoError,
+  { error, workflowId, runId, mayHaveTakenEffect }: PorticoError,
   portico: CommandLine,
 ): string | null {
-  if (status !== null && idempotencyKey !== undefined && MAY_BE_CARRIED_OUT.includes(error))
-    return repeatAdvice(idempotencyKey)
+  const id = workflowId === undefined ? null : shellWord(workflowId)
+  if (mayHaveTakenEffect && id !== null) return `Check what it has done: ${portico(`status ${id}`)}`
   const aboutRun = ADVICE_ABOUT_RUN.get(error)
-  if (workflowId !== undefined && aboutRun !== undefined) return aboutRun(portico, shellWord(workflowId))
+  // Without a run id nothing has said that there is a run.
+  if (id !== null && aboutRun !== undefined && (runId !== undefined || error !== 'ConnectionError'))
+    return aboutRun(portico, id)
   return error === 'ConnectionError' ? START_ADVICE : (ADVICE.get(error)?.(portico) ?? null)
 }
 

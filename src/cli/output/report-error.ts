@@ -1,9 +1,11 @@
 /** Prints what failed, which, and what to do; never a stack. */
 import { styleText } from 'node:util'
 import { PorticoError } from '../../client/portico-error.ts'
+import { wasNotSent } from '../../lib/not-sent.ts'
+import type { OpenRequest } from '../connection.ts'
 import { EXIT, type ExitCode, exitCodeOfError } from '../exit-code.ts'
-import { Interruption, UnreachableError, UsageError } from '../failures.ts'
-import { adviceFor, type CommandLine, commandLineFor, repeatAdvice, START_ADVICE, waitAdvice } from './advice.ts'
+import { Interruption, reasonOf, UsageError } from '../failures.ts'
+import { adviceFor, type CommandLine, commandLineFor, repeatAdvice, waitAdvice } from './advice.ts'
 import { printDocument, printNote } from './print.ts'
 import { printable, printableLines } from './printable.ts'
 
@@ -17,8 +19,10 @@ interface Report {
 export interface ReportOptions {
   isJson: boolean
   lastBody: string | null
-  /** The key of a request that may have been carried out. */
-  openKey: string | null
+  /** A request that has no response yet. */
+  open: OpenRequest | null
+  /** The exit code if there was no response within the time of the command. */
+  noResponseCode: ExitCode
   /** The flag, if it is given. */
   url: unknown
 }
@@ -27,11 +31,13 @@ export interface ReportOptions {
  * Returns the exit code. If stdout is for programs, it gets the error as JSON:
  * the body of the response if there is one.
  */
-export function reportError(error: unknown, { isJson, lastBody, openKey, url }: ReportOptions): ExitCode {
-  const { exitCode, lines, ...report } = reportOf(error, commandLineFor(url))
+export function reportError(error: unknown, options: Partial<ReportOptions> = {}): ExitCode {
+  const { isJson = false, lastBody = null, open = null, noResponseCode = EXIT.failed, url } = options
+  const { exitCode, lines, ...report } = reportOf(error, commandLineFor(url), noResponseCode)
+  const isOpen = error instanceof Interruption || (error instanceof PorticoError && error.mayHaveTakenEffect === true)
+  const repeat = isOpen && open !== null ? repeatAdvice(open) : null
   // A proxy may respond because the URL is wrong.
-  const hasOwnAdvice = openKey === null || isUnexpectedResponse(error)
-  const advice = [hasOwnAdvice ? report.advice : null, openKey === null ? null : repeatAdvice(openKey)]
+  const advice = [repeat === null || isUnexpectedResponse(error) ? report.advice : null, repeat]
   const [message = '', ...details] = lines
   const label = exitCode === EXIT.interrupted ? '' : styleText('red', 'error: ', { stream: process.stderr })
   printNote(
@@ -45,10 +51,8 @@ export function reportError(error: unknown, { isJson, lastBody, openKey, url }: 
   return exitCode
 }
 
-function reportOf(error: unknown, portico: CommandLine): Report {
-  if (error instanceof PorticoError) return ofService(error, portico)
-  if (error instanceof UnreachableError)
-    return { exitCode: EXIT.unreachable, lines: [printable(error.message)], advice: START_ADVICE }
+function reportOf(error: unknown, portico: CommandLine, noResponseCode: ExitCode): Report {
+  if (error instanceof PorticoError) return ofService(error, portico, noResponseCode)
   if (error instanceof Interruption) {
     const advice = error.run === null ? null : waitAdvice(error.run, portico)
     return { exitCode: EXIT.interrupted, lines: [error.message], advice }
@@ -57,17 +61,21 @@ function reportOf(error: unknown, portico: CommandLine): Report {
   return { exitCode: error instanceof UsageError ? EXIT.usage : EXIT.failed, lines: [message, ...more], advice: null }
 }
 
-function ofService(error: PorticoError, portico: CommandLine): Report {
-  const { message, available, issues = [], requestId } = error
+function ofService(error: PorticoError, portico: CommandLine, noResponseCode: ExitCode): Report {
+  const { message, attempts = 1, available, issues = [], requestId } = error
   const details = [
     // An issue without a path is about something else than the body.
     ...issues.map(({ path, message }) => `${path} ${message}`.trim()).filter((issue) => !message.includes(issue)),
     ...(available === undefined || available.length === 0 ? [] : [`available: ${available.join(', ')}`]),
     ...(error.error === 'InternalError' ? [`request id: ${requestId}`] : []),
   ]
+  // Nothing was sent, so its method and path do not matter.
+  const isUnreachable = error.error === 'ConnectionError' && wasNotSent(error.cause) && !error.mayHaveTakenEffect
+  const unreachable = `The service cannot be reached: ${reasonOf(error.cause)}`
+  const times = attempts > 1 ? `, ${attempts} attempts` : ''
   return {
-    exitCode: exitCodeOfError(error),
-    lines: [`${printable(message)} (${printable(error.error)})`, ...details.map(printable)],
+    exitCode: exitCodeOfError(error, noResponseCode),
+    lines: [isUnreachable ? unreachable : `${message} (${error.error}${times})`, ...details].map(printable),
     advice: adviceFor(error, portico),
   }
 }
@@ -76,7 +84,8 @@ function ofService(error: PorticoError, portico: CommandLine): Report {
 function documentOf(error: PorticoError, lastBody: string | null): string {
   if (lastBody !== null && error.status !== null && !isUnexpectedResponse(error)) return lastBody
   const { error: name, message, workflowId, runId, updateId, idempotencyKey, workflowStatus, problem } = error
-  const facts = { workflowId, runId, updateId, idempotencyKey, workflowStatus, problem }
+  const { attempts, mayHaveTakenEffect } = error
+  const facts = { workflowId, runId, updateId, idempotencyKey, workflowStatus, problem, attempts, mayHaveTakenEffect }
   return JSON.stringify({ error: name, message, ...facts })
 }
 

@@ -31,7 +31,7 @@ export function createAttempts(): Attempts {
     toError() {
       const facts = { ...shown, attempts, ...(isOpen && { mayHaveTakenEffect: true }) }
       if (remark === '') return Object.assign(shown, facts)
-      return new PorticoError(shown.error, `${shown.message}${remark}`, facts, shown.cause)
+      return new PorticoError(shown.error, `${shown.message.replace(/\.$/, '')}${remark}`, facts, shown.cause)
     },
   }
 }
