@@ -39,6 +39,17 @@ try {
   console.log(error.error, error.result?.errorDetails?.name)
 }
 
+const guests = Array.from({ length: 100 }, (_, index) => `guest ${index}`).values()
+let started = 0
+async function startNext() {
+  for (const name of guests) {
+    await greet.start({ input: { name }, idempotencyKey: `welcome-${orderId}-${name}` })
+    started++
+  }
+}
+await Promise.all(Array.from({ length: 32 }, startNext))
+console.log(started)
+
 const ended = await orders.runSettled({ input: { orderId, amount: 20, card: '0000' } })
 if (ended.status === 'completed') console.log(ended.output.shipmentId)
 else console.log(ended.status, ended.error)

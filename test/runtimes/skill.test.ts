@@ -91,6 +91,7 @@ test('docs/client.md: its example, which the compiler has checked, runs', async 
     'normal to high string',
     'true',
     'WorkflowFailedError CardDeclined',
+    '100',
     'failed Card 0000 was declined',
     'WorkflowExecutionTimedOutError string true',
     'WorkflowExecutionCanceled true',

@@ -1,6 +1,7 @@
 /**
  * How many requests of a client the service handles at a time: as many as the client sends, until it is overloaded.
- * From then on half as many after each overload, and one more after as many responses as there are places.
+ * From then on one more with each response; and after the next overload a quarter less with each overload, and one more
+ * after as many responses as there are places.
  *
  * It keeps times, not promises or timers: on workerd one request must not wait for a promise of another one.
  */
@@ -19,6 +20,9 @@ export interface SendLimit {
 // Half of the default of SERVICE_MAX_INFLIGHT: there may be other clients.
 const FIRST_LIMIT = 32
 
+// More of the places would be empty with a half, as after a lost packet in TCP.
+const REDUCTION = 0.75
+
 // A request that takes longer only waits, for which it has no place in the service either.
 const PLACE_MS = 2000
 
@@ -26,6 +30,7 @@ const MIN_PAUSE_MS = 10
 
 export function createSendLimit(): SendLimit {
   let limit = Number.POSITIVE_INFINITY
+  let overloads = 0
   let reducedAt = 0
   let waiting = 0
   /** When each was taken, oldest first. */
@@ -54,13 +59,14 @@ export function createSendLimit(): SendLimit {
       return () => places.delete(place)
     },
     completed() {
-      limit += 1 / limit
+      limit += overloads > 1 ? 1 / limit : 1
     },
     overloaded(sentAt) {
       // Those that were sent before are of the same overload.
       if (sentAt < reducedAt) return
       reducedAt = Date.now()
-      limit = Math.max(1, Math.min(limit / 2, FIRST_LIMIT))
+      overloads++
+      limit = overloads === 1 ? FIRST_LIMIT : Math.max(1, limit * REDUCTION)
     },
   }
 }

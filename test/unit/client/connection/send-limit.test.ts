@@ -16,7 +16,7 @@ async function placesOf(limit: SendLimit): Promise<(() => void)[]> {
   return places
 }
 
-test('the send limit: there is none until the service is overloaded, and then half of it with each overload', async () => {
+test('the send limit: there is none until the service is overloaded, and then less with each overload', async () => {
   const places = [createSendLimit(), createSendLimit(), createSendLimit()].map(async (limit, overloads) => {
     for (let count = 0; count < overloads; count++) {
       limit.overloaded(Date.now())
@@ -26,15 +26,20 @@ test('the send limit: there is none until the service is overloaded, and then ha
     return (await placesOf(limit)).length
   })
 
-  expect(await Promise.all(places)).toEqual([100, 32, 16])
+  expect(await Promise.all(places)).toEqual([100, 32, 24])
 })
 
-test('the send limit: grows by one place after as many responses as there are places', async () => {
+test('the send limit: grows with each response, and after another overload with as many as there are places', async () => {
   const limit = createSendLimit()
   limit.overloaded(Date.now())
-  for (let count = 0; count < 33; count++) limit.completed()
+  for (let count = 0; count < 8; count++) limit.completed()
+  limit.overloaded(Date.now())
+  const places = await placesOf(limit)
+  const reduced = places.length
+  for (let count = 0; count < 31; count++) limit.completed()
+  await vi.advanceTimersByTimeAsync(500)
 
-  expect(await placesOf(limit)).toHaveLength(33)
+  expect([reduced, places.length]).toEqual([30, 31])
 })
 
 test('the send limit: a place is free again when the request has ended, or when it only waits', async () => {
