@@ -24,7 +24,8 @@ export function toResult(
     input,
     output: outcome.status === 'completed' ? outcome.output : null,
     trace: trace ?? traceInEnd ?? null,
-    error: error?.message ?? null,
+    // A failure may have no message: `error` says that there is one.
+    error: error && (error.message || error.name),
     errorDetails: error,
   }
 }

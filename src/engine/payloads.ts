@@ -69,7 +69,7 @@ function assertSize(payloads: Payload[], maxBytes: number): void {
   if (bytes <= maxBytes) return
   throw new ServiceError(
     'PayloadTooLargeError',
-    `The payload is ${bytes} bytes as encoded for the engine; the limit is ${maxBytes} bytes`,
+    `The payload is ${bytes} bytes as encoded for the engine; the limit is ${maxBytes} bytes. Store large values elsewhere and send a reference`,
     { details: { source: 'gateway' } },
   )
 }

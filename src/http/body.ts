@@ -112,5 +112,8 @@ function timedOut(timeoutMs: number): ServiceError {
 }
 
 function tooLarge(maxBytes: number): ServiceError {
-  return new ServiceError('PayloadTooLargeError', `The request body is larger than ${maxBytes} bytes`)
+  return new ServiceError(
+    'PayloadTooLargeError',
+    `The request body is larger than ${maxBytes} bytes; store large values elsewhere and send a reference`,
+  )
 }

@@ -67,6 +67,8 @@ export function observe({ log, metrics = null }: Observers): (c: Context<Env>, s
     return () =>
       whenSent(c, () => {
         const status = statusOf(c)
+        // The error that ends the work of a client that has left, which nobody receives.
+        if (status === CLIENT_CLOSED_REQUEST) c.set('facts', withoutError(c.get('facts')))
         const route = routePattern(c)
         const ms = performance.now() - startedAt
         metrics?.requestEnded({ method, route, status, ms })
@@ -82,6 +84,10 @@ export function observe({ log, metrics = null }: Observers): (c: Context<Env>, s
         })
       })
   }
+}
+
+function withoutError({ error: _, ...facts }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return facts
 }
 
 function withFields(log: Log, more: Readonly<Record<string, unknown>>): Log {

@@ -19,7 +19,22 @@ export function queryParameters<T>(c: Context, schema: z.ZodMiniType<T>): T {
     else maps.set(map, [...(maps.get(map) ?? []), [key, value]])
   }
   const objects = [...maps].map(([name, pairs]) => [name, toObject(pairs, name)] as const)
-  return validate(schema, toObject([...parameters, ...objects]))
+  return validate(schema, toObject([...parameters, ...objects]), adviceFor)
+}
+
+// Names that other APIs have for the same.
+const OTHER_NAMES = new Map([
+  ['limit', 'pageSize'],
+  ['workflowType', 'workflowName'],
+  ['longPollTimeoutMs', 'wait'],
+])
+
+function adviceFor(parameters: unknown): string | null {
+  const given = Object.keys(parameters as object).flatMap((name) => {
+    const known = OTHER_NAMES.get(name)
+    return known === undefined ? [] : [`use ${known} instead of ${name}`]
+  })
+  return given.length === 0 ? null : given.join(', ')
 }
 
 function decodePairs(search: string): [string, string][] {

@@ -32,7 +32,7 @@ describe('encode', () => {
     expect(await createPayloads({ codec: null, maxBytes: bytes }).encode(['é', 1])).not.toBeNull()
     expect(await refusal(createPayloads({ codec: null, maxBytes: bytes - 1 }).encode(['é', 1]))).toEqual({
       error: 'PayloadTooLargeError',
-      message: `The payload is ${bytes} bytes as encoded for the engine; the limit is ${bytes - 1} bytes`,
+      message: `The payload is ${bytes} bytes as encoded for the engine; the limit is ${bytes - 1} bytes. Store large values elsewhere and send a reference`,
       source: 'gateway',
     })
   })

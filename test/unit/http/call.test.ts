@@ -45,6 +45,7 @@ test('call: is aborted when the client disconnects, which is not an error', asyn
   await answered
 
   expect(events).toMatchObject([{ level: 'info', fields: { status: 499, route: '/workflow/:id/result' } }])
+  expect(events[0]?.fields).not.toHaveProperty('error')
 })
 
 test('call: is aborted at shutdown, and a later one from its start', async () => {

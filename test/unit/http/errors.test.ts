@@ -66,6 +66,27 @@ test('problem: has a source, which an error can override', async () => {
   expect(bodies.map((body) => body.source)).toEqual(['workflow', 'engine', 'engine'])
 })
 
+test('NotFoundError: leads from the root to the document, from cancel to stop, and nowhere else', async () => {
+  const messageOf = async (api: ReturnType<typeof makeApi>, method: string, path: string) =>
+    (await (await api.call(method, path)).json()).message
+  const plain = makeApi()
+  const withPage = makeApi({ readDocsFile: async () => null })
+
+  expect(await messageOf(plain, 'GET', '/')).toBe('Route / not found. GET /openapi.json describes the API')
+  expect(await messageOf(withPage, 'GET', '/')).toMatch(/ and GET \/docs shows it$/)
+  expect(await messageOf(plain, 'POST', '/workflow/w/cancel')).toMatch(/send PATCH \/workflow\/:id\/stop$/)
+  expect(await messageOf(plain, 'GET', '/workflow/w/nothing')).toBe('Route /workflow/w/nothing not found')
+})
+
+test('ValidationError: names the parameter that another API calls differently', async () => {
+  const { call } = makeApi()
+
+  const message = async (path: string) => (await (await call('GET', path)).json()).message
+
+  expect(await message('/workflow/runs?limit=5')).toBe('/limit is not a known field; use pageSize instead of limit')
+  expect(await message('/workflow/runs?size=5')).toBe('/size is not a known field')
+})
+
 test('Portico-Error-Source: is on every error, also one without a body or a route, and on nothing else', async () => {
   const { call } = makeApi({
     auth: { tokens: ['s3cret'] },
