@@ -7,8 +7,10 @@ import { isSame, type Report } from './violation.ts'
 const COMMIT_MS = 5000
 
 export function checkReads(operations: readonly Operation[], index: RunIndex, report: Report): void {
+  const named = firstNamed(operations)
   for (const operation of operations) {
     if (operation.outcome !== 'acknowledged') continue
+    if (READS_OF_LATEST.has(operation.op)) checkLatest(operation, index, named, report)
     if (operation.op === 'run' || operation.op === 'result') checkResult(operation, index, report)
     if (operation.op === 'status') checkStatus(operation, index, report)
     if (operation.op === 'query') checkQuery(operation, index, report)
@@ -25,7 +27,6 @@ function checkResult(operation: Operation, index: RunIndex, report: Report): voi
     report('wrong run', operation, `the result of ${asked} is that of ${run.runId}`)
   if (run.status === 'continued' && asked === undefined)
     report('wrong run', operation, `${run.runId} has no result: it continues as another run`)
-  if (op === 'result' && asked === undefined) checkLatest(operation, run, index, report)
   if (answer.status !== run.status)
     report('wrong status', operation, `the result says ${answer.status}, but ${run.runId} is ${run.status}`)
   if (answer.output !== undefined && !isSame(answer.output ?? null, run.output))
@@ -38,7 +39,6 @@ function checkStatus(operation: Operation, index: RunIndex, report: Report): voi
   if (run === null) return
   if (asked !== undefined && run.runId !== asked)
     report('wrong run', operation, `the status of ${asked} is that of ${run.runId}`)
-  if (asked === undefined) checkLatest(operation, run, index, report)
   const wasOpen = run.closedAt === null || run.closedAt > startedAt - COMMIT_MS
   const wasClosed = run.closedAt !== null && run.closedAt <= endedAt
   const isOpen = answer.status === 'running' || answer.status === 'paused'
@@ -46,13 +46,26 @@ function checkStatus(operation: Operation, index: RunIndex, report: Report): voi
     report('wrong status', operation, `says ${answer.status}, but ${run.runId} is ${run.status}`)
 }
 
-/** Without a run id, a read is about the run that was the latest one when it began, or about a later one. */
-function checkLatest({ workflowId, startedAt }: Operation, run: RecordedRun, index: RunIndex, report: Report): void {
+const READS_OF_LATEST: ReadonlySet<string> = new Set(['result', 'status'])
+
+/** When a response first named each run (epoch milliseconds): from then on clients know that it exists. */
+function firstNamed(operations: readonly Operation[]): ReadonlyMap<string, number> {
+  const named = new Map<string, number>()
+  for (const { answer, endedAt } of operations)
+    if (answer.runId !== undefined) named.set(answer.runId, Math.min(endedAt, named.get(answer.runId) ?? endedAt))
+  return named
+}
+
+/** Without a run id, a read is about a run that is not older than one that a response has named before. */
+function checkLatest(operation: Operation, index: RunIndex, named: ReadonlyMap<string, number>, report: Report): void {
+  const { workflowId, runId, startedAt, answer } = operation
+  const run = answer.runId === undefined ? undefined : index.byId(answer.runId)
+  if (runId !== undefined || run === undefined) return
   const later = index
     .ofWorkflow(workflowId)
-    .find((other) => other.startedAt > run.startedAt && other.startedAt + COMMIT_MS < startedAt)
+    .find((other) => other.startedAt > run.startedAt && (named.get(other.runId) ?? startedAt) < startedAt)
   if (later !== undefined)
-    report('wrong run', null, `a read of ${workflowId} is about ${run.runId}, but ${later.runId} is later`)
+    report('wrong run', operation, `of ${workflowId} is about ${run.runId}, but ${later.runId} is later`)
 }
 
 /** The state has messages that the runs received, each once. */

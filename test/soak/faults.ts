@@ -34,34 +34,44 @@ const CALL_FAULTS: readonly [[string, Fault], ...[string, Fault][]] = [
   ['stream of the engine reset', 'calm'],
 ]
 
-const CALL_EVERY_MS = 700
+// For each method.
+const CALL_EVERY_MS = 3000
 const FIRST_OUTAGE_AFTER_MS = 5000
 const OUTAGE_EVERY_MS = 9000
 
 /** Injects faults until the signal aborts. */
-export function injectFaults(world: World, random: Random, stopped: AbortSignal): FaultLog {
+export function injectFaults(
+  world: World,
+  random: Random,
+  { causesOutages }: { causesOutages: boolean },
+  stopped: AbortSignal,
+): FaultLog {
   const injected = new Map<string, number>()
   const count = (name: string) => void injected.set(name, (injected.get(name) ?? 0) + 1)
   const ended = Promise.all([
     disturbCalls(world, random, stopped, count),
-    causeOutages(world, random, stopped, count),
+    causesOutages && causeOutages(world, random, stopped, count),
   ]).then(() => {})
   return { injected, ended }
 }
 
+/** The next call of a method fails, again and again. */
 async function disturbCalls(
   { faultProxy }: World,
   random: Random,
   stopped: AbortSignal,
   count: (name: string) => void,
 ): Promise<void> {
-  while (await passes(random.below(2 * CALL_EVERY_MS), stopped)) {
-    const [name, fault] = random.pick(CALL_FAULTS)
-    const method = random.pick(METHODS)
-    const remove = faultProxy.on({ method, containing: '', fault, times: 1 })
-    if (!(await passes(CALL_EVERY_MS, stopped))) remove()
-    count(`${name}: ${method}`)
-  }
+  await Promise.all(
+    METHODS.map(async (method) => {
+      while (await passes(random.below(2 * CALL_EVERY_MS), stopped)) {
+        const [name, fault] = random.pick(CALL_FAULTS)
+        const remove = faultProxy.on({ method, containing: '', fault, times: 1 })
+        if (!(await passes(CALL_EVERY_MS / 2, stopped))) remove()
+        count(`${name}: ${method}`)
+      }
+    }),
+  )
 }
 
 async function causeOutages(

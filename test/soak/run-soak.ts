@@ -21,6 +21,12 @@ export interface SoakOptions {
   seed: number
   /** Of the record and the report. */
   folder: string
+  /** The load also continues until there are so many operations: a busy machine takes longer for them. */
+  minOperations: number
+  /** Whether replicas, workers and the engine are replaced, too. */
+  causesOutages: boolean
+  /** Which of `http`, `portico` and `cli` take part. */
+  clients: readonly string[]
   /** Whether the memory, timers and sockets of a replica are compared, which takes more than two minutes. */
   measuresGrowth: boolean
   print(line: string): void
@@ -35,26 +41,28 @@ const SETTLED_MS = 70_000
 const MAX_HEAP_GROWTH_BYTES = 6 * 2 ** 20
 const MAX_MORE_HANDLES = 10
 
-export async function runSoak({ minutes, seed, folder, measuresGrowth, print }: SoakOptions): Promise<SoakReport> {
+export async function runSoak(options: SoakOptions): Promise<SoakReport> {
+  const { minutes, seed, folder, measuresGrowth, print } = options
   const world = await startWorld(seed)
   const recordFile = join(folder, `record-${seed}.jsonl`)
   const recorder = createRecorder(recordFile)
   const stopped = new AbortController()
-  const faults = injectFaults(world, createRandom(seed + 1), stopped.signal)
+  const faults = injectFaults(world, createRandom(seed + 1), options, stopped.signal)
   faults.ended.catch(() => {}) // Awaited below.
 
   async function load(forMinutes: number, phase: number): Promise<void> {
     const endsAt = Date.now() + forMinutes * 60_000
     const { operations } = recorder.recording
     const progress = setInterval(() => print(`  ${operations.length} operations`), 30_000)
-    const clients = clientsOf(world.balancer.url)
-    const [http] = clients
+    const http = { name: 'http', send: httpClient(world.balancer.url) }
+    const clients = clientsOf(world.balancer.url).filter(({ name }) => options.clients.includes(name))
     await Promise.all(
       Array.from({ length: CLIENTS }, async (_, number) => {
         const random = createRandom(seed + 2 + number + phase * CLIENTS)
         let ids = 0
         const newId = (kind: string) => `${kind}-${seed}-${phase}-${number}-${++ids}`
-        await runScenarios({ recorder, random, http, clients, newId }, () => Date.now() >= endsAt)
+        const isOver = () => Date.now() >= endsAt && operations.length >= options.minOperations
+        await runScenarios({ recorder, random, http, clients: [http, ...clients], newId }, isOver)
       }),
     )
     clearInterval(progress)
@@ -85,13 +93,12 @@ export async function runSoak({ minutes, seed, folder, measuresGrowth, print }: 
   }
 }
 
-/** Bare HTTP is first. The command line takes a process for each operation, so fewer of them use it. */
-function clientsOf(url: string): [SoakClient, ...SoakClient[]] {
+/** The command line takes a process for each operation, so fewer of them use it. */
+function clientsOf(url: string): SoakClient[] {
   return [
     { name: 'http', send: httpClient(url) },
     { name: 'portico', send: porticoClient(url) },
     { name: 'portico', send: porticoClient(url) },
-    { name: 'http', send: httpClient(url) },
     { name: 'portico', send: porticoClient(url) },
     { name: 'cli', send: cliClient(url) },
   ]

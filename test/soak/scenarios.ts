@@ -170,6 +170,8 @@ async function shareId(context: ScenarioContext): Promise<void> {
   await perform(context, { op: 'signal', workflowId, handler: 'apply', payload: next, marker: next, key: next })
   await perform(context, { op: 'result', workflowId, runId, marker: null })
   await endLedger(context, subject)
+  await takeOver(context, other, workflowId)
+  await endLedger(context, subject)
 }
 
 /** Starts a run with this id as soon as it is free. */
@@ -204,8 +206,10 @@ async function startTwins(context: ScenarioContext): Promise<void> {
   const workflowId = newId('twins')
   const marker = newId('start')
   const op = random.pick<'run' | 'start'>(['run', 'start'])
-  const intent: Intent = { op, workflowId, workflowName: 'echo', input: { marker }, marker, key: marker }
+  const intent: Intent = { op, workflowId, workflowName: 'chain', input: { marker, links: 1 }, marker, key: marker }
   await Promise.all([1, 2, 3].map(() => recorder.perform(http, intent)))
+  await repeat(context, intent)
+  await perform(context, { op: 'result', workflowId, marker: null })
   await repeat(context, intent)
 }
 
@@ -225,13 +229,13 @@ async function useExisting(context: ScenarioContext): Promise<void> {
 
 /** Resets a closed run to its last step. */
 async function resetSteps(context: ScenarioContext): Promise<void> {
-  const { newId, recorder, http } = context
+  const { newId } = context
   const workflowId = newId('steps')
   const marker = newId('start')
   const run: Intent = { op: 'run', workflowId, workflowName: 'steps', input: { marker, count: 2 }, marker, key: marker }
   const { answer } = await repeat(context, run)
   if (answer.runId === undefined) return
-  await recorder.perform(http, { op: 'reset', workflowId, runId: answer.runId, marker: newId('reset') })
+  await perform(context, { op: 'reset', workflowId, runId: answer.runId, marker: newId('reset') })
   await perform(context, { op: 'result', workflowId, marker: null })
   await perform(context, { op: 'result', workflowId, runId: answer.runId, marker: null })
 }

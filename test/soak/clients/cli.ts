@@ -25,7 +25,7 @@ export function cliClient(url: string): Send {
   return async (intent) => {
     const { code, stdout, stderr } = await run(argumentsOf(intent), url)
     const body = parse(stdout)
-    if (isError(body)) return failed(intent, body.error, body.message, body.runId === undefined ? {} : body)
+    if (isError(body)) return failed(intent, body.error, body.message, body)
     // A run that did not complete is printed as a result, too.
     if (body !== undefined && (code === 0 || intent.op === 'run' || intent.op === 'result'))
       return acknowledged(intent, body)
@@ -80,6 +80,7 @@ interface Problem {
   error: string
   message: string
   runId?: string
+  mayHaveTakenEffect?: boolean
 }
 
 function isError(body: unknown): body is Problem {

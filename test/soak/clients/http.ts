@@ -25,15 +25,11 @@ interface Body {
 }
 
 function read(intent: Intent, { ok, status, headers }: Response, body: Body | null): Performed {
-  if (!ok) return failed(intent, body?.error ?? String(status), body?.message ?? '', idsOf(body))
+  if (!ok) return failed(intent, body?.error ?? String(status), body?.message ?? '', body ?? {})
   const replayed = headers.get('Idempotency-Replayed')
   const done = acknowledged(intent, body, replayed)
   // A start that found the run of another request.
   return headers.get('Portico-Started') === 'false' ? { ...done, answer: { ...done.answer, started: false } } : done
-}
-
-function idsOf(body: Body | null) {
-  return body?.runId === undefined ? {} : { runId: body.runId }
 }
 
 function pathOf({ op, workflowId, runId, handler = '' }: Intent): string {

@@ -47,14 +47,26 @@ const REFUSALS = new Set([
 /** An update that a run has accepted is lost with the run: the response does not say which of both happened. */
 const MAY_HAVE_BEEN_ACCEPTED = new Set(['WorkflowNotRunningError'])
 
+/** What errors have besides their name and message. */
+export interface FailedRun {
+  runId?: string
+  mayHaveTakenEffect?: boolean
+}
+
 /** What an error says about the operation. */
-export function failed({ op }: Intent, error: string, message: string, answer: Answer = {}): Performed {
-  const isOpen = (op === 'update' || op === 'update-with-start') && MAY_HAVE_BEEN_ACCEPTED.has(error)
-  const said = { ...answer, error: `${error}: ${message}`.slice(0, 300) }
+export function failed(
+  { op }: Intent,
+  error: string,
+  message: string,
+  { runId, mayHaveTakenEffect = false }: FailedRun = {},
+): Performed {
+  const isOpen =
+    mayHaveTakenEffect || (MAY_HAVE_BEEN_ACCEPTED.has(error) && (op === 'update' || op === 'update-with-start'))
+  const answer = { ...(runId !== undefined && { runId }), error: `${error}: ${message}`.slice(0, 300) }
   // `run` has started its run, which has not ended yet.
-  if (op === 'run' && error === 'WorkflowExecutionTimedOutError' && answer.runId !== undefined)
-    return { outcome: 'acknowledged', answer: said }
-  return { outcome: REFUSALS.has(error) && !isOpen ? 'refused' : 'unknown', answer: said }
+  if (op === 'run' && error === 'WorkflowExecutionTimedOutError' && runId !== undefined)
+    return { outcome: 'acknowledged', answer }
+  return { outcome: REFUSALS.has(error) && !isOpen ? 'refused' : 'unknown', answer }
 }
 
 /** What a response says. `body` is that of the API. */

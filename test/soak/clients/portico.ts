@@ -13,8 +13,7 @@ export function porticoClient(url: string): Send {
       return acknowledged(intent, await call(client, intent))
     } catch (error) {
       if (!(error instanceof PorticoError)) return failed(intent, 'Error', String(error))
-      const { runId } = error
-      return failed(intent, error.error, error.message, runId === undefined ? {} : { runId })
+      return failed(intent, error.error, error.message, error)
     }
   }
 }
