@@ -99,6 +99,17 @@ export function cliOutput(): void {
     expect(JSON.parse(stdout)).toMatchObject({ accepted: true, warnings: [long] })
   })
 
+  test('portico signal: a signal that the catalog does not list is sent, with a warning', async ({ portico }) => {
+    await portico(['start', 'messages', '--id', 'misspelled'])
+
+    const { code, stdout, stderr } = await portico(['signal', 'misspelled', 'finnish'])
+
+    expect([code, JSON.parse(stdout).accepted]).toEqual([0, true])
+    expect(stderr).toBe(`warning: ${JSON.parse(stdout).warnings[0]}\n`)
+    expect(stderr).toContain('add, finish')
+    await portico(['terminate', 'misspelled'])
+  })
+
   test('portico query: `warnings` of a handler are part of its result', async ({ portico }) => {
     await portico(['start', 'messages', '--id', 'warner', '--input', '{"warnings":["mine"]}'])
     await portico(['signal', 'warner', 'add', '--input', '{"warnings":["mine"]}'])
