@@ -39,7 +39,7 @@ try {
   console.log(error.error, error.result?.errorDetails?.name)
 }
 
-const guests = Array.from({ length: 100 }, (_, index) => `guest ${index}`).values()
+const guests = Array.from({ length: 100 }, (_, index) => `guest-${index}`).values()
 let started = 0
 async function startNext() {
   for (const name of guests) {
