@@ -2,6 +2,7 @@
 import type { temporal } from '@temporalio/proto'
 import { type ErrorFacts, idInUse, ServiceError } from '../domain/errors.ts'
 import { ResourceExhaustedCause } from '../temporal/enums.ts'
+import type { Failure } from '../temporal/failure.ts'
 import { GrpcCode } from '../temporal/grpc-code.ts'
 import { type ErrorDetail, RpcError } from './transport/transport.ts'
 
@@ -88,6 +89,13 @@ export function isGoneOrClosed(error: unknown): error is RpcError {
 
 export function isQueryFailure(error: unknown): error is RpcError {
   return error instanceof RpcError && error.code === GrpcCode.INVALID_ARGUMENT && hasDetail(error, 'QueryFailedFailure')
+}
+
+/** Some SDKs send the failure of the query handler; of the others only the message is known. */
+export function queryFailure({ details, message }: RpcError): Failure {
+  const { fields = {} } = details.find(({ name }) => name === 'QueryFailedFailure') ?? {}
+  const failure = 'failure' in fields ? (fields.failure as Failure | null) : null
+  return failure?.message || failure?.encodedAttributes ? failure : { message }
 }
 
 const RETRYABLE: ReadonlySet<number> = new Set([

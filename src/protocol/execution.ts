@@ -24,6 +24,8 @@ export function isOpen(status: Status): status is OpenStatus {
 export interface ErrorCause {
   name: string
   message: string
+  /** The values that the user's code has added to the failure: `details` of an `ApplicationFailure`. */
+  details: unknown[]
   cause: ErrorCause | null
 }
 

@@ -26,11 +26,16 @@ export function workflowTaskFailure(event: HistoryEvent): Failure | null {
   return timedOut?.timeoutType === TimeoutType.START_TO_CLOSE ? TIMED_OUT : null
 }
 
-/** The worker's message, without details of its machine. */
+/** The worker's message, without details of its machine, and therefore without values that it has added. */
 export async function toTaskError(failure: Failure, payloads: Pick<PayloadReader, 'decode'>): Promise<ErrorCause> {
   return redactCauses(toErrorCause(await decodeFailure(failure, payloads)))
 }
 
 function redactCauses({ name, message, cause }: ErrorCause): ErrorCause {
-  return { name, message: redactMachineDetails(message) || 'no reason given', cause: cause && redactCauses(cause) }
+  return {
+    name,
+    message: redactMachineDetails(message) || 'no reason given',
+    details: [],
+    cause: cause && redactCauses(cause),
+  }
 }

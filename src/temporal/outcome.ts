@@ -92,7 +92,7 @@ function nextRunIdOf(event: HistoryEvent): string | null {
 
 function closingError(name: string, sentence: string, reason: string | null): ErrorDetails {
   const message = reason ? `${sentence}: ${reason}` : sentence
-  return { name, message, retryable: name === 'TimeoutFailure', activityId: null, cause: null }
+  return { name, message, retryable: name === 'TimeoutFailure', activityId: null, details: [], cause: null }
 }
 
 function cancelReason(events: readonly HistoryEvent[]): string | null {

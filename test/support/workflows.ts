@@ -361,7 +361,13 @@ export async function messages(): Promise<{ gathered: unknown[]; value: unknown 
     },
   )
   setHandler(defineUpdate<never>('fails'), () => {
-    throw ApplicationFailure.nonRetryable('the update refuses', 'UpdateRefused')
+    throw ApplicationFailure.create({
+      message: 'the update refuses',
+      type: 'UpdateRefused',
+      nonRetryable: true,
+      details: [{ sku: '42' }, 'sold out'],
+      cause: ApplicationFailure.create({ message: 'out of stock', type: 'Stock', details: [0] }),
+    })
   })
   setHandler(defineUpdate<never>('throws'), () => {
     throw new Error('a bug in the update')

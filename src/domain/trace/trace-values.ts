@@ -2,7 +2,7 @@
 import { isObject } from '../../lib/is-object.ts'
 import { pointerKeys } from '../../lib/json-pointer.ts'
 import { redactSecrets } from '../../protocol/secret-names.ts'
-import type { EncodedPayload, TraceEntry } from '../../protocol/trace/entry.ts'
+import type { EncodedPayload, TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
 import type { Call } from '../call.ts'
 import type { Engine } from '../engine.ts'
 import { ServiceError } from '../errors.ts'
@@ -58,13 +58,17 @@ async function decodeOrNull(
   }
 }
 
-/**
- * A copy of the entry with `value` at `path`. The message of an error is decoded from the attributes of its failure.
- */
+/** A copy of the entry with the decoded `value` at `path`. */
 function put(entry: TraceEntry, path: readonly string[], value: unknown): TraceEntry {
-  const isMessage = path[0] === 'error' && path.at(-1) === 'message'
-  const message = isObject(value) && typeof value.message === 'string' ? value.message : value
-  return setAt(entry, path, isMessage && typeof message !== 'string' ? '[encoded]' : message) as TraceEntry
+  return setAt(entry, path, path[0] === 'error' ? toErrorMember(path, value) : value) as TraceEntry
+}
+
+/** The message of an error may be decoded from the attributes of its failure. */
+function toErrorMember(path: readonly string[], value: unknown): unknown {
+  if (path.at(-1) === 'details') return Array.isArray(value) ? value : ['[encoded]']
+  if (path.at(-1) !== 'message') return value
+  const message = isObject(value) ? value.message : value
+  return typeof message === 'string' ? message : '[encoded]'
 }
 
 function setAt(holder: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
@@ -76,11 +80,20 @@ function setAt(holder: unknown, [key, ...rest]: readonly string[], value: unknow
 
 function withoutSecrets(entry: TraceEntry): TraceEntry {
   const { encoded: _, ...rest } = entry
-  const { input, output, attributes } = entry
+  const { input, output, error, attributes } = entry
   return {
     ...rest,
+    ...(error && { error: withoutSecretDetails(error) }),
     ...(input !== undefined && { input: redactSecrets(input) }),
     ...(output !== undefined && { output: redactSecrets(output) }),
     ...(attributes !== undefined && { attributes: redactSecrets(attributes) as Record<string, unknown> }),
+  }
+}
+
+function withoutSecretDetails({ details, cause, ...error }: TraceError): TraceError {
+  return {
+    ...error,
+    ...(details && { details: redactSecrets(details) as unknown[] }),
+    cause: cause && withoutSecretDetails(cause),
   }
 }

@@ -3,9 +3,11 @@ import type { Message } from '../../domain/engine.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
 import { outputStoredElsewhere } from '../../domain/stored-elsewhere.ts'
+import { decodeFailure, toErrorDetails } from '../../temporal/failure.ts'
 import { toStatus } from '../../temporal/status.ts'
 import { type EngineContext, executionIds, toExecution } from '../context.ts'
-import { isQueryFailure, toServiceError } from '../errors.ts'
+import { isQueryFailure, queryFailure, toServiceError } from '../errors.ts'
+import type { RpcError } from '../transport/transport.ts'
 import { missingHandler } from './diagnosis/missing-handler.ts'
 import { requestHeaders } from './request-headers.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
@@ -33,7 +35,8 @@ export async function query(context: EngineContext, ref: ExecutionRef, message: 
   } catch (error) {
     if (!isQueryFailure(error))
       throw toServiceError(error, { kind: 'read', waitsForWorker: true, details: executionIds(ref) })
-    throw (await missingHandler(context, ref, 'query', message, error.message, call)) ?? failed(ref, message, error)
+    const missing = await missingHandler(context, ref, 'query', message, error.message, call)
+    throw missing ?? (await failed(context, ref, message, error))
   }
 }
 
@@ -44,7 +47,13 @@ function rejected(ref: ExecutionRef, status: number | null | undefined): Service
   return new ServiceError('WorkflowNotReadyError', message, { details: { ...executionIds(ref), workflowStatus } })
 }
 
-function failed(ref: ExecutionRef, { name }: Message, cause: Error): ServiceError {
-  const message = `Query "${name}" of workflow ${ref.workflowId} failed: ${cause.message}`
-  return new ServiceError('QueryFailedError', message, { cause, details: executionIds(ref) })
+async function failed(
+  { payloads }: EngineContext,
+  ref: ExecutionRef,
+  { name }: Message,
+  cause: RpcError,
+): Promise<ServiceError> {
+  const errorDetails = toErrorDetails(await decodeFailure(queryFailure(cause), payloads))
+  const message = `Query "${name}" of workflow ${ref.workflowId} failed: ${errorDetails.message}`
+  return new ServiceError('QueryFailedError', message, { cause, details: { ...executionIds(ref), errorDetails } })
 }

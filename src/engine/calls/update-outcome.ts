@@ -163,13 +163,14 @@ export async function toUpdateError(
   failure: Failure,
   call: Call,
 ): Promise<ServiceError> {
-  const { name, message: reason } = toErrorDetails(await decodeFailure(failure, context.payloads))
+  const errorDetails = toErrorDetails(await decodeFailure(failure, context.payloads))
+  const { name, message: reason } = errorDetails
   if (name === 'AcceptedUpdateCompletedWorkflow' && failure.source === 'Server')
     return closedBeforeUpdate(context, ref, updateId, call)
   const missing = await missingHandler(context, ref, 'update', message, reason, call)
   if (missing !== null) return missing
   const text = `Update "${message.name}" of workflow ${ref.workflowId} failed: ${reason}`
-  return new ServiceError('UpdateFailedError', text, { details: { ...executionIds(ref), updateId } })
+  return new ServiceError('UpdateFailedError', text, { details: { ...executionIds(ref), updateId, errorDetails } })
 }
 
 async function closedBeforeUpdate(

@@ -79,7 +79,8 @@ function toEntry(value: unknown): TraceEntry | null {
   )
     return null
   if (!isInstant(at) || (phase !== 'began' && phase !== 'ended')) return null
-  const error = toError(value.error, MAX_CAUSES)
+  const encoded = Array.isArray(value.encoded) ? value.encoded.filter(isShortString) : null
+  const error = toError(value.error, MAX_CAUSES, '/error', encoded ?? [])
   return {
     id,
     parentId,
@@ -91,16 +92,20 @@ function toEntry(value: unknown): TraceEntry | null {
     ...(value.output !== undefined && { output: value.output }),
     ...(error !== null && { error }),
     ...(isObject(value.attributes) && { attributes: value.attributes }),
-    ...(Array.isArray(value.encoded) && { encoded: value.encoded.filter(isShortString) }),
+    ...(encoded !== null && { encoded }),
     ...(isShortString(value.redacted) && { redacted: value.redacted }),
   }
 }
 
-function toError(value: unknown, left: number): TraceError | null {
+/** Message and details may be encoded: then they are objects until they are decoded. */
+function toError(value: unknown, left: number, pointer: string, encoded: readonly string[]): TraceError | null {
   if (!isObject(value) || left < 0) return null
-  const { name, message, cause } = value
-  if (typeof name !== 'string' || typeof message !== 'string') return null
-  return { name, message, cause: toError(cause, left - 1) }
+  const { name, message, details } = value
+  if (typeof name !== 'string') return null
+  if (typeof message !== 'string' && !encoded.includes(`${pointer}/message`)) return null
+  const hasDetails = Array.isArray(details) || encoded.includes(`${pointer}/details`)
+  const cause = toError(value.cause, left - 1, `${pointer}/cause`, encoded)
+  return { name, message, ...(hasDetails && { details }), cause } as TraceError
 }
 
 function isShortString(value: unknown): value is string {

@@ -23,8 +23,8 @@ export interface TraceEntry {
   error?: TraceError
   attributes?: Readonly<Record<string, unknown>>
   /**
-   * JSON Pointers into this entry (`/input`, `/input/1`, `/output`, `/attributes`, `/error/message`) of values that are
-   * still encoded by the worker's payload codec: `{metadata, data}`, both in base64.
+   * JSON Pointers into this entry (`/input`, `/input/1`, `/output`, `/attributes`, `/error/message`, `/error/details`)
+   * of values that are still encoded by the worker's payload codec: `{metadata, data}`, both in base64.
    */
   encoded?: readonly string[]
   /** The task queue whose own `redact` was applied to all values of this entry. */
@@ -34,6 +34,8 @@ export interface TraceEntry {
 export interface TraceError {
   name: string
   message: string
+  /** The values that the worker has added to the failure. */
+  details?: unknown[]
   cause: TraceError | null
 }
 

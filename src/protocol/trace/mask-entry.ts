@@ -61,6 +61,11 @@ function isNested(value: unknown): boolean {
   return typeof value === 'object' && value !== null
 }
 
-function maskError({ name, cause }: TraceError): TraceError {
-  return { name, message: REDACTED, cause: cause === null ? null : maskError(cause) }
+function maskError({ name, details, cause }: TraceError): TraceError {
+  return {
+    name,
+    message: REDACTED,
+    ...(details && { details: [REDACTED] }),
+    cause: cause === null ? null : maskError(cause),
+  }
 }

@@ -1,7 +1,7 @@
 import { unwrapOutput } from '../../protocol/older-wrapper.ts'
 import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
 import { toTaskError } from '../failed-task.ts'
-import { decodeFailure, type Failure, toErrorDetails } from '../failure.ts'
+import { decodeFailure, type Failure, toErrorDetails, toTraceError } from '../failure.ts'
 import { type HistoryEvent, toClosing } from '../outcome.ts'
 import { toSingleDecoded } from '../payload.ts'
 import type { PayloadList, PayloadReader } from '../payload-reader.ts'
@@ -59,10 +59,10 @@ async function withFailures(
 ): Promise<TraceEntry> {
   return {
     ...entry,
-    ...(failedTask !== undefined && { error: await toTaskError(failedTask, payloads) }),
+    ...(failedTask !== undefined && { error: toTraceError(await toTaskError(failedTask, payloads)) }),
     ...(failure !== undefined && { error: await ownFailure(failure ?? {}, payloads) }),
     ...(lastFailure != null && {
-      attributes: { ...entry.attributes, lastFailure: await ownFailure(lastFailure, payloads) },
+      attributes: { ...entry.attributes, lastFailure: withoutDetails(await ownFailure(lastFailure, payloads)) },
     }),
     ...(closing !== undefined && (await toEnd(entry, closing, payloads))),
   }
@@ -70,8 +70,12 @@ async function withFailures(
 
 /** The error that the user's code threw, without the engine's wrappers. */
 async function ownFailure(failure: Failure, payloads: PayloadReader): Promise<TraceError> {
-  const { name, message, cause } = toErrorDetails(await decodeFailure(failure, payloads))
-  return { name, message, cause }
+  return toTraceError(toErrorDetails(await decodeFailure(failure, payloads)))
+}
+
+/** Archives encode the values of an error, but not attributes from the engine. */
+function withoutDetails({ name, message, cause }: TraceError): TraceError {
+  return { name, message, cause: cause && withoutDetails(cause) }
 }
 
 async function toEnd(
@@ -88,6 +92,5 @@ async function toEnd(
     return { output, attributes: { ...attributes, ...(storedElsewhere && { storedElsewhere: true }) } }
   }
   if (outcome.status === 'continued') return { attributes }
-  const { name, message, cause } = outcome.error
-  return { attributes, error: { name, message, cause } }
+  return { attributes, error: toTraceError(outcome.error) }
 }

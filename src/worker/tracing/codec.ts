@@ -67,6 +67,7 @@ export async function encodeEntries(entries: readonly TraceEntry[], codec: Codec
     if (isSpanId(entry.id)) encodeValue('/attributes', copy, 'attributes')
     for (let error = copy.error ?? null, pointer = '/error'; error !== null; error = error.cause, pointer += '/cause') {
       encodeValue(`${pointer}/message`, error, 'message')
+      encodeValue(`${pointer}/details`, error, 'details')
     }
     return encoded.length === 0 ? copy : Object.assign(copy, { encoded })
   })

@@ -6,7 +6,7 @@ import { atKey, type Context, TRUNCATED, toJsonString, toJsonValue } from './to-
 /**
  * Called for every value of a trace before it leaves the process, containers before their members. Returns the value to
  * store instead; undefined removes it. `path` is a JSON Pointer into the entry: `/name`, `/input/prompt`,
- * `/attributes/headers/cookie`, `/error/message`.
+ * `/attributes/headers/cookie`, `/error/message`, `/error/details/0`.
  */
 export type Redact = (path: string, value: unknown) => unknown
 
@@ -68,10 +68,12 @@ export function toRedacted(entry: TraceEntry, redact: Redact, limits: Limits): T
 // Readers reject longer names.
 const MAX_NAME_BYTES = MAX_STRING_LENGTH - TRUNCATED.length
 
-function redactedError({ name, message, cause }: TraceError, context: Context): TraceError {
+function redactedError({ name, message, details, cause }: TraceError, context: Context): TraceError {
+  const shown = details && toJsonValue(details, atKey(context, 'details'))
   return {
     name: toJsonString(name, atKey(context, 'name')),
     message: toJsonString(message, atKey(context, 'message')),
+    ...(shown !== undefined && { details: Array.isArray(shown) ? shown : [shown] }),
     cause: cause === null ? null : redactedError(cause, atKey(context, 'cause')),
   }
 }

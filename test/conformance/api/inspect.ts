@@ -110,6 +110,7 @@ export function inspect(api: () => ApiFixture): void {
           message: 'The workflow timed out',
           retryable: true,
           activityId: null,
+          details: [],
           cause: null,
         },
       }),

@@ -112,6 +112,8 @@ export function message(api: () => ApiFixture): void {
       expect.stringContaining('the query does not want to'),
       expect.stringContaining('the query refuses'),
     ])
+    // The SDK of the worker sends no more than the message.
+    expect(refused.body.errorDetails).toMatchObject({ name: 'Error', message: 'the query refuses', details: [] })
     await post(`${workflowId}/signal/finish`)
   })
 
@@ -155,6 +157,15 @@ export function message(api: () => ApiFixture): void {
     expect(refused.body.message).toContain('-1 is not positive')
     expect([failed.status, failed.body.error]).toEqual([422, 'UpdateFailedError'])
     expect(failed.body.message).toContain('the update refuses')
+    expect(refused.body.errorDetails).toMatchObject({ name: 'Error', message: '-1 is not positive', details: [] })
+    expect(failed.body.errorDetails).toEqual({
+      message: 'the update refuses',
+      name: 'UpdateRefused',
+      retryable: false,
+      activityId: null,
+      details: [{ sku: '42' }, 'sold out'],
+      cause: { name: 'Stock', message: 'out of stock', details: [0], cause: null },
+    })
     expect((await post(`${workflowId}/query/state`)).body.value).toBeNull()
     await post(`${workflowId}/signal/finish`)
   })

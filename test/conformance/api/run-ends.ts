@@ -73,10 +73,12 @@ export function runEnds(api: () => ApiFixture): void {
       name: 'Outer',
       retryable: false,
       activityId: null,
+      details: [{ code: 17 }],
       cause: {
         name: 'Middle',
         message: 'in the middle',
-        cause: { name: 'Error', message: 'the root cause', cause: null },
+        details: [],
+        cause: { name: 'Error', message: 'the root cause', details: [], cause: null },
       },
     })
     expect(activity.errorDetails).toEqual({
@@ -84,7 +86,8 @@ export function runEnds(api: () => ApiFixture): void {
       name: 'BadInput',
       retryable: false,
       activityId: '1',
-      cause: { name: 'Error', message: 'the cause below', cause: null },
+      details: [{ field: 'name' }],
+      cause: { name: 'Error', message: 'the cause below', details: [], cause: null },
     })
     expect(retryable.errorDetails).toMatchObject({ name: 'Flaky', retryable: true })
   })
@@ -115,7 +118,7 @@ export function runEnds(api: () => ApiFixture): void {
       status: 'canceled',
       output: null,
       error: 'The workflow was canceled: enough',
-      errorDetails: { name: 'CanceledFailure', retryable: false, activityId: null, cause: null },
+      errorDetails: { name: 'CanceledFailure', retryable: false, activityId: null, details: [], cause: null },
     })
   })
 
@@ -132,7 +135,7 @@ export function runEnds(api: () => ApiFixture): void {
       status: 'terminated',
       output: null,
       error: 'The workflow was terminated: no use',
-      errorDetails: { name: 'TerminatedFailure', retryable: false, activityId: null, cause: null },
+      errorDetails: { name: 'TerminatedFailure', retryable: false, activityId: null, details: [], cause: null },
     })
   })
 

@@ -19,6 +19,19 @@ export const errors: Record<string, ClientCase> = {
     equal([handler.status, typeof handler.workflowId], [404, 'string'])
   },
 
+  async 'errors: errorDetails has the type, the details and the causes of a failed update'({ connect }) {
+    const run = await connect().start('messages')
+
+    const { errorDetails } = await failure(run.update('fails'), 'UpdateFailedError')
+
+    equal(
+      [errorDetails?.name, errorDetails?.details, errorDetails?.retryable],
+      ['UpdateRefused', [{ sku: '42' }, 'sold out'], false],
+    )
+    equal([errorDetails?.cause?.name, errorDetails?.cause?.details], ['Stock', [0]])
+    await run.signal('finish')
+  },
+
   async 'errors: a wrong token is an UnauthorizedError'({ connect }) {
     equal((await failure(connect({ token: 'wrong' }).status(anId()), 'UnauthorizedError')).status, 401)
   },

@@ -124,6 +124,7 @@ export function running(fixture: EngineFixture): void {
         message: 'The workflow was canceled: enough',
         retryable: false,
         activityId: null,
+        details: [],
         cause: null,
       },
     })

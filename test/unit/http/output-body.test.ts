@@ -38,7 +38,14 @@ test('body=output: a workflow that returned nothing has the body null', async ()
 })
 
 test('body=output: a workflow that did not complete is a 422 with its failure', async () => {
-  const errorDetails = { message: 'no', name: 'CardDeclined', retryable: false, activityId: '2', cause: null }
+  const errorDetails = {
+    message: 'no',
+    name: 'CardDeclined',
+    retryable: false,
+    activityId: '2',
+    details: [],
+    cause: null,
+  }
   const { run } = makeOutputApi({ status: 'failed', output: null, error: 'no', errorDetails })
 
   const response = await run('body=output')

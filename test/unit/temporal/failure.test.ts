@@ -24,6 +24,7 @@ test('toErrorDetails: is the failure itself when it has no wrapper', () => {
     name: 'OutOfStock',
     retryable: true,
     activityId: null,
+    details: [],
     cause: null,
   })
 })
@@ -34,6 +35,7 @@ test('toErrorDetails: unwraps an activity and names it', () => {
     name: 'CardDeclined',
     retryable: true,
     activityId: '7',
+    details: [],
     cause: null,
   })
 })
@@ -68,6 +70,7 @@ test('toErrorDetails: unwraps an application failure that has the type of a wrap
       name: 'CardDeclined',
       retryable: true,
       activityId: '3',
+      details: [],
       cause: null,
     })
 })
@@ -87,10 +90,12 @@ test('toErrorDetails: keeps the causes of the user’s failure', () => {
     name: 'Outer',
     retryable: true,
     activityId: null,
+    details: [],
     cause: {
       name: 'ActivityFailure',
       message: 'Activity task failed',
-      cause: { name: 'Inner', message: 'inner', cause: null },
+      details: [],
+      cause: { name: 'Inner', message: 'inner', details: [], cause: null },
     },
   })
 })
@@ -189,4 +194,31 @@ test('decodeFailure: returns a failure without encoded messages unchanged', asyn
   const failure = application('a', 'A', { cause: application('b', 'B') })
 
   expect(await decodeFailure(failure, PAYLOADS)).toMatchObject(failure)
+})
+
+test('decodeFailure: decodes the details of the whole chain, encoded messages or not, with one call', async () => {
+  const calls: number[] = []
+  const payloads = {
+    decode: (given: Parameters<typeof PAYLOADS.decode>[0]) => {
+      calls.push(given?.length ?? 0)
+      return PAYLOADS.decode(given)
+    },
+  }
+  const withDetails = (type: string, ...details: unknown[]): Failure => ({
+    applicationFailureInfo: { type, details: { payloads: details.map(toPayload) } },
+  })
+  const encoded: Failure = { encodedAttributes: toPayload({ message: 'outer' }), ...withDetails('Outer', { code: 1 }) }
+  const canceled: Failure = { canceledFailureInfo: { details: { payloads: [toPayload('why')] } } }
+
+  const failure = await decodeFailure(
+    { ...encoded, cause: activity('1', { ...withDetails('Inner', null, [2]), cause: canceled }) },
+    payloads,
+  )
+
+  expect(calls).toEqual([5])
+  expect(toErrorDetails(failure)).toMatchObject({
+    message: 'outer',
+    details: [{ code: 1 }],
+    cause: { details: [], cause: { name: 'Inner', details: [null, [2]], cause: { details: ['why'] } } },
+  })
 })

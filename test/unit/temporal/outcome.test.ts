@@ -27,7 +27,7 @@ test('toClosing: a failed run has its failure', async () => {
   expect(await closing({ workflowExecutionFailedEventAttributes: { failure } })).toEqual({
     outcome: {
       status: 'failed',
-      error: { name: 'No', message: 'no', retryable: false, activityId: null, cause: null },
+      error: { name: 'No', message: 'no', retryable: false, activityId: null, details: [], cause: null },
     },
     nextRunId: null,
   })
@@ -53,6 +53,7 @@ test('toClosing: a terminated run has the reason', async () => {
         message: 'The workflow was terminated: enough',
         retryable: false,
         activityId: null,
+        details: [],
         cause: null,
       },
     },

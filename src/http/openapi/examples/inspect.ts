@@ -268,6 +268,7 @@ export const inspectExchanges: readonly Exchange[] = [
         message: 'The workflow was canceled: The customer has changed her mind',
         retryable: false,
         activityId: null,
+        details: [],
         cause: null,
       },
     },

@@ -56,6 +56,14 @@ export const messagesExchanges: readonly Exchange[] = [
       workflowId: 'order-17',
       runId: '01a1fc08-209f-7b9a-8706-ac054efcfc64',
       updateId: '01a1fc08-4e96-748a-92fa-ccfad6ca2765',
+      errorDetails: {
+        message: 'the priority is high already',
+        name: 'Error',
+        retryable: true,
+        activityId: null,
+        details: [],
+        cause: null,
+      },
     },
   },
   {

@@ -39,6 +39,7 @@ export const startExchanges: readonly Exchange[] = [
         name: 'CardDeclined',
         retryable: false,
         activityId: '2',
+        details: [],
         cause: null,
       },
     },

@@ -11,6 +11,7 @@ import { runIds, workflowResult } from './workflow-result.ts'
 const warnings = described(array(string), 'Why the signal may do nothing: its catalog does not list it')
 
 const cause = orNull(ref('ErrorCause'))
+const details = described(array(any), "Values that the worker's code has added to the failure")
 
 export const resultSchemas = {
   Status: oneOf(STATUSES),
@@ -26,9 +27,10 @@ export const resultSchemas = {
     name: string,
     retryable: described(boolean, 'False if the failure is marked as non-retryable'),
     activityId: described(orNull(string), 'Id of the activity that failed; null if none did'),
+    details,
     cause,
   }),
-  ErrorCause: object<ErrorCause>({ name: string, message: string, cause }),
+  ErrorCause: object<ErrorCause>({ name: string, message: string, details, cause }),
   WorkflowTaskProblem: object<Problem>(
     {
       kind: oneOf(['workflow_task_failing']),

@@ -184,5 +184,8 @@ export const runSchemas = {
     attributes: { type: 'object', additionalProperties: true },
     children: array(ref('TraceNode')),
   }),
-  TraceError: object<TraceError>({ name: string, message: string, cause: error }),
+  TraceError: object<TraceError>(
+    { name: string, message: string, details: described(array(any), 'Values of the failure'), cause: error },
+    { optional: ['details'] },
+  ),
 }

@@ -101,7 +101,14 @@ test('run: generates an id that sorts by time', async () => {
 })
 
 test('run: a failed workflow is a result', async () => {
-  const error = { name: 'CardDeclined', message: 'declined', retryable: false, activityId: '1', cause: null }
+  const error = {
+    name: 'CardDeclined',
+    message: 'declined',
+    retryable: false,
+    activityId: '1',
+    details: [],
+    cause: null,
+  }
   const { run } = scripted({ ends: [{ outcome: { status: 'failed', error }, nextRunId: null }] })
 
   expect(await run()).toMatchObject({ status: 'failed', output: null, error: 'declined', errorDetails: error })
@@ -114,7 +121,7 @@ test('run: returns the trace destination of the catalog without reading the run'
 })
 
 test('run: follows its chain to the end, however each run ended', async () => {
-  const error = { name: 'Flaky', message: 'flaky', retryable: true, activityId: null, cause: null }
+  const error = { name: 'Flaky', message: 'flaky', retryable: true, activityId: null, details: [], cause: null }
   const retried: Closing = { outcome: { status: 'failed', error }, nextRunId: 'run-3' }
   const read: Engine['read'] = async (ref) => anExecution({ ...ref, firstRunId: 'run-1' })
   const { run, waits } = scripted({
@@ -146,7 +153,7 @@ test('run: reads the reason of a cancellation', async () => {
   const ended = (message: string): Closing => ({
     outcome: {
       status: 'canceled',
-      error: { name: 'CanceledFailure', message, retryable: false, activityId: null, cause: null },
+      error: { name: 'CanceledFailure', message, retryable: false, activityId: null, details: [], cause: null },
     },
     nextRunId: null,
   })

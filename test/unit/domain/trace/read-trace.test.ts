@@ -5,8 +5,14 @@ import { ServiceError } from '../../../../src/domain/errors.ts'
 import type { Description } from '../../../../src/domain/execution.ts'
 import { readTrace } from '../../../../src/domain/trace/read-trace.ts'
 import type { FoundTrace, TraceSource } from '../../../../src/domain/trace/trace-source.ts'
+import { readTraceDocument, toTraceDocument } from '../../../../src/protocol/trace/document.ts'
 import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
+import { maskEntry } from '../../../../src/protocol/trace/mask-entry.ts'
+import { fromPayloadJson } from '../../../../src/temporal/payload-json.ts'
+import { createPayloadReader } from '../../../../src/temporal/payload-reader.ts'
+import { encodeEntries } from '../../../../src/worker/tracing/codec.ts'
 import { aCall, refusal } from '../../call.ts'
+import { turning } from '../../temporal/turning-codec.ts'
 import { aDescription, anEngine, makeCatalogs } from '../catalog-fixture.ts'
 
 const RUN: TraceEntry = { id: 'run-1', parentId: null, kind: 'workflow', name: 'order', at: 1, phase: 'began' }
@@ -360,4 +366,40 @@ test('readTrace: decodes archived payloads in place, all in one call', async () 
 
   expect(data).toMatchObject({ input: [1, { password: '[redacted]', plain: 'input' }], error: { message: 'plain' } })
   expect(calls).toHaveLength(1)
+})
+
+test('readTrace: an archived error with a codec keeps its message, details and causes, without secrets', async () => {
+  const root = { name: 'Root', message: 'root', details: [{ password: 'secret-1' }], cause: null }
+  const error = { name: 'E', message: 'outer', details: [{ code: 17 }], cause: root }
+  const archived = await encodeEntries([RUN, { ...RUN, phase: 'ended', error }], turning)
+  const { found, skipped } = readTraceDocument(
+    JSON.parse(toTraceDocument({ namespace: 'n', workflowId: 'w', runId: 'run-1', entries: archived })),
+  )
+  const engine = anEngine({
+    describe: async () => aDescription(),
+    decode: (payloads) => createPayloadReader(turning).decode(payloads.map(fromPayloadJson)),
+  })
+
+  const { data } = await readTrace(
+    { ...ports([holds({ 'run-1': found.entries })]), engine },
+    { workflowId: 'orders-17' },
+    aCall(),
+  )
+
+  expect(JSON.stringify(archived)).not.toMatch(/outer|root|17|secret-1/)
+  expect(skipped).toBe(0)
+  expect(data.error).toEqual({ ...error, cause: { ...root, details: [{ password: '[redacted]' }] } })
+})
+
+test('maskEntry: the details of an error and of its causes are masked', () => {
+  const root = { name: 'Root', message: 'root', details: ['secret-1'], cause: null }
+
+  const { error } = maskEntry({ ...RUN, error: { name: 'E', message: 'outer', details: ['secret-2'], cause: root } })
+
+  expect(error).toEqual({
+    name: 'E',
+    message: '[redacted]',
+    details: ['[redacted]'],
+    cause: { name: 'Root', message: '[redacted]', details: ['[redacted]'], cause: null },
+  })
 })

@@ -95,6 +95,15 @@ test('redact: the function is called with the messages of errors and of their ca
   expect(error).toEqual({ name: 'E', message: 'card ****', cause: { name: 'C', message: '', cause: null } })
 })
 
+test('redact: the function is called with the details of errors and of their causes', () => {
+  const redact: Redact = (path, value) => (/\/details\/0(\/card)?$/.test(path) && value === '4242' ? '****' : value)
+  const cause = { name: 'C', message: '', details: ['4242'], cause: null }
+
+  const { error } = redacted({ error: { name: 'E', message: '', details: [{ card: '4242' }], cause } }, { redact })
+
+  expect(error).toMatchObject({ details: [{ card: '****' }], cause: { details: ['****'] } })
+})
+
 test('redact: the function is called with kind, name and error names; long names are truncated', () => {
   const redact: Redact = (_path, value) => (typeof value === 'string' ? value.replace('secret', '****') : value)
   const error = { name: 'secret', message: '', cause: null }
