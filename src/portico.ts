@@ -121,6 +121,7 @@ export function createPortico(parts: Parts): Portico {
   const openRequests = createOpenRequests()
   const app = createApp({
     workflows,
+    namespace,
     defaultCatalog: config.catalog,
     auth: access.tokens === null ? null : { tokens: access.tokens },
     maxBodyBytes: limits.maxBodyBytes,

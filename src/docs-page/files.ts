@@ -12,6 +12,7 @@ const PATHS = new Map([
   ['page.css', './page.css'],
   ['page.js', './page.js'],
   ['accessibility.js', './accessibility.js'],
+  ['for-readers.js', './for-readers.js'],
   ['swagger-ui.css', `${SWAGGER_UI}swagger-ui.css`],
   ['swagger-ui-bundle.js', `${SWAGGER_UI}swagger-ui-bundle.js`],
   // The bundle refers to it.

@@ -1,11 +1,13 @@
 /** The script of the reference page: reads the OpenAPI document, with the token if one is needed, and shows it with Swagger UI. */
 import { keepAccessible } from './accessibility.js'
+import { forReaders, PINNED } from './for-readers.js'
 
 // The page is `<base>/docs`, whatever the base path is.
 const base = new URL('.', location.href)
 const start = document.querySelector('#start')
 const access = document.querySelector('#access')
 const state = document.querySelector('#state')
+const failure = document.querySelector('#error')
 
 // Nothing else holds the token: no storage, no URL, no element of the page.
 let token = ''
@@ -23,12 +25,14 @@ if (document.querySelector('meta[name="portico-token"]').content === 'required')
 
 async function showReference() {
   state.textContent = 'Loading the OpenAPI document…'
+  failure.textContent = ''
   try {
     const spec = await readDocument()
     start.remove()
     show(spec)
   } catch (error) {
-    state.textContent = `The OpenAPI document could not be loaded: ${error.message}`
+    state.textContent = ''
+    failure.textContent = `The OpenAPI document could not be loaded: ${error.message}`
   }
 }
 
@@ -39,21 +43,8 @@ async function readDocument() {
   const response = await fetchWithToken(url)
   const body = await response.json()
   if (!response.ok) throw new Error(body.message)
-  for (const parameter of parametersOf(body)) describeExample(parameter)
   // The document may name another host, but the page may send requests to its own only.
-  return { ...body, servers: [{ url: base.href.replace(/\/$/, '') }] }
-}
-
-function parametersOf({ paths, components }) {
-  const operations = Object.values(paths).flatMap((item) => Object.values(item))
-  return [...operations.flatMap(({ parameters = [] }) => parameters), ...Object.values(components?.parameters ?? {})]
-}
-
-/** Swagger UI fills the forms with the examples, and would send an `Idempotency-Key` with every request. */
-function describeExample(parameter) {
-  if (parameter.required || parameter.example === undefined) return
-  parameter.description = `${parameter.description ?? ''} (example: \`${parameter.example}\`)`
-  delete parameter.example
+  return { ...forReaders(body), servers: [{ url: base.href.replace(/\/$/, '') }] }
 }
 
 /** Omits the browser's own credentials: otherwise it would open a dialog if the token is rejected. */
@@ -65,7 +56,7 @@ function fetchWithToken(url, init = {}) {
 function show(spec) {
   const domNode = document.querySelector('#reference')
   keepAccessible(domNode)
-  window.SwaggerUIBundle({
+  const ui = window.SwaggerUIBundle({
     spec,
     domNode,
     presets: [window.SwaggerUIBundle.presets.apis],
@@ -80,6 +71,7 @@ function show(spec) {
     // The others have less contrast.
     syntaxHighlight: { theme: 'tomorrow-night' },
     requestInterceptor,
+    onComplete: () => ui.layoutActions.show(['operations-tag', PINNED], false),
   })
 }
 

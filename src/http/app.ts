@@ -39,6 +39,8 @@ import { unmatched } from './unmatched.ts'
 
 export interface AppOptions {
   workflows: Workflows
+  /** The engine's namespace, which the OpenAPI document names. */
+  namespace: string
   /** The catalog of requests that do not name one. */
   defaultCatalog: string
   /** The tokens that requests must have one of; null allows unauthenticated access. */
@@ -130,6 +132,7 @@ export function createApp(options: AppOptions): App {
   mountBelow('/', capabilities(workflows), work)
   const document = {
     workflows,
+    namespace: options.namespace,
     defaultCatalog,
     maxTimeoutMs,
     requiresToken: options.auth !== null,

@@ -65,7 +65,8 @@ test(
 
     await page.fill('#token', 'wrong')
     await page.click('#access button')
-    await page.waitForSelector('#state:has-text("Missing or invalid token")')
+    await page.waitForSelector('#error[role="alert"]:has-text("Missing or invalid token")')
+    const color = await page.locator('#error').evaluate((error) => getComputedStyle(error).color)
     const asking = await violations(page)
     await page.fill('#token', TOKEN)
     await page.click('#access button')
@@ -87,6 +88,8 @@ test(
     await page.close()
 
     expect(answer).toMatchObject({ status: 'completed', output: 'Hello, Ada!' })
+    // The red of the style sheet.
+    expect(color).toBe('rgb(180, 35, 24)')
     expect(Object.entries(places).flatMap(([place, text]) => (text.includes(TOKEN) ? [place] : []))).toEqual([])
     expect(places.page).toContain('Authorization: Bearer &lt;token&gt;')
     expect([cookies, asksAgain, asking]).toEqual([[], true, []])
@@ -116,6 +119,46 @@ test(
 
     expect(title).toBe('Portico API reference')
     expect(new Set(answered)).toEqual(new Set([new URL(serviceProcess.url).host]))
+  },
+)
+
+test(
+  'reference page: shows the workflows of the catalog first, with requests that can be sent as they are',
+  PATIENT,
+  async ({ browser, serviceProcess }) => {
+    const { page, problems } = await open(browser, serviceProcess)
+    const { 'x-catalog': about } = await (await fetch(`${serviceProcess.url}/openapi.json`)).json()
+
+    const tags = await page.locator('.opblock-tag').evaluateAll((all) => all.map((tag) => tag.getAttribute('data-tag')))
+    const shown = await page.locator('.opblock-summary-path').evaluateAll((all) => all.map((path) => path.textContent))
+    const summaries = await page.locator('.opblock-summary-description').allInnerTexts()
+    const intro = await page.locator('.information-container').innerText()
+    const block = await tryOut(page, '/workflow/run#order')
+    const body = await block.locator('.body-param__text').inputValue()
+    await block.locator('.execute').click()
+    const { status } = JSON.parse(await block.locator('.live-responses-table .highlight-code code').first().innerText())
+    const codes = await block
+      .locator('.responses-table:not(.live-responses-table) .response-col_status')
+      .allInnerTexts()
+    const { height } = (await block.boundingBox()) ?? {}
+    const screen = page.viewportSize()?.height ?? 0
+    const inUse = await violations(page)
+    await page.close()
+
+    expect([tags[0], tags.at(-1)]).toEqual(['Workflows', 'One run'])
+    expect(shown.length).toBeGreaterThan(30)
+    expect(shown.filter((path) => path?.includes('rid'))).toEqual([])
+    expect(summaries.filter((summary) => summary.includes('`'))).toEqual([])
+    expect(intro).toContain(`Catalog ${about.name} in the namespace default.`)
+    expect(JSON.parse(body)).toEqual({
+      workflowName: 'order',
+      input: { orderId: 'string', amount: 1, card: 'string' },
+    })
+    expect(status).toBe('completed')
+    expect(codes.filter((code) => /^\d/.test(code))).toEqual(['200'])
+    // With the form and the response: it was 16 screens without them.
+    expect(height).toBeLessThan(6 * screen)
+    expect([inUse, problems]).toEqual([[], []])
   },
 )
 

@@ -6,6 +6,8 @@ import type { Schema } from './schemas/schema.ts'
 import { catalogOperations } from './typed/catalog-operations.ts'
 
 export interface DocumentOptions {
+  /** The engine's namespace. */
+  namespace: string
   /** Prefix of every path. */
   basePath: string
   /** Maximum of `timeout`. */
@@ -50,7 +52,12 @@ export async function openApiDocument(options: DocumentOptions, catalog: Describ
   )
   return {
     ...document,
-    'x-catalog': { name: catalog.name, state: catalog.state, omittedOperations: typed.omitted },
+    'x-catalog': {
+      name: catalog.name,
+      namespace: options.namespace,
+      state: catalog.state,
+      omittedOperations: typed.omitted,
+    },
     paths: { ...document.paths, ...typed.paths },
     components: { ...others, schemas: { ...schemas, ...typed.schemas } },
   }

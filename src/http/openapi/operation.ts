@@ -30,13 +30,13 @@ export interface Operation {
 }
 
 export const TAGS = {
+  Workflows: 'The published workflows, with the types that their workers publish',
   Start: 'Start workflows',
   Find: 'Find runs',
   Inspect: 'Read the state, the result and the history of runs',
   Messages: 'Send queries, updates and signals to runs',
   Control: 'End and change runs',
   Service: 'The catalog, and the service itself',
-  Workflows: 'The published workflows, with the types that their workers publish',
 } as const
 
 export type Tag = keyof typeof TAGS

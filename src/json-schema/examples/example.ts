@@ -30,6 +30,9 @@ const ATTEMPTS = [
   { choice: 2, usesHints: true },
 ]
 
+// A deeply nested schema exceeds the call stack (RangeError).
+const UNREADABLE = [BudgetExceededError, CircularReferenceError, RangeError, SchemaError]
+
 // A value that is nested deeper contains itself, or is not for people to read.
 const MAX_DEPTH = 8
 const MAX_ITEMS = 20
@@ -51,8 +54,7 @@ export function exampleOf(schema: JsonSchema, budget: Budget): Example | null {
     }
     return first
   } catch (error) {
-    const isExpected = [BudgetExceededError, CircularReferenceError, SchemaError].some((type) => error instanceof type)
-    if (isExpected) return null
+    if (UNREADABLE.some((type) => error instanceof type)) return null
     throw error
   }
 }

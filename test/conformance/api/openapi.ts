@@ -10,7 +10,10 @@ export function openApi(api: () => ApiFixture): void {
       const { status, body } = await service.call('GET', '/openapi.json')
 
       const paths = Object.keys(body.paths)
-      expect([status, body['x-catalog']]).toEqual([200, { name: catalog, state: 'described', omittedOperations: 0 }])
+      expect([status, body['x-catalog']]).toEqual([
+        200,
+        { name: catalog, namespace: 'default', state: 'described', omittedOperations: 0 },
+      ])
       expect(paths).toEqual(
         expect.arrayContaining([
           '/workflow/run#sleepFor',
@@ -30,6 +33,20 @@ export function openApi(api: () => ApiFixture): void {
       const { status, body } = await service.post('run#sleepFor', request)
 
       expect([status, body.status]).toEqual([200, 'completed'])
+    })
+
+    test('the examples of typed starts and messages are requests that the service accepts', async () => {
+      const { service } = api()
+      const { paths } = (await service.call('GET', '/openapi.json')).body
+      const exampleOf = (path: string) => paths[path].post.requestBody.content['application/json'].example
+      const starts = Object.keys(paths).filter((path) => path.startsWith('/workflow/start#'))
+
+      const answers = await Promise.all(starts.map((path) => service.post('validate', exampleOf(path))))
+
+      expect(answers.map(({ body }) => body)).toEqual(starts.map(() => ({ valid: true })))
+      expect(exampleOf('/workflow/run#sleepFor')).toEqual({ workflowName: 'sleepFor', input: { ms: 1 } })
+      expect(exampleOf('/workflow/{id}/update/validated#messages')).toEqual({ payload: 1 })
+      expect(exampleOf('/workflow/{id}/signal/add#messages')).toEqual({})
     })
 
     test('the document is not sent again to a client that already has it', async () => {

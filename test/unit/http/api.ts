@@ -23,6 +23,7 @@ export function makeApi({
   const events: Event[] = []
   const app = createApp({
     workflows: { ...unexpectedVerbs, ...workflows },
+    namespace: 'default',
     defaultCatalog: 'orders',
     auth: null,
     maxBodyBytes: 2 * 1024 * 1024,

@@ -73,7 +73,7 @@ export const startOperations: readonly Operation[] = [
     path: '/workflow/validate',
     id: 'validateRequest',
     tag: 'Start',
-    summary: 'Check a request for `run` or `start`, and start nothing',
+    summary: 'Check a request for run or start, and start nothing',
     docs: 'validate',
     headers: ['Idempotency-Key'],
     body: { schema: 'StartRequest', isRequired: true },

@@ -4,11 +4,12 @@ import type { CatalogEntry, HandlerEntry, JsonSchema } from '../../../protocol/c
 import { handlerNameIssue, workflowNameIssue } from '../../../protocol/names.ts'
 import { linkToWorkflow } from '../links.ts'
 import type { OpenApiDocument, OperationObject } from '../open-api-document.ts'
-import { described, ref, type Schema } from '../schemas/schema.ts'
-import { workflowResult } from '../schemas/workflow-result.ts'
+import type { Schema } from '../schemas/schema.ts'
 import { createIdentifiers, identifiersOf } from './identifiers.ts'
-import { NOTHING, type Publication, publishSchema } from './published-schema.ts'
+import { isBodyRequired, type Kind, publishTypes, type Typed, type Types } from './operation-types.ts'
+import type { Publication } from './published-schema.ts'
 import { sharesBySize } from './shares-by-size.ts'
+import { type EntryExamples, examplesOfEntry, requestExample, responseExample } from './typed-examples.ts'
 
 // Each takes some two kilobytes.
 const MAX_OPERATIONS = 2000
@@ -16,7 +17,8 @@ const MAX_OPERATIONS = 2000
 // In units of about 50 ns, which makes 0.4 s. The largest catalog, of 2 MB, takes that if most of it is references.
 const BUDGET = 8_000_000
 
-type Kind = 'run' | 'start' | 'signal' | 'query' | 'update'
+// For the examples, another 0.1 s.
+const EXAMPLES_BUDGET = 2_000_000
 
 /** What is added to the document. */
 export interface CatalogOperations {
@@ -42,13 +44,6 @@ export interface TypedCatalog {
   named: string | null
 }
 
-interface Typed {
-  kind: Kind
-  workflow: string
-  handler: string | null
-  entry: HandlerEntry
-}
-
 export async function catalogOperations(
   { workflows, named, inputsChecked }: TypedCatalog,
   general: GeneralOperations,
@@ -65,15 +60,25 @@ export async function catalogOperations(
     requiresDefaults: true,
   }
   const names = await schemaNames(shown, general.typeNames)
-  const types = new Map<HandlerEntry, Types>()
+  const types = new Map<HandlerEntry, Types & { examples: EntryExamples }>()
+  const exampleBudgetOf = sharesBySize(EXAMPLES_BUDGET, publishedSchemas(shown))
+  const typesOf = (typed: Typed, name: string) => ({
+    ...publishTypes(typed, { name, catalog: named, inputsChecked }, publication),
+    examples: examplesOfEntry(typed.entry, exampleBudgetOf),
+  })
   const links = handlerLinks(shown.map((typed, at) => ({ ...typed, id: ids.get(keys[at] ?? []) ?? '' })))
   const paths = shown.map((typed, at): [string, { post: OperationObject }] => {
     const id = ids.get(keys[at] ?? []) ?? ''
     const name = names.get(typed.entry) ?? id
-    const known = types.get(typed.entry) ?? publishTypes(typed, { name, catalog: named, inputsChecked }, publication)
+    const known = types.get(typed.entry) ?? typesOf(typed, name)
     types.set(typed.entry, known)
-    const isRequired = isBodyRequired(typed, inputsChecked)
-    const operation = operationOf({ ...typed, isRequired }, id, known, general.of(typed.kind))
+    const shapes = {
+      ...known,
+      isRequired: isBodyRequired(typed, inputsChecked),
+      requestExample: requestExample(typed, known.examples, named),
+      responseExample: responseExample(typed, known.examples),
+    }
+    const operation = operationOf(typed, id, shapes, general.of(typed.kind))
     const ownLinks = typed.handler === null ? links.get(typed.workflow) : undefined
     return [pathOf(typed), { post: { ...operation, responses: relink(operation.responses, ownLinks) } }]
   })
@@ -147,106 +152,23 @@ function publishedSchemas(shown: readonly Typed[]): JsonSchema[] {
     .filter((schema) => schema !== null)
 }
 
-/** The schemas of the request and the response. */
-interface Types {
-  request: Schema
-  response: Schema
-}
-
-function publishTypes(
-  { kind, workflow, entry }: Typed,
-  { name, catalog, inputsChecked }: { name: string; catalog: string | null; inputsChecked: boolean },
-  publication: Publication,
-): Types {
-  const { identifiers, components } = publication
-  const add = (schema: Schema, suffix: string): Schema => {
-    const own = identifiers.take(`${name}_${suffix}`)
-    components[own] = schema
-    return ref(own)
-  }
-  const publish = (schema: JsonSchema | null, suffix: string, requiresDefaults = true): Schema | null =>
-    schema === null
-      ? null
-      : publishSchema(schema, identifiers.take(`${name}_${suffix}`), { ...publication, requiresDefaults })
-  const input = publish(entry.inputSchema, 'input', inputsChecked)
-  const output = publish(entry.outputSchema, 'output')
-  const isOptional = mayOmit(entry, inputsChecked)
-  if (kind === 'run' || kind === 'start') {
-    return {
-      request: add(startRequest({ workflow, catalog }, input, isOptional), 'request'),
-      response: add(workflowResult(outputOrNull(output)), 'result'),
-    }
-  }
-  return {
-    request: input === null ? ref('MessageRequest') : add(messageRequest(input, isOptional), 'request'),
-    response: output ?? { description: "The handler's result; null if it has none" },
-  }
-}
-
-function mayOmit({ inputOptional }: HandlerEntry, inputsChecked: boolean): boolean {
-  return inputOptional === true || !inputsChecked
-}
-
-function isBodyRequired({ handler, entry }: Typed, inputsChecked: boolean): boolean {
-  return handler === null || (entry.inputSchema !== null && !mayOmit(entry, inputsChecked))
-}
-
-function outputOrNull(output: Schema | null): Schema {
-  return {
-    description: 'What the workflow returned; null unless `status` is `completed`',
-    ...(output !== null && { anyOf: [output, { type: 'null' }] }),
-  }
-}
-
-function startRequest(
-  { workflow, catalog }: { workflow: string; catalog: string | null },
-  input: Schema | null,
-  isOptional: boolean,
-): Schema {
-  const names = {
-    workflowName: { type: 'string', const: workflow },
-    // openapi-python-client cannot merge a `const` with the string in `StartOptions`.
-    ...(catalog !== null && { catalog: { type: 'string', enum: [catalog] } }),
-  }
-  const named = { type: 'object', ...argumentsOf(input, isOptional, names) }
-  return { allOf: [ref('StartOptions'), named], unevaluatedProperties: false }
-}
-
-const EITHER = { if: { required: ['input'] }, else: { required: ['args'] }, not: { required: ['input', 'args'] } }
-
-function argumentsOf(input: Schema | null, isOptional: boolean, names: Record<string, Schema>): Schema {
-  const required = Object.keys(names)
-  if (input === null)
-    return { properties: { ...names, input: {}, args: { type: 'array', items: {} } }, required, ...EITHER }
-  if (input === NOTHING) {
-    const args = { type: 'array', items: {}, maxItems: 0, description: 'The workflow takes no argument' }
-    return { properties: { ...names, args }, required: [...required, 'args'] }
-  }
-  if (isOptional) {
-    const args = { type: 'array', items: {}, maxItems: 0, description: 'Instead of `input`: no argument' }
-    return { properties: { ...names, input: described(input, 'The only argument'), args }, required, ...EITHER }
-  }
-  const properties = { ...names, input: described(input, 'The only argument') }
-  return { properties, required: [...required, 'input'] }
-}
-
-function messageRequest(payload: Schema, isOptional: boolean): Schema {
-  const properties = {
-    payload: described(payload, "The handler's only argument"),
-    headers: described(ref('TemporalHeaders'), 'JSON values by name'),
-  }
-  return { type: 'object', properties, ...(!isOptional && { required: ['payload'] }), additionalProperties: false }
-}
-
 // The name of the handler is a part of the path. The others request responses without the value.
 const NOT_TYPED = ['handlerName', 'Prefer', 'Last-Event-ID'].map((name) => `#/components/parameters/${name}`)
 
 const VERBS = { run: 'Run', start: 'Start', signal: 'Send signal', query: 'Send query', update: 'Send update' } as const
 
+/** What the bodies of an operation are. */
+interface Shapes extends Types {
+  isRequired: boolean
+  /** Undefined without an example. */
+  requestExample: unknown
+  responseExample: unknown
+}
+
 function operationOf(
-  { kind, workflow, handler, entry, isRequired }: Typed & { isRequired: boolean },
+  { kind, workflow, handler, entry }: Typed,
   operationId: string,
-  { request, response }: Types,
+  { request, response, isRequired, requestExample, responseExample }: Shapes,
   { parameters, responses, 'x-errors': errors }: OperationObject,
 ): OperationObject {
   const summary = handler === null ? `${VERBS[kind]} ${workflow}` : `${VERBS[kind]} ${handler} to ${workflow}`
@@ -259,11 +181,11 @@ function operationOf(
     parameters: parameters.filter((parameter) => !NOT_TYPED.includes(String(Reflect.get(parameter, '$ref')))),
     requestBody: {
       required: isRequired,
-      content: { 'application/json': { schema: request } },
+      content: { 'application/json': withExample(request, requestExample) },
     },
     responses: {
       ...withValue(responses),
-      200: isTyped ? withContent(responses[200], response) : withoutExamples(responses[200]),
+      200: withContent(responses[200], isTyped ? response : schemaOf(responses[200]), responseExample),
     },
     'x-errors': errors,
   }
@@ -277,12 +199,17 @@ function withValue({ 202: _, 204: __, ...responses }: OperationObject['responses
   return responses
 }
 
-function withContent(response: object | undefined, schema: Schema): object {
-  return { ...response, content: { 'application/json': { schema } } }
+function withContent(response: object | undefined, schema: Schema, example: unknown): object {
+  return { ...response, content: { 'application/json': withExample(schema, example) } }
 }
 
-function withoutExamples(response: object | undefined): object {
+function withExample(schema: Schema, example: unknown): object {
+  return { schema, ...(example !== undefined && { example }) }
+}
+
+/** Of the general response. */
+function schemaOf(response: object | undefined): Schema {
   const content: unknown = Reflect.get(response ?? {}, 'content')
   const json: unknown = Reflect.get(Object(content), 'application/json')
-  return withContent(response, Reflect.get(Object(json), 'schema'))
+  return Reflect.get(Object(json), 'schema')
 }

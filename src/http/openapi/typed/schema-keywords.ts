@@ -62,7 +62,7 @@ function only(isValid: boolean, value: unknown): unknown {
 // Deeper values are left out, as schemas are.
 const MAX_VALUE_DEPTH = 20
 
-function isShallow(value: unknown, depth = 0): boolean {
+export function isShallow(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return true
   return depth < MAX_VALUE_DEPTH && Object.values(value).every((item) => isShallow(item, depth + 1))
 }

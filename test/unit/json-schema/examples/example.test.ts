@@ -95,10 +95,13 @@ test('exampleOf: sets keys such as __proto__ as keys', () => {
 test('exampleOf: returns null when the schema is too expensive or of another dialect', () => {
   const wide = { allOf: numbers(50_000).map(() => ({ type: 'string' })) }
   const deep = { type: 'array', minItems: 20, items: { $ref: '#' } }
+  let nested: JsonSchema = { type: 'string' }
+  for (let depth = 0; depth < 5000; depth++) nested = { properties: { a: nested } }
 
   expect(example(wide)).toBeNull()
   expect(example(doubling('allOf', 60, { type: 'string' }) as JsonSchema)).toBeNull()
   expect(example(deep)).toBeNull()
+  expect(example(nested)).toBeNull()
   expect(example({ $schema: 'http://json-schema.org/draft-04/schema#' })).toBeNull()
 })
 

@@ -54,6 +54,50 @@ describe('the OpenAPI document of a catalog', () => {
     })
   })
 
+  test('typed operations have valid examples of requests and of responses', async () => {
+    const document = await documentOf(exampleCatalog.workflows)
+    const bodiesOf = (path: string) => {
+      const { requestBody, responses } = document.paths[path].post
+      return [requestBody, responses[200]].map(({ content }) => content['application/json'].example)
+    }
+    const input = { orderId: 'string', amount: 1, card: 'string' }
+    const output = { orderId: 'string', chargeId: 'string', shipmentId: 'string' }
+    const runId = expect.any(String)
+
+    expect(await openApiErrors(document)).toEqual([])
+    expect(bodiesOf('/workflow/run#order')).toEqual([
+      { workflowName: 'order', input },
+      {
+        ...{ workflowId: 'example-17', runId, status: 'completed', input, output },
+        ...{ trace: null, error: null, errorDetails: null },
+      },
+    ])
+    expect(bodiesOf('/workflow/start#order')[1]).toEqual({ workflowId: 'example-17', runId, status: 'running' })
+    expect(bodiesOf('/workflow/{id}/signal/approve#order')[0]).toEqual({ payload: { by: 'string' } })
+    expect(bodiesOf('/workflow/{id}/query/progress#order')).toEqual([
+      {},
+      { stage: 'validating', priority: 'low', approvedBy: 'string' },
+    ])
+  })
+
+  test('there is no example of a request whose argument is not known, is too long, or must be of another catalog', async () => {
+    const workflows = [
+      entry('not', { not: { type: ['null', 'string', 'object'] }, type: 'string' }),
+      entry('long', { default: 'x'.repeat(5000) }),
+      entry('nothing', false),
+      { ...entry('optional', { not: {}, type: 'string' }), inputOptional: true },
+      entry('plain'),
+    ]
+    const { paths } = await documentOf(workflows)
+    const exampleOf = (name: string) =>
+      paths[`/workflow/run#${name}`].post.requestBody.content['application/json'].example
+
+    expect(workflows.map(({ name }) => exampleOf(name))).toEqual([
+      ...[undefined, undefined],
+      ...['nothing', 'optional', 'plain'].map((workflowName) => ({ workflowName, args: [] })),
+    ])
+  })
+
   test('an argument may be left out if the catalog says so', async () => {
     const said = (name: string, inputOptional: boolean | null) => ({
       ...entry(name, { type: 'string' }),
@@ -140,7 +184,10 @@ describe('GET /openapi.json', () => {
       catalog: () => Promise.reject(new ServiceError('CatalogNotFoundError', '')),
     })
 
-    expect([status, body['x-catalog']]).toEqual([200, { name: 'orders', state: 'not_published', omittedOperations: 0 }])
+    expect([status, body['x-catalog']]).toEqual([
+      200,
+      { name: 'orders', namespace: 'default', state: 'not_published', omittedOperations: 0 },
+    ])
     expect(body.paths).toHaveProperty(['/workflow/run'])
   })
 
@@ -167,7 +214,7 @@ describe('GET /openapi.json', () => {
       '/openapi.json?catalog=a%2Fb',
     )
 
-    expect(body['x-catalog']).toEqual({ name: 'a/b', state: 'described', omittedOperations: 0 })
+    expect(body['x-catalog']).toEqual({ name: 'a/b', namespace: 'default', state: 'described', omittedOperations: 0 })
   })
 
   test('a start of a workflow of another catalog than the default one must name the catalog', async () => {
