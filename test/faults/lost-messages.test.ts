@@ -3,6 +3,7 @@
 import type { Connection } from '@temporalio/client'
 import { describe, expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { GrpcCode } from '../../src/temporal/grpc-code.ts'
 import type { Answer } from '../support/api.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { type InProcessService, test } from '../support/fixtures.ts'
@@ -503,10 +504,14 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
   })
 
   describe('a service that has not measured the engine’s clock', () => {
-    /** It has not described a run, because there is no argument to validate. */
+    /** The run cannot be described before the message is sent: its start would be a measurement. */
     async function faultedAtFirst(path: string, fault: Fault): Promise<Answer> {
       const service = serveOverProxy()
+      const [containing = ''] = path.split('/')
+      const unread = { code: GrpcCode.PERMISSION_DENIED, message: 'not now' }
+      const takeBack = proxy.on({ method: 'DescribeWorkflowExecution', containing, fault: unread, times: 1 })
       const answer = await withFault(path, fault, () => service.post(path))
+      takeBack()
       await service.close()
       return answer
     }
