@@ -51,7 +51,7 @@ export interface Parts {
 export interface Portico {
   /** The whole service as a function. */
   fetch(request: Request): Promise<Response>
-  /** Rejects requests in the same way as `fetch`, for a server that can respond before it has created a `Request`. */
+  /** Holds and rejects requests as `fetch` does, for a server that can do so before it has created a `Request`. */
   loadShedder: LoadShedder
   /**
    * Serves `/metrics` without a token, for a port of its own.
@@ -147,8 +147,11 @@ export function createPortico(parts: Parts): Portico {
     fetch: app.fetch,
     loadShedder: app.loadShedder,
     fetchMetrics: metricsApp === null ? null : metricsApp.fetch,
-    openRequests: openRequests.count,
-    drain: () => openRequests.abortAll(),
+    openRequests: () => openRequests.count() + app.loadShedder.waiting(),
+    drain() {
+      app.loadShedder.close()
+      openRequests.abortAll()
+    },
     async warm() {
       // Reading the catalog checks the connection, the API key and the namespace, and caches it for the first request.
       await catalogs.published(config.catalog)

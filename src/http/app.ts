@@ -75,7 +75,7 @@ export interface AppOptions {
 
 export interface App {
   fetch(request: Request): Promise<Response>
-  /** For a server that can respond before it has created a `Request`. `fetch` uses it, too. */
+  /** For a server that can hold and reject requests before it has created a `Request`. `fetch` uses it, too. */
   loadShedder: LoadShedder
   /** What is mounted, below the base path. */
   routes: readonly { method: string; path: string }[]
@@ -163,11 +163,20 @@ export function createApp(options: AppOptions): App {
     checks: [...checks, decodablePath],
     pathOf,
     isWork,
+    async handle(request, place) {
+      if (place === undefined) return app.fetch(request)
+      try {
+        return await app.fetch(request, { place })
+      } finally {
+        // Also of a request that was rejected before it began to work.
+        place.leave()
+      }
+    },
   })
   return {
     loadShedder,
     routes: app.routes,
-    fetch: (request) => Promise.resolve(loadShedder.respond(request) ?? app.fetch(request)),
+    fetch: (request) => loadShedder.handle(request),
   }
 }
 

@@ -3,9 +3,14 @@ import type { Call } from '../domain/call.ts'
 import { TIMEOUT_MS } from '../domain/deadlines.ts'
 import type { Log } from '../log.ts'
 import { toHeaderValue } from './header-value.ts'
+import type { Place } from './place-queue.ts'
 
 /** The variables of a request in the Hono context. Read them with `c.get`: each use of `c.var` copies all of them. */
 export interface Env {
+  Bindings: {
+    /** The place that the request has waited for before it reached the app. */
+    place?: Place
+  }
   Variables: {
     requestId: string
     /** Headers of the response. Add to them with `setHeader`. */
@@ -23,7 +28,9 @@ export interface Env {
     signal: AbortSignal
     /** Aborts `signal`. For event streams, which can notice a disconnect before the request's own signal does. */
     abort: () => void
-    /** Counts the request as one in flight from now on, or rejects it. Returns `startWaiting` of its `Call`. */
+    /** Waits until the request may be in flight, or rejects it. Only needed after something was awaited. */
+    takePlace: () => Promise<void>
+    /** Counts the request as one in flight from now on. Returns `startWaiting` of its `Call`. */
     startWork: () => () => void
     /** Set by the first `toCall`. */
     call?: Call

@@ -22,7 +22,10 @@ export function jsonReader(limits: BodyLimits): ReadJson {
   return async (c, schema, { adviceFor } = {}) => {
     const text = await readBody(c.req.raw, limits)
     const body = text === '' ? {} : plainNumber(parse(text))
-    return validate(schema, body, adviceFor)
+    const valid = validate(schema, body, adviceFor)
+    // Others may have taken the last places while the body arrived.
+    await c.get('takePlace')?.()
+    return valid
   }
 }
 

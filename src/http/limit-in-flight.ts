@@ -1,19 +1,30 @@
+import type { Context } from 'hono'
 import { ServiceError } from '../domain/errors.ts'
+import { whenAborted } from '../lib/abort.ts'
+import type { Env } from './context.ts'
 import type { RequestMetrics } from './observe.ts'
+import { createPlaceQueue, type Place, type Turn } from './place-queue.ts'
 import type { Step } from './step.ts'
 
 /**
- * How many requests may be in flight. The others are rejected before anything was sent to the engine, so that a retry
- * is safe.
+ * How many requests may be in flight. The others wait for a place, and are rejected if none is free in time, before
+ * anything was sent to the engine, so that a retry is safe.
  *
  * A request is in flight from the start of its verb until its response is ready, or until the verb calls
  * `startWaiting`. A client that sends its body slowly does not take a place. If all places are taken when a request
- * arrives, its body is not even read.
+ * arrives, its body is not read before its turn.
  */
 export interface InFlightLimit {
+  /** Whether a request that arrives now has to wait for a place. */
   isReached(): boolean
-  /** Takes a place, or throws `OVERLOADED`. Returns the function that leaves the place. */
-  enter(): () => void
+  /** Null if all places are taken. */
+  take(): Place | null
+  /** Waits for a place. Null if too many requests wait already. */
+  wait(): Turn<Place> | null
+  /** How many requests wait. */
+  waiting(): number
+  /** For the shutdown: rejects the requests that wait, and all that would have to. */
+  close(): void
 }
 
 // One for all: under load, creating errors with their stacks would take more time than the rest of the rejection.
@@ -23,33 +34,90 @@ export const OVERLOADED = new ServiceError(
   { details: { retryAfterSeconds: 1 } },
 )
 
+// If each of them works for more than 94 ms, the last of as many would wait for more than 3 s and be rejected anyway.
+const MAX_WAITING_PER_PLACE = 32
+
 export function createInFlightLimit(max: number, metrics: RequestMetrics | null): InFlightLimit {
   let inFlight = 0
-  const isReached = () => inFlight >= max
+  const queue = createPlaceQueue<Place>({
+    maxSize: max * MAX_WAITING_PER_PLACE,
+    onSizeChange: (by) => metrics?.queuedChanged(by),
+  })
 
-  return {
-    isReached,
-    enter() {
-      if (isReached()) throw OVERLOADED
-      inFlight++
-      metrics?.inFlightChanged(1)
-      let counts = true
-      return () => {
-        if (!counts) return
-        counts = false
+  function createPlace(waitedMs: number): Place {
+    let isLeft = false
+    return {
+      waitedMs,
+      isLeft: () => isLeft,
+      leave() {
+        if (isLeft) return
+        isLeft = true
+        if (queue.serveNext(createPlace)) return
         inFlight--
         metrics?.inFlightChanged(-1)
-      }
+      },
+    }
+  }
+
+  return {
+    isReached: () => inFlight >= max,
+    take() {
+      if (inFlight >= max) return null
+      inFlight++
+      metrics?.inFlightChanged(1)
+      return createPlace(0)
     },
+    wait: queue.join,
+    waiting: queue.size,
+    close: queue.close,
   }
 }
 
-/** Counts each request of a route once, whatever its handler does, and rejects those beyond the limit. */
+// How long a place that a request has waited for is kept until its body has arrived.
+const KEPT_FOR_BODY_MS = 100
+
+/** Counts each request of a route once, whatever its handler does. Those beyond the limit wait, or are rejected. */
 export function limitInFlight(limit: InFlightLimit): Step {
   return (c) => {
-    if (limit.isReached()) throw OVERLOADED
-    let leave: (() => void) | undefined
-    c.set('startWork', () => (leave ??= limit.enter()))
-    return () => leave?.()
+    const granted = c.env?.place
+    if (granted !== undefined) return begin(c, limit, granted)
+    if (!limit.isReached()) return begin(c, limit, null)
+    return takeTurn(limit, c.req.raw.signal).then((place) => begin(c, limit, place))
   }
+}
+
+/** Returns what to do when the response is ready. */
+function begin(c: Context<Env>, limit: InFlightLimit, granted: Place | null): () => void {
+  let place = granted
+  let isWorking = false
+  const leave = () => place?.leave()
+  const keeping = granted === null ? undefined : setTimeout(granted.leave, KEPT_FOR_BODY_MS)
+  if (granted !== null) c.get('facts').queuedMs = Math.round(granted.waitedMs)
+
+  c.set('takePlace', async () => {
+    clearTimeout(keeping)
+    if (place === null || place.isLeft()) place = limit.take() ?? (await takeTurn(limit, c.get('signal')))
+  })
+  c.set('startWork', () => {
+    clearTimeout(keeping)
+    if (!isWorking && (place === null || place.isLeft())) place = limit.take()
+    if (place === null) throw OVERLOADED
+    isWorking = true
+    return leave
+  })
+  return () => {
+    clearTimeout(keeping)
+    leave()
+  }
+}
+
+/** Rejects with `OVERLOADED` if the request gets no place in time, or its client leaves. */
+async function takeTurn(limit: InFlightLimit, signal: AbortSignal): Promise<Place> {
+  const turn = limit.wait()
+  if (turn === null) throw OVERLOADED
+  const stop = whenAborted(signal, turn.giveUp)
+  const place = await turn.place
+  stop()
+  if (place === null) throw OVERLOADED
+  return place
 }

@@ -20,6 +20,8 @@ export interface RequestMetrics {
   requestEnded(request: { method: string; route: string | null; status: number; ms: number }): void
   /** The number of requests that count towards the limit on requests in flight. */
   inFlightChanged(by: 1 | -1): void
+  /** The number of requests that wait until they may be in flight. */
+  queuedChanged(by: 1 | -1): void
 }
 
 /** Records spans of requests. */
@@ -57,7 +59,7 @@ export interface Observers {
  */
 export function observe({ log, metrics = null }: Observers): (c: Context<Env>, span: RequestSpan | null) => () => void {
   return (c, span) => {
-    const startedAt = performance.now()
+    const startedAt = performance.now() - (c.env?.place?.waitedMs ?? 0)
     const { method } = c.req
     metrics?.requestStarted(method)
     const traceId = span === null ? traceIdOf(c.req.header('traceparent')) : span.traceId

@@ -6,7 +6,7 @@ import type { Context, Hono } from 'hono'
 import type { Env } from './context.ts'
 import { problemResponse } from './errors.ts'
 import { type Observers, observe, type RequestSpan } from './observe.ts'
-import type { Step } from './step.ts'
+import type { Step, StepResult } from './step.ts'
 
 type Handler = (c: Context<Env>) => Response | Promise<Response>
 
@@ -30,7 +30,8 @@ export function serve(observers: Observers, steps: readonly Step[], handler: Han
   async function handle(c: Context<Env>, span: RequestSpan | null): Promise<Response> {
     const ends = [begin(c, span)]
     try {
-      c.res = runSteps(c, steps, ends) ?? (await handler(c))
+      const early = runSteps(c, steps, ends)
+      c.res = (early instanceof Promise ? await early : early) ?? (await handler(c))
     } catch (error) {
       c.error = error instanceof Error ? error : new Error('not an Error was thrown', { cause: error })
       c.res = problemResponse(c, c.error)
@@ -49,12 +50,25 @@ export function serve(observers: Observers, steps: readonly Step[], handler: Han
   }
 }
 
-/** The response of the step that responds, if one does. */
-function runSteps(c: Context<Env>, steps: readonly Step[], ends: (() => void)[]): Response | undefined {
-  for (const step of steps) {
-    const result = step(c)
-    if (typeof result === 'function') ends.push(result)
-    else if (result !== undefined) return result
+/** The response of the step that responds, if one does. Only a step that waits makes it a promise. */
+function runSteps(
+  c: Context<Env>,
+  steps: readonly Step[],
+  ends: (() => void)[],
+  first = 0,
+): Response | undefined | Promise<Response | undefined> {
+  for (let at = first; at < steps.length; at++) {
+    const result = steps[at]?.(c)
+    if (result instanceof Promise)
+      return result.then((settled) => keepEnd(settled, ends) ?? runSteps(c, steps, ends, at + 1))
+    const response = keepEnd(result, ends)
+    if (response !== undefined) return response
   }
+  return undefined
+}
+
+function keepEnd(result: StepResult, ends: (() => void)[]): Response | undefined {
+  if (typeof result !== 'function') return result
+  ends.push(result)
   return undefined
 }

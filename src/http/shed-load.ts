@@ -1,25 +1,38 @@
 /**
- * Rejects requests beyond the limit on requests in flight before the app handles them:
+ * Holds requests beyond the limit on requests in flight, and rejects them, before the app handles them:
  * docs/decisions/028-requests-in-flight.md.
  */
+import { whenAborted } from '../lib/abort.ts'
 import { corsHeaders } from './cors.ts'
 import { toProblemBody } from './errors.ts'
 import { type InFlightLimit, OVERLOADED } from './limit-in-flight.ts'
 import type { Observers } from './observe.ts'
+import type { Place } from './place-queue.ts'
 import { problemHeaders, toRequestId } from './problem.ts'
 import { respondWithoutContext } from './response.ts'
 import type { Check, RequestHead } from './step.ts'
 
 export interface LoadShedder {
-  /** Whether `reject` would reject any request. */
+  /** Whether `hold` would hold or reject any request. */
   isActive(): boolean
   /**
-   * The response to a request that is rejected because of too many others. Null if the app has to handle the request.
+   * Holds a request until it may be handled. Null if the app has to handle the request now.
    * `url` is absolute, or begins with the path.
    */
-  reject(request: ReceivedHead): ShedResponse | null
-  /** The same response to a `Request`. */
-  respond(request: Request): Response | null
+  hold(request: ReceivedHead): ShedResponse | HeldRequest | null
+  /** Handles a request; `place` is the one that it was held for. Without it, the request may be held here. */
+  handle(request: Request, place?: Place): Promise<Response>
+  /** How many requests wait. */
+  waiting(): number
+  /** For the shutdown: rejects the requests that wait, and all that would have to. */
+  close(): void
+}
+
+export interface HeldRequest {
+  /** The place of the request, or the response that rejects it. Null after `giveUp`. */
+  outcome: Promise<Place | ShedResponse | null>
+  /** Called when the client has left. Gives its place back, too. */
+  giveUp(): void
 }
 
 export interface ShedResponse {
@@ -36,6 +49,8 @@ export interface ReceivedHead {
 
 export interface LoadShedderOptions {
   limit: InFlightLimit
+  /** Handles a request, with the place that it has waited for. */
+  handle(request: Request, place?: Place): Promise<Response>
   observers: Observers
   corsOrigins: readonly string[]
   /** What the app checks before it counts a request. It rejects a request itself that does not pass them. */
@@ -72,31 +87,81 @@ export function createLoadShedder(options: LoadShedderOptions): LoadShedder {
     }
   }
 
-  function reject({ method, url, header }: ReceivedHead): ShedResponse | null {
-    if (!limit.isReached() || !METHODS.has(method) || header('Host') === undefined) return null
+  /** The response to a request of this kind, once it is rejected. Null if the app has to handle it. */
+  function rejectionOf({ method, url, header }: ReceivedHead): ((waitedMs: number) => ShedResponse) | null {
+    if (!METHODS.has(method) || header('Host') === undefined) return null
     // The response to a start with a key has one more header.
     if (header('Idempotency-Key') !== undefined) return null
     const path = pathOf({ url })
     if (!isWork(path) || !passesChecks({ req: { method, path, url, header } })) return null
-    count(method, status)
-    const id = toRequestId(header('X-Request-Id'))
-    return {
-      status,
-      headers: { 'X-Request-Id': id, ...corsHeaders(corsOrigins, header('Origin')), ...headers },
-      body: `${beforeId}${id}${afterId}`,
+    return (waitedMs) => {
+      count(method, status, waitedMs)
+      const id = toRequestId(header('X-Request-Id'))
+      return {
+        status,
+        headers: { 'X-Request-Id': id, ...corsHeaders(corsOrigins, header('Origin')), ...headers },
+        body: `${beforeId}${id}${afterId}`,
+      }
     }
+  }
+
+  function hold(head: ReceivedHead): ShedResponse | HeldRequest | null {
+    if (!limit.isReached()) return null
+    const reject = rejectionOf(head)
+    if (reject === null) return null
+    const turn = limit.wait()
+    if (turn === null) return reject(0)
+    const heldAt = performance.now()
+    let hasLeft = false
+    let place: Place | null = null
+
+    async function wait(turn: Promise<Place | null>, reject: (waitedMs: number) => ShedResponse) {
+      place = await turn
+      if (hasLeft) place?.leave()
+      if (hasLeft) return null
+      return place ?? reject(performance.now() - heldAt)
+    }
+
+    return {
+      outcome: wait(turn.place, reject),
+      giveUp() {
+        hasLeft = true
+        turn.giveUp()
+        place?.leave()
+      },
+    }
+  }
+
+  async function handleHeld(request: Request, { outcome, giveUp }: HeldRequest): Promise<Response> {
+    const stop = whenAborted(request.signal, giveUp)
+    const settled = await outcome
+    stop()
+    // Nobody receives the response after the client has left.
+    if (settled === null) return respondWithoutContext('', { status })
+    return isPlace(settled) ? options.handle(request, settled) : respondWithoutContext(settled.body, settled)
   }
 
   return {
     isActive: limit.isReached,
-    reject,
-    respond(request) {
-      if (!limit.isReached()) return null
+    hold,
+    handle(request, place) {
+      if (place !== undefined || !limit.isReached()) return options.handle(request, place)
       const { method, url, headers } = request
-      const shed = reject({ method, url, header: (name) => headers.get(name) ?? undefined })
-      return shed === null ? null : respondWithoutContext(shed.body, shed)
+      const held = hold({ method, url, header: (name) => headers.get(name) ?? undefined })
+      if (held === null) return options.handle(request)
+      return isHeld(held) ? handleHeld(request, held) : Promise.resolve(respondWithoutContext(held.body, held))
     },
+    waiting: limit.waiting,
+    close: limit.close,
   }
+}
+
+export function isHeld(held: HeldRequest | ShedResponse): held is HeldRequest {
+  return 'outcome' in held
+}
+
+export function isPlace(settled: Place | ShedResponse): settled is Place {
+  return 'leave' in settled
 }
 
 const LOG_EVERY_MS = 1000
@@ -105,7 +170,7 @@ const LOG_EVERY_MS = 1000
  * Counts every rejection in the metrics. The log gets one line for all within a second of the first:
  * under load a line for each would cost more than the rest.
  */
-function countRejections({ log, metrics }: Observers): (method: string, status: number) => void {
+function countRejections({ log, metrics }: Observers): (method: string, status: number, ms: number) => void {
   let rejected = 0
 
   function logRejected(): void {
@@ -113,9 +178,9 @@ function countRejections({ log, metrics }: Observers): (method: string, status: 
     rejected = 0
   }
 
-  return (method, status) => {
+  return (method, status, ms) => {
     metrics?.requestStarted(method)
-    metrics?.requestEnded({ method, route: null, status, ms: 0 })
+    metrics?.requestEnded({ method, route: null, status, ms })
     if (rejected++ > 0) return
     const timer: { unref?(): unknown } = setTimeout(logRejected, LOG_EVERY_MS)
     // It must not delay the end of the process. On some runtimes it is a number.

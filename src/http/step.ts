@@ -5,7 +5,9 @@ import type { Env } from './context.ts'
  * What happens to a request before its handler. A step rejects the request by throwing a `ServiceError`, or responds to
  * it itself. A function that it returns is called when the response is ready.
  */
-export type Step = (c: Context<Env>) => Response | (() => void) | undefined
+export type Step = (c: Context<Env>) => StepResult | Promise<StepResult>
+
+export type StepResult = Response | (() => void) | undefined
 
 /** A request without its body. A context of Hono's has it; `shed-load.ts` makes one without a context. */
 export interface RequestHead {

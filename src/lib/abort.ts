@@ -134,6 +134,13 @@ export function whenOver(deadlineAt: number, signal: AbortSignal, act: () => voi
   return stop
 }
 
+/** Calls `act` once, when the signal aborts. Returns the function that prevents it. */
+export function whenAborted(signal: AbortSignal, act: () => void): () => void {
+  if (signal.aborted) act()
+  else signal.addEventListener('abort', act, { once: true })
+  return () => signal.removeEventListener('abort', act)
+}
+
 /** Resolves after `ms`, or when the signal aborts. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return

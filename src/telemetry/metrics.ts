@@ -43,6 +43,10 @@ export function createMetrics(build: { version: string; runtime: string; transpo
     name: 'portico_requests_in_flight',
     help: 'Requests that count towards SERVICE_MAX_INFLIGHT.',
   })
+  const queued = registry.gauge({
+    name: 'portico_requests_queued',
+    help: 'Requests that wait until fewer than SERVICE_MAX_INFLIGHT are in flight.',
+  })
   const calls = registry.histogram({
     name: 'rpc_client_call_duration_seconds',
     help: 'Duration of calls to the Temporal server, without long polls. Each attempt counts.',
@@ -73,6 +77,7 @@ export function createMetrics(build: { version: string; runtime: string; transpo
       requests.observe(ms / 1000, knownMethod(method), route ?? '', status)
     },
     inFlightChanged: (by) => inFlight.add(by),
+    queuedChanged: (by) => queued.add(by),
     waitStarted: () => openWaits.add(1),
     waitEnded: () => openWaits.add(-1),
     callStarted({ isPoll }) {

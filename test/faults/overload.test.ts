@@ -5,6 +5,7 @@ import { type Answer, type Api, makeApi } from '../support/api.ts'
 import { FROM_SOURCE, GRPC_RUNTIMES } from '../support/entries.ts'
 import type { FaultProxy } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
+import { parseMetrics, sumOf } from '../support/prometheus.ts'
 import { whenInTime } from '../support/when-in-time.ts'
 import { dial } from './bytes.ts'
 
@@ -20,6 +21,7 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
       SERVICE_PORT: '0',
       SERVICE_CATALOG_ID: worker.taskQueue,
       SERVICE_MAX_INFLIGHT: '1',
+      SERVICE_METRICS_ON: 'true',
       ENGINE_ADDRESS: faultProxy.address,
     })
     cleanup.defer(() => service.stop())
@@ -32,20 +34,38 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
   const status = (id: string) => api.get(`${id}/status`)
   const untilFree = () => until('the place is free', async () => (await status(idle)).status === 200)
 
-  /** Takes a place with a start that the engine never answers. */
-  function hold(faultProxy: FaultProxy): { release: () => Promise<void> } {
+  const queued = async () => sumOf(parseMetrics((await api.call('GET', '/metrics')).text), 'portico_requests_queued')
+
+  /**
+   * Takes the place with a read that the engine never answers. It ends after 4.5 s, and the next one has the place:
+   * of those that wait, the newest is served first.
+   */
+  async function hold(faultProxy: FaultProxy): Promise<{ next: () => void; release: () => Promise<void> }> {
     const held = crypto.randomUUID()
-    const unhang = faultProxy.on({ method: 'StartWorkflowExecution', containing: held, fault: 'hang' })
+    const unhang = faultProxy.on({ method: 'DescribeWorkflowExecution', containing: held, fault: 'hang' })
     const leaving = new AbortController()
-    const body = { workflowName: 'echo', input: null, workflowId: held, timeout: '5m' }
-    const left = api.post('run', body, {}, leaving.signal).catch(() => null)
+    const left: Promise<unknown>[] = []
+    const next = () => {
+      const path = `/workflow/${held}/status`
+      left.push(api.call('GET', path, undefined, {}, leaving.signal).catch(() => null))
+    }
     const release = async () => {
       unhang()
       leaving.abort()
-      await left
+      await Promise.all(left)
     }
     onTestFinished(release)
-    return { release }
+    next()
+    await until('the place is taken', () => faultProxy.hanging() === 1)
+    return { next, release }
+  }
+
+  /** What `send` is answered while others hold the place for longer than it may wait. */
+  async function rejectedBehind<T>({ next }: { next: () => void }, send: () => Promise<T>): Promise<T> {
+    const answer = send()
+    await until('it waits for the place', async () => (await queued()) === 1)
+    next()
+    return answer
   }
 
   test('above the limit new work is a 503 that starts nothing; health checks and waits are not affected', async ({
@@ -63,15 +83,14 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
       const answer = await fetch(`${url.origin}/workflow/run`, { method: 'POST', headers, body })
       return answer.ok && answer
     })
-    const { release } = hold(faultProxy)
-    await until('the place is taken', () => faultProxy.hanging() === 1)
+    const held = await hold(faultProxy)
 
-    const start = await api.start('echo', 1, { workflowId: refused })
+    const start = await rejectedBehind(held, () => api.start('echo', 1, { workflowId: refused }))
     const ready = () => api.call('GET', '/ready')
     const health = [await api.call('GET', '/health'), await whenInTime('the engine responds', ready)]
     await client.workflow.getHandle(waiting).signal('finish', 1)
     const events = await run.text()
-    await release()
+    await held.release()
     await untilFree()
 
     expect(facts(start)).toEqual([503, 'OverloadedError', 'gateway', '1'])
@@ -80,9 +99,31 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
     expect((await status(refused)).body.error).toBe('WorkflowNotFoundError')
   })
 
+  test('a request that finds no place gets the one that another gives back; a client that leaves gives its turn up', async ({
+    client,
+    faultProxy,
+  }) => {
+    const [left, started] = [crypto.randomUUID(), crypto.randomUUID()]
+    const { release } = await hold(faultProxy)
+    const leaving = new AbortController()
+    const body = (workflowId: string) => ({ workflowName: 'echo', input: null, workflowId })
+    const gone = api.post('start', body(left), {}, leaving.signal).catch((error: Error) => error.name)
+    await until('it waits', async () => (await queued()) === 1)
+    const start = api.post('start', body(started))
+    await until('both wait', async () => (await queued()) === 2)
+
+    leaving.abort()
+    await until('one of them has left', async () => (await queued()) === 1)
+    await release()
+    const { status: startStatus } = await start
+
+    expect([startStatus, await gone, await queued()]).toEqual([200, 'AbortError', 0])
+    expect((await status(left)).body.error).toBe('WorkflowNotFoundError')
+    await client.workflow.getHandle(started).result()
+  })
+
   test('a rejected request with a body leaves its connection usable for the next one', async ({ faultProxy }) => {
-    const { release } = hold(faultProxy)
-    await until('the place is taken', () => faultProxy.hanging() === 1)
+    const held = await hold(faultProxy)
     const wire = await dial(url.origin)
     const body = JSON.stringify({ workflowName: 'echo', input: null })
     const head = [
@@ -94,10 +135,11 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
     ]
 
     wire.socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
-    await until('the request is rejected', () => wire.text().includes('"requestId":"mine"}'))
+    const isRejected = () => wire.text().includes('"requestId":"mine"}')
+    await rejectedBehind(held, () => until('the request is rejected', isRejected))
     wire.socket.write(`GET /health HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`)
     await until('the next one is answered', () => wire.text().includes('{"status":"ok"}'))
-    await release()
+    await held.release()
     await untilFree()
     wire.socket.destroy()
 

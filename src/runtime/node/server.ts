@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex, Readable } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
-import type { LoadShedder, ReceivedHead } from '../../http/shed-load.ts'
+import { isHeld, isPlace, type LoadShedder, type ReceivedHead, type ShedResponse } from '../../http/shed-load.ts'
 import type { Listener, ListenOptions } from '../service.ts'
 import { hasArrived, isBodiless, lastOfConnection } from './early-response.ts'
 import { cancelContinue, continueOnRead } from './expect-continue.ts'
@@ -28,12 +28,16 @@ type Incoming = Readable & Pick<IncomingMessage, 'complete' | 'headers'>
 export async function serveNode({ fetch, loadShedder, host, port }: Omit<ListenOptions, 'log'>): Promise<Listener> {
   let closing = false
   const openResponses = new Set<ServerResponse>()
+  // The handlers of requests that were held, with their places.
+  const held = new WeakMap<object, ListenOptions['fetch']>()
 
   const handle = getRequestListener(
     (request, { incoming }) => {
       const rejection = rejectHeaders(incoming)
       // Not awaited in a function of its own: each one that a waiting request is suspended in takes half a KiB.
-      return rejection === null ? fetch(request).then((it) => sendable(it, incoming)) : sendable(rejection, incoming)
+      if (rejection !== null) return sendable(rejection, incoming)
+      const handleRequest = held.get(incoming) ?? fetch
+      return handleRequest(request).then((it) => sendable(it, incoming))
     },
     { hostname: 'localhost', errorHandler: rejectUrl },
   )
@@ -53,15 +57,24 @@ export async function serveNode({ fetch, loadShedder, host, port }: Omit<ListenO
   function onRequest(request: IncomingMessage, response: ServerResponse) {
     track(response)
     if (closing || !loadShedder?.isActive()) void handle(request, response)
-    else void shedOrHandle(request, response, loadShedder)
+    else void holdOrHandle(request, response, loadShedder)
   }
 
   /** The connection stays open after a rejection, so that all of the request must have arrived. */
-  async function shedOrHandle(request: IncomingMessage, response: ServerResponse, { reject }: LoadShedder) {
+  async function holdOrHandle(request: IncomingMessage, response: ServerResponse, loadShedder: LoadShedder) {
     const isComplete = isBodiless(request) || (await hasArrived(request))
-    const rejection = isComplete ? reject(headOf(request)) : null
-    if (rejection === null) return void handle(request, response)
-    const { status, headers, body } = rejection
+    const holding = isComplete ? loadShedder.hold(headOf(request)) : null
+    if (holding === null) return void handle(request, response)
+    if (!isHeld(holding)) return rejectWith(response, holding)
+    response.once('close', holding.giveUp)
+    const outcome = await holding.outcome
+    if (outcome === null) return
+    if (!isPlace(outcome)) return rejectWith(response, outcome)
+    held.set(request, (it) => loadShedder.handle(it, outcome))
+    void handle(request, response)
+  }
+
+  function rejectWith(response: ServerResponse, { status, headers, body }: ShedResponse) {
     // Without its length Node would send the body in chunks.
     response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
   }

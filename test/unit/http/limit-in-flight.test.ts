@@ -1,28 +1,44 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import type { Call } from '../../../src/domain/call.ts'
 import { ServiceError } from '../../../src/domain/errors.ts'
 import type { Workflows } from '../../../src/domain/workflows.ts'
-import { makeApi, running } from './api.ts'
+import { makeApi, running as runningWorkflow } from './api.ts'
 import { result } from './run-api.ts'
 
 const RUN = { workflowName: 'greet', input: null }
 const OVERLOADED = [503, 'OverloadedError', 'gateway', '1']
 
+afterEach(() => void vi.useRealTimers())
+
+/** The response to a request that is rejected because it waits for a place for as long as it may. */
+async function rejectedInTime<T>(response: Promise<T>): Promise<T> {
+  await vi.advanceTimersByTimeAsync(3000)
+  return response
+}
+
 /** A service that handles `maxInFlight` requests at a time, and whose `status` answers when it is released. */
-function limited(maxInFlight: number, workflows: Partial<Workflows> = {}) {
+function limited(maxInFlight: number, workflows: Partial<Workflows> = {}, bodyTimeoutMs = 50) {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   let described = 0
   const changes: number[] = []
-  const metrics = { requestStarted() {}, requestEnded() {}, inFlightChanged: (by: number) => void changes.push(by) }
+  let queued = 0
+  const metrics = {
+    requestStarted() {},
+    requestEnded() {},
+    inFlightChanged: (by: number) => void changes.push(by),
+    queuedChanged(by: number) {
+      queued += by
+    },
+  }
   const api = makeApi({
     metrics,
     maxInFlight,
-    bodyTimeoutMs: 50,
+    bodyTimeoutMs,
     workflows: {
       status: async () => {
         described++
         await released
-        return running
+        return runningWorkflow
       },
       signal: async () => ({ workflowId: 'w', runId: 'r', warnings: [] }),
       ...workflows,
@@ -31,6 +47,7 @@ function limited(maxInFlight: number, workflows: Partial<Workflows> = {}) {
   return {
     ...api,
     release,
+    queued: () => queued,
     described: () => described,
     /** What was added to the number of requests in flight so far. */
     changes,
@@ -46,19 +63,112 @@ function limited(maxInFlight: number, workflows: Partial<Workflows> = {}) {
   }
 }
 
-test('limit in flight: rejects one request more than the limit, before it reads the body or calls a verb', async () => {
-  const { status, release, fetch, described } = limited(2)
+test('limit in flight: rejects one request more than the limit after 3 s, before it reads the body or calls a verb', async () => {
+  const { status, release, fetch, described, queued } = limited(2)
   const held = [status(), status()]
   await expect.poll(described).toBe(2)
+  vi.useFakeTimers()
   const request = new Request('http://portico.test/workflow/run', { method: 'POST', body: JSON.stringify(RUN) })
 
-  const response = await fetch(request)
+  const waiting = fetch(request)
+  await vi.advanceTimersByTimeAsync(2900)
+  const before = queued()
+  const response = await rejectedInTime(waiting)
   const { error, source } = await response.json()
   release()
 
   expect([response.status, error, source, response.headers.get('Retry-After')]).toEqual(OVERLOADED)
   expect(request.bodyUsed).toBe(false)
+  expect([before, queued()]).toEqual([1, 0])
   expect((await Promise.all(held)).map((answer) => answer.status)).toEqual([200, 200])
+})
+
+test('limit in flight: a request that finds no place gets the next one that is free, and only then is its body read', async () => {
+  const { status, release, fetch, described, changes, queued } = limited(1)
+  const held = status()
+  await expect.poll(described).toBe(1)
+  const bodies = Array.from({ length: 5 }, () => signalRequest())
+
+  const waiting = bodies.map((request) => fetch(request))
+  await expect.poll(queued).toBe(5)
+  const read = bodies.map(({ bodyUsed }) => bodyUsed)
+  release()
+  const statuses = (await Promise.all(waiting)).map((response) => response.status)
+
+  expect([read, statuses]).toEqual([Array(5).fill(false), Array(5).fill(200)])
+  expect((await held).status).toBe(200)
+  expect([queued(), sum(changes), Math.max(...running(changes))]).toEqual([0, 0, 1])
+})
+
+test('limit in flight: a request whose client leaves gives its turn up', async () => {
+  const { status, release, fetch, described, changes, queued, tryOne } = limited(1)
+  const held = status()
+  await expect.poll(described).toBe(1)
+  const leaving = new AbortController()
+  const left = [signalRequest({ signal: leaving.signal }), keyedRequest(leaving.signal)].map((request) =>
+    fetch(request),
+  )
+  await expect.poll(queued).toBe(2)
+
+  leaving.abort()
+  await Promise.all(left)
+  const stillQueued = queued()
+  release()
+  await held
+
+  expect([stillQueued, await tryOne(), sum(changes)]).toEqual([0, [200], 0])
+})
+
+test('limit in flight: a place that a request has waited for is kept for its body for 100 ms only', async () => {
+  const api = limited(1, {}, 60_000)
+  const { status, release, described, queued, changes, tryOne } = api
+  const held = status()
+  await expect.poll(described).toBe(1)
+  const { promise: arriving, resolve: arrive } = Promise.withResolvers<void>()
+  const slow = body(async (controller) => {
+    await arriving
+    controller.enqueue(new TextEncoder().encode('{}'))
+    controller.close()
+  }, '/workflow/w/signal/s')(api)
+  await expect.poll(queued).toBe(1)
+
+  const next = tryOne()
+  release()
+  const meanwhile = await next
+  arrive()
+
+  expect([meanwhile, (await slow).status, queued(), sum(changes)]).toEqual([[200], 200, 0, 0])
+  await held
+})
+
+test('limit in flight: at shutdown those that wait are rejected, and nobody waits any more', async () => {
+  const { status, release, fetch, described, loadShedder } = limited(1)
+  const held = status()
+  await expect.poll(described).toBe(1)
+  const waiting = [fetch(signalRequest()), fetch(keyedRequest())]
+  await expect.poll(loadShedder.waiting).toBe(2)
+
+  loadShedder.close()
+  const statuses = (await Promise.all([...waiting, fetch(signalRequest())])).map((response) => response.status)
+  release()
+
+  expect(statuses).toEqual([503, 503, 503])
+  expect((await held).status).toBe(200)
+})
+
+test('limit in flight: at most 32 requests wait for each place', async () => {
+  const { status, release, fetch, described, queued } = limited(1)
+  const held = status()
+  await expect.poll(described).toBe(1)
+  const waiting = Array.from({ length: 32 }, () => fetch(signalRequest()))
+  await expect.poll(queued).toBe(32)
+
+  const beyond = await fetch(signalRequest())
+  release()
+
+  expect(beyond.status).toBe(503)
+  expect(new Set((await Promise.all(waiting)).map((response) => response.status))).toEqual(new Set([200]))
+  await held
 })
 
 test('limit in flight: a request whose body is still on its way takes no place, and gets one only when it has arrived', async () => {
@@ -74,8 +184,9 @@ test('limit in flight: a request whose body is still on its way takes no place, 
   const meanwhile = await tryOne()
   const held = status()
   await expect.poll(described).toBe(1)
+  vi.useFakeTimers()
   arrive()
-  const response = await slow
+  const response = await rejectedInTime(slow)
   release()
   await held
 
@@ -105,7 +216,7 @@ test('limit in flight: a request without a valid token takes no place and gets n
       status: async () => {
         called++
         await released
-        return running
+        return runningWorkflow
       },
     },
   })
@@ -139,7 +250,8 @@ test('limit in flight: a request that only waits does not count, however often i
 
   const held = status()
   await expect.poll(described).toBe(1)
-  const full = await tryOne()
+  vi.useFakeTimers()
+  const full = await rejectedInTime(tryOne())
   release()
   await held
 
@@ -214,11 +326,25 @@ function call([method, path, text]: [method: string, path: string, body?: string
   return (api: LimitedApi): Promise<Response> => api.call(method, path, text)
 }
 
+const sum = (changes: number[]) => changes.reduce((total, change) => total + change, 0)
+/** The number of requests in flight after each change. */
+const running = (changes: number[]) => changes.map((_, at) => sum(changes.slice(0, at + 1)))
+
+function signalRequest(init: RequestInit = {}): Request {
+  const headers = { 'Content-Type': 'application/json', Host: 'portico.test', ...init.headers }
+  return new Request('http://portico.test/workflow/w/signal/s', { method: 'POST', body: '{}', ...init, headers })
+}
+
+/** The app itself lets it wait. */
+function keyedRequest(signal?: AbortSignal): Request {
+  return signalRequest({ headers: { 'Idempotency-Key': 'k' }, ...(signal && { signal }) })
+}
+
 /** A body that never ends by itself. */
-function body(pull: (controller: ReadableStreamDefaultController) => unknown) {
+function body(pull: (controller: ReadableStreamDefaultController) => unknown, path = '/workflow/run') {
   return (api: LimitedApi): Promise<Response> =>
     api.fetch(
-      new Request('http://portico.test/workflow/run', {
+      new Request(`http://portico.test${path}`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
         body: new ReadableStream({ pull: async (controller) => void (await pull(controller)) }),

@@ -1,7 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import type { AppOptions } from '../../../src/http/app.ts'
+import { createInFlightLimit } from '../../../src/http/limit-in-flight.ts'
 import { rawPath } from '../../../src/http/path.ts'
-import { createLoadShedder } from '../../../src/http/shed-load.ts'
+import { createLoadShedder, isHeld } from '../../../src/http/shed-load.ts'
 import { makeApi, never, running } from './api.ts'
 
 const SIGNAL = '/workflow/w/signal/s'
@@ -33,11 +34,21 @@ async function full(options: Partial<Pick<AppOptions, 'auth' | 'corsOrigins' | '
   const basePath = options.mount?.basePath ?? ''
   const held = api.call('GET', `${basePath}/workflow/w/status`, undefined, { Authorization: 'Bearer s3cret' })
   await expect.poll(() => calls).toBe(1)
+  vi.useFakeTimers()
   return {
     ...api,
-    /** With `Host`, as a server receives it. */
-    call: (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-      api.call(method, path, body, { Host: 'portico.test', ...headers }),
+    api,
+    /** With `Host`, as a server receives it, and rejected at the end of its wait for a place. */
+    async call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+      const response = api.call(method, path, body, { Host: 'portico.test', ...headers })
+      await vi.advanceTimersByTimeAsync(3000)
+      return response
+    },
+    async fetch(request: Request) {
+      const response = api.fetch(request)
+      await vi.advanceTimersByTimeAsync(3000)
+      return response
+    },
     calls: () => calls,
     async release() {
       release()
@@ -150,18 +161,24 @@ test('shed load: paths are compared below the base path', async () => {
 })
 
 test('shed load: rejections do not get a log line each, but one per second that counts all of them', async () => {
-  const { call, release, events } = await full()
-  vi.useFakeTimers()
+  const { api, fetch, call, release, events } = await full()
   const logged = () => events.splice(0).map(({ level, message, fields }) => [level, message, fields])
   const warning = (rejected: number) => ['warn', expect.stringContaining('requests rejected'), { rejected }]
 
-  for (let left = 3; left > 0; left--) await call('GET', '/workflow/w/status')
+  async function rejectAtOnce(count: number): Promise<void> {
+    const request = () => new Request('http://portico.test/workflow/w/status', { headers: { Host: 'portico.test' } })
+    const held = Array.from({ length: count - 1 }, () => api.fetch(request()))
+    await fetch(request())
+    await Promise.all(held)
+  }
+
+  await rejectAtOnce(3)
   vi.advanceTimersByTime(999)
   const before = logged()
   vi.advanceTimersByTime(1)
   const first = logged()
   vi.advanceTimersByTime(5000)
-  for (let left = 2; left > 0; left--) await call('GET', '/workflow/w/status')
+  await rejectAtOnce(2)
   vi.advanceTimersByTime(1000)
   const second = logged()
   await release()
@@ -171,18 +188,21 @@ test('shed load: rejections do not get a log line each, but one per second that 
   expect(after.status).toBe(200)
 })
 
-test('shed load: the metrics count each rejection, without a route', () => {
+test('shed load: the metrics count each rejection, without a route, and how long it has waited', async () => {
+  vi.useFakeTimers()
   const counted: unknown[] = []
-  const { reject } = createLoadShedder({
-    limit: { isReached: () => true, enter: () => never },
-    observers: {
-      log() {},
-      metrics: {
-        requestStarted: (method) => void counted.push(method),
-        requestEnded: (request) => void counted.push(request),
-        inFlightChanged: (by) => void counted.push(by),
-      },
-    },
+  const metrics = {
+    requestStarted: (method: string) => void counted.push(method),
+    requestEnded: (request: object) => void counted.push(request),
+    inFlightChanged() {},
+    queuedChanged: (by: number) => void counted.push(by),
+  }
+  const limit = createInFlightLimit(1, metrics)
+  limit.take()
+  const { hold } = createLoadShedder({
+    limit,
+    handle: never,
+    observers: { log() {}, metrics },
     corsOrigins: [],
     checks: [],
     pathOf: rawPath,
@@ -191,9 +211,35 @@ test('shed load: the metrics count each rejection, without a route', () => {
 
   const header = (name: string) => (name === 'Host' ? 'portico.test' : undefined)
   // Node has only the path, not the whole URL.
-  const rejection = reject({ method: 'GET', url: '/workflow/w/status?from=http://a/b', header })
+  const held = hold({ method: 'GET', url: '/workflow/w/status?from=http://a/b', header })
+  await vi.advanceTimersByTimeAsync(3000)
 
-  expect(rejection?.status).toBe(503)
-  expect(reject({ method: 'GET', url: '/other', header })).toBe(null)
-  expect(counted).toEqual(['GET', { method: 'GET', route: null, status: 503, ms: 0 }])
+  expect(held !== null && isHeld(held) && (await held.outcome)).toMatchObject({ status: 503 })
+  expect(hold({ method: 'GET', url: '/other', header })).toBe(null)
+  expect(counted).toEqual([1, -1, 'GET', { method: 'GET', route: null, status: 503, ms: 3000 }])
+})
+
+test('shed load: a client that leaves gives its turn up, and a place that it has already got', async () => {
+  const changes: number[] = []
+  const metrics = { requestStarted: never, requestEnded: never, queuedChanged() {} }
+  const limit = createInFlightLimit(1, { ...metrics, inFlightChanged: (by) => void changes.push(by) })
+  const first = limit.take()
+  const { hold } = createLoadShedder({
+    limit,
+    handle: never,
+    observers: { log() {} },
+    corsOrigins: [],
+    checks: [],
+    pathOf: rawPath,
+    isWork: () => true,
+  })
+  const head = { method: 'GET', url: '/', header: (name: string) => (name === 'Host' ? 'portico.test' : undefined) }
+  const held = [hold(head), hold(head)].filter((one) => one !== null && isHeld(one))
+
+  held[0]?.giveUp()
+  first?.leave()
+  held[1]?.giveUp()
+
+  expect(await Promise.all(held.map(({ outcome }) => outcome))).toEqual([null, null])
+  expect([limit.waiting(), limit.isReached(), changes]).toEqual([0, false, [1, -1]])
 })

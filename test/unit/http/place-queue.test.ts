@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createPlaceQueue, type Turn } from '../../../src/http/place-queue.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+
+afterEach(() => void vi.useRealTimers())
+
+/** A queue whose requests have numbers, and are listed when they get a place or are rejected. */
+function numbered(maxSize = 100) {
+  const sizes: number[] = []
+  const queue = createPlaceQueue<string>({ maxSize, onSizeChange: (by) => void sizes.push((sizes.at(-1) ?? 0) + by) })
+  const served: number[] = []
+  const rejected: number[] = []
+  let joined = 0
+  function join(): Turn<string> | null {
+    const number = ++joined
+    const turn = queue.join()
+    void turn?.place.then((place) => void (place === null ? rejected : served).push(number))
+    return turn
+  }
+  const serve = async (count = 1) => {
+    while (count-- > 0) queue.serveNext(() => 'a place')
+    await vi.advanceTimersByTimeAsync(0)
+  }
+  return { queue, join, serve, served, rejected, sizes }
+}
+
+test('place queue: the first that came is served first', async () => {
+  const { join, serve, served } = numbered()
+  for (let count = 3; count > 0; count--) join()
+
+  await serve(2)
+
+  expect(served).toEqual([1, 2])
+})
+
+test('place queue: once it has not been empty for 50 ms, the last that came is served first', async () => {
+  const { join, serve, served } = numbered()
+  join()
+  await vi.advanceTimersByTimeAsync(51)
+  for (let count = 2; count > 0; count--) join()
+
+  await serve(2)
+
+  expect(served).toEqual([3, 2])
+})
+
+test('place queue: the place says how long its request has waited', async () => {
+  const { queue, join } = numbered()
+  const turn = join()
+  await vi.advanceTimersByTimeAsync(20)
+
+  queue.serveNext((waitedMs) => `after ${waitedMs} ms`)
+
+  expect(await turn?.place).toBe('after 20 ms')
+})
+
+test('place queue: a request waits for 3 s in a burst', async () => {
+  const { join, rejected, sizes } = numbered()
+  join()
+
+  await vi.advanceTimersByTimeAsync(2999)
+  const before = [...rejected]
+  await vi.advanceTimersByTimeAsync(10)
+
+  expect([before, rejected, sizes]).toEqual([[], [1], [1, 0]])
+})
+
+test('place queue: once it has not been empty for 3 s, a request waits for 50 ms', async () => {
+  const { join, rejected } = numbered()
+  const after: number[][] = []
+  join()
+  await vi.advanceTimersByTimeAsync(2000)
+  join()
+  await vi.advanceTimersByTimeAsync(980)
+  join()
+
+  for (const ms of [25, 30, 15, 15]) {
+    await vi.advanceTimersByTimeAsync(ms)
+    after.push([...rejected])
+    if (after.length === 1) join()
+  }
+
+  expect(after).toEqual([
+    [1, 2],
+    [1, 2, 3],
+    [1, 2, 3],
+    [1, 2, 3, 4],
+  ])
+})
+
+test('place queue: it is patient again as soon as it has been empty', async () => {
+  const { queue, join, serve, rejected } = numbered(1000)
+  // There is always another one.
+  for (let ms = 0; ms < 4000; ms += 20) {
+    join()
+    join()
+    await vi.advanceTimersByTimeAsync(20)
+    await serve()
+  }
+  const standing = rejected.length
+  await vi.advanceTimersByTimeAsync(100)
+  const isEmpty = queue.size() === 0
+  const before = rejected.length
+  join()
+  await vi.advanceTimersByTimeAsync(2999)
+
+  expect([standing > 0, isEmpty, rejected.length - before]).toEqual([true, true, 0])
+})
+
+test('place queue: a request that gives up is neither served nor rejected late, and leaves room', async () => {
+  const { queue, join, serve, served, rejected, sizes } = numbered(2)
+  const first = join()
+  join()
+  const full = join()
+
+  first?.giveUp()
+  first?.giveUp()
+  join()
+  await serve(2)
+  first?.giveUp()
+
+  expect([full, served, rejected, queue.size()]).toEqual([null, [2, 4], [1], 0])
+  expect(sizes).toEqual([1, 2, 1, 2, 1, 0])
+})
+
+test('place queue: without a request nothing is served, and no timer is left', async () => {
+  const { queue, join, serve } = numbered()
+  join()
+  join()?.giveUp()
+  await serve()
+
+  expect([queue.serveNext(() => 'a place'), vi.getTimerCount()]).toEqual([false, 0])
+})
+
+test('place queue: closing rejects all that wait, and all that come later', async () => {
+  const { queue, join, rejected } = numbered()
+  join()
+  join()
+
+  queue.close()
+  await vi.advanceTimersByTimeAsync(0)
+
+  expect([rejected, join(), vi.getTimerCount()]).toEqual([[1, 2], null, 0])
+})
