@@ -31,22 +31,26 @@ function escaped(name) {
 }
 
 function shown(path, operation, components) {
-  const { tags, summary, responses } = operation
+  const { tags, summary } = operation
   return {
     ...operation,
     tags: path.includes('/runs/{rid}') ? [PINNED] : tags,
     // Swagger UI does not render Markdown there.
     summary: summary.replaceAll('`', ''),
-    responses: withShortErrors(responses, components.responses),
+    responses: withShortErrors(operation, components.responses),
   }
 }
 
 /** One entry for all errors. Each with its schema, headers and example would fill ten screens. */
-function withShortErrors(responses, named) {
+function withShortErrors({ responses, 'x-errors': names = [] }, named) {
   const entries = Object.entries(responses)
   const errors = entries.filter(([, { $ref }]) => $ref?.startsWith('#/components/responses/Error'))
   if (errors.length === 0) return responses
-  const lines = errors.map(([status, { $ref }]) => `- ${status}: ${named[$ref.split('/').at(-1)].description}`)
+  const lines = errors.map(([status, { $ref }]) => {
+    // The names of all errors with this status.
+    const all = named[$ref.split('/').at(-1)].description.split(', ')
+    return `- ${status}: ${all.filter((name) => names.includes(name)).join(', ')}`
+  })
   const description = ['Errors are `application/problem+json`, with the name in `error`:', '', ...lines].join('\n')
   return {
     ...Object.fromEntries(

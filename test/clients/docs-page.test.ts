@@ -140,6 +140,7 @@ test(
     const codes = await block
       .locator('.responses-table:not(.live-responses-table) .response-col_status')
       .allInnerTexts()
+    const errors = await block.locator('.response[data-code="default"]').innerText()
     const { height } = (await block.boundingBox()) ?? {}
     const screen = page.viewportSize()?.height ?? 0
     const inUse = await violations(page)
@@ -156,6 +157,8 @@ test(
     })
     expect(status).toBe('completed')
     expect(codes.filter((code) => /^\d/.test(code))).toEqual(['200'])
+    expect(errors).toContain('424: UnsupportedWorkflowError\n')
+    expect(errors).not.toContain('HandlerNotFoundError')
     // With the form and the response: it was 16 screens without them.
     expect(height).toBeLessThan(6 * screen)
     expect([inUse, problems]).toEqual([[], []])
