@@ -119,19 +119,16 @@ function checkOutput(part: Part, operation: Operation, output: unknown, report: 
 }
 
 /**
- * `Idempotency-Replayed` says whether an earlier request with the key has started the run. A run that another key has
- * started stays that of the other key.
+ * `Idempotency-Replayed` is true if an earlier request with the key has started the run. It may also be true for the
+ * first request, whose own start was lost on its way back from the engine. A run that another key has started stays
+ * that of the other key.
  */
 function checkReplays(repeated: readonly Operation[], report: Report): void {
-  const flagged = repeated.filter(
-    ({ outcome, answer }) => outcome === 'acknowledged' && answer.replayed !== undefined && answer.started !== false,
-  )
-  for (const operation of flagged) {
-    const others = repeated.filter((other) => other !== operation)
-    const isFirst = others.every((other) => other.startedAt >= operation.endedAt)
-    const isRepeat = others.some((other) => other.outcome === 'acknowledged' && other.endedAt <= operation.startedAt)
-    if (isFirst && operation.answer.replayed) report('wrong replay flag', operation, 'is replayed, but is the first')
-    if (isRepeat && !operation.answer.replayed) report('wrong replay flag', operation, 'is a repeat, but not replayed')
+  for (const operation of repeated) {
+    const { outcome, answer, startedAt } = operation
+    if (outcome !== 'acknowledged' || answer.replayed !== false || answer.started === false) continue
+    const isRepeat = repeated.some((other) => other.outcome === 'acknowledged' && other.endedAt <= startedAt)
+    if (isRepeat) report('wrong replay flag', operation, 'is a repeat, but not replayed')
   }
 }
 

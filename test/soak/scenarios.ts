@@ -34,6 +34,7 @@ const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
   sendMessages,
   sendMessages,
   sendMessages,
+  signalEachRun,
   runToResult,
   runToResult,
   shareId,
@@ -57,6 +58,19 @@ async function sendMessages(context: ScenarioContext): Promise<void> {
   const subject = await startLedger(context, random.chance(0.5) ? { perRun: 1 + random.below(3) } : {})
   if (subject === null) return
   for (let count = random.below(7); count > 0; count--) await random.pick(STEPS)(context, subject)
+  await endLedger(context, subject)
+}
+
+/** Each signal makes the ledger continue as new, so that a repeat without a run id would reach the next run. */
+async function signalEachRun(context: ScenarioContext): Promise<void> {
+  const { newId, recorder, http } = context
+  const subject = await startLedger(context, { perRun: 1 })
+  if (subject === null) return
+  const { workflowId } = subject
+  for (let count = 0; count < 4; count++) {
+    const marker = newId('signal')
+    await recorder.perform(http, { op: 'signal', workflowId, handler: 'apply', payload: marker, marker })
+  }
   await endLedger(context, subject)
 }
 
@@ -235,7 +249,8 @@ async function resetSteps(context: ScenarioContext): Promise<void> {
   const run: Intent = { op: 'run', workflowId, workflowName: 'steps', input: { marker, count: 2 }, marker, key: marker }
   const { answer } = await repeat(context, run)
   if (answer.runId === undefined) return
-  await perform(context, { op: 'reset', workflowId, runId: answer.runId, marker: newId('reset') })
+  for (let resets = 0; resets < 4; resets++)
+    await perform(context, { op: 'reset', workflowId, runId: answer.runId, marker: newId('reset') })
   await perform(context, { op: 'result', workflowId, marker: null })
   await perform(context, { op: 'result', workflowId, runId: answer.runId, marker: null })
 }

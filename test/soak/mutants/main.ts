@@ -15,7 +15,7 @@ import { MUTANTS, type Mutant } from './list.ts'
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const COPIED = ['src', 'dev', 'test/soak', 'test/support', 'package.json', 'tsconfig.json']
 const LINKED = ['node_modules', '.cache']
-const SEED = '4711'
+const SEED = process.env.SOAK_SEED ?? '4711'
 // On a busy machine these take minutes.
 const OPERATIONS = '1200'
 const MAX_MISSED = 2

@@ -151,7 +151,7 @@ test('soak checker: a query returns only messages that the runs received', () =>
   expect(rules([START, SIGNAL, query], [{ ...RUN, messages: [sent] }])).toEqual(['wrong result', 'done twice'])
 })
 
-test('soak checker: Idempotency-Replayed is true for repeats, and only for them', () => {
+test('soak checker: Idempotency-Replayed is true for repeats', () => {
   const keyed = (replayed: boolean, startedAt: number): Operation => ({
     ...START,
     key: 'k',
@@ -161,7 +161,7 @@ test('soak checker: Idempotency-Replayed is true for repeats, and only for them'
   })
 
   expect(rules([keyed(false, 1000), keyed(true, 2000)], [RUN])).toEqual([])
-  expect(rules([keyed(true, 1000), keyed(false, 2000)], [RUN])).toEqual(['wrong replay flag', 'wrong replay flag'])
+  expect(rules([keyed(true, 1000), keyed(false, 2000)], [RUN])).toEqual(['wrong replay flag'])
 })
 
 test('soak checker: nothing is in a history that nobody sent', () => {
