@@ -82,7 +82,9 @@ export function watchTimers({ url, pid, events }: Pick<ServiceProcess, 'url' | '
         `the service at ${url} prints its inventory`,
         () => isGone(pid) || events.slice(seen).find(({ message }) => message === 'inventory'),
       )
-      return inventory === true || inventory.timers === 0 ? [] : [`timers ${inventory.timers}`]
+      // It connects again every 5 s until it can use the engine.
+      const expected = events.some(({ message }) => message.startsWith('cannot use the engine yet')) ? 1 : 0
+      return inventory === true || Number(inventory.timers) <= expected ? [] : [`timers ${inventory.timers}`]
     },
   })
 }
