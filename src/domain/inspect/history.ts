@@ -1,4 +1,5 @@
 import { isObject } from '../../lib/is-object.ts'
+import { runIdIssue } from '../../protocol/names.ts'
 import { redactSecrets } from '../../protocol/secret-names.ts'
 import type { Call } from '../call.ts'
 import { rejectReserved } from '../control/catalog-guard.ts'
@@ -79,7 +80,15 @@ async function continueAt(request: unknown, { runId: pinned }: ExecutionRef, tok
 function isTokenPosition(value: unknown): value is TokenPosition {
   if (!isObject(value)) return false
   const { runId, after, page, live } = value
-  return typeof runId === 'string' && Number.isSafeInteger(after) && isTokenOrNull(page) && isTokenOrNull(live)
+  return isRunId(runId) && isEventId(after) && isTokenOrNull(page) && isTokenOrNull(live)
+}
+
+function isRunId(value: unknown): boolean {
+  return typeof value === 'string' && runIdIssue(value) === null
+}
+
+function isEventId(value: unknown): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
 function isTokenOrNull(value: unknown): boolean {

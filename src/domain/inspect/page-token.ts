@@ -27,7 +27,7 @@ export async function openPageToken<T>(
   const text = decode(token)
   const positionText = text.slice(HASH_LENGTH)
   if (text.slice(0, HASH_LENGTH) !== (await hash(request, positionText))) throw invalidPageToken()
-  const position: unknown = JSON.parse(positionText)
+  const position = parseOrNull(positionText)
   if (!isPosition(position)) throw invalidPageToken()
   return position
 }
@@ -43,6 +43,15 @@ async function hash(request: unknown, positionText: string): Promise<string> {
   return (await sha256(`page token\n${canonicalJson(request)}\n${positionText}`)).slice(0, HASH_LENGTH)
 }
 
+/** Null, which is not a position, for what is not JSON. */
+function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
 function decode(token: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(fromBase64(token))
@@ -51,9 +60,11 @@ function decode(token: string): string {
   }
 }
 
-export function invalidPageToken(): ServiceError {
+/** `cause` is the error of the engine, if only the engine could tell. */
+export function invalidPageToken(cause?: unknown): ServiceError {
   return new ServiceError(
     'InvalidPageTokenError',
     'pageToken is damaged or belongs to another request: send it with the same path and filters as the previous page, or begin without it',
+    { cause },
   )
 }

@@ -1,14 +1,17 @@
 import { type Call, withTimeout } from '../../domain/call.ts'
 import type { EventPage, EventsRequest, HistoryPosition } from '../../domain/inspect/history-page.ts'
+import { invalidPageToken } from '../../domain/inspect/page-token.ts'
 import { fromBase64, toBase64 } from '../../lib/base64.ts'
 import type { Lazy } from '../../lib/lazy.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
+import { GrpcCode } from '../../temporal/grpc-code.ts'
 import { closeStatus, type HistoryEvent } from '../../temporal/outcome.ts'
 import { toDate } from '../../temporal/time.ts'
 import { type EngineContext, executionIds } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import { decodeEvents } from '../events/decode-events.ts'
 import type { EventToJson } from '../events/event-json.ts'
+import { RpcError } from '../transport/transport.ts'
 import { readPage } from './history-pages.ts'
 import { type Polled, pollUntil } from './poll-until.ts'
 import { withPollDeadline } from './wait.ts'
@@ -34,6 +37,7 @@ export async function events(
       end: status === null ? null : { status, completedAt: toDate(last?.eventTime) },
     }
   } catch (error) {
+    if (isInvalidToken(error)) throw invalidPageToken(error)
     throw toServiceError(error, { kind: 'read', details: executionIds(run) })
   }
 }
@@ -120,6 +124,13 @@ function select(
  */
 function isRecorded({ taskId }: HistoryEvent): boolean {
   return Number(taskId ?? 0) !== 0
+}
+
+/** Only a client can have changed a token: those that the engine has just sent are valid. */
+function isInvalidToken(error: unknown): boolean {
+  return (
+    error instanceof RpcError && error.code === GrpcCode.INVALID_ARGUMENT && error.message.includes('NextPageToken')
+  )
 }
 
 function toToken(token: string | null): { nextPageToken?: Uint8Array } {

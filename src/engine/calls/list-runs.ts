@@ -1,5 +1,6 @@
 import type { Call } from '../../domain/call.ts'
 import { ServiceError } from '../../domain/errors.ts'
+import { invalidPageToken } from '../../domain/inspect/page-token.ts'
 import type { ListedRun, RunCount, TypedRunFilter } from '../../domain/inspect/run-filter.ts'
 import { fromBase64, toBase64 } from '../../lib/base64.ts'
 import { STATUSES, type Status } from '../../protocol/execution.ts'
@@ -10,6 +11,7 @@ import { redactMachineDetails } from '../../temporal/redact-machine-details.ts'
 import { fromStatusWord } from '../../temporal/status.ts'
 import type { EngineContext } from '../context.ts'
 import { toServiceError } from '../errors.ts'
+import type { Rpc } from '../rpc.ts'
 import { RpcError } from '../transport/transport.ts'
 import { toRunQuery } from '../visibility/run-query.ts'
 
@@ -20,15 +22,43 @@ export async function listRuns(
   call: Call,
 ): Promise<{ runs: ListedRun[]; nextToken: string | null }> {
   const query = toRunQuery(filter)
-  const position = token === null ? {} : { nextPageToken: fromBase64(token) }
+  const begin = { namespace, query, pageSize: size }
+  const request = token === null ? begin : { ...begin, nextPageToken: fromBase64(token) }
   try {
-    const request = { namespace, query, pageSize: size, ...position }
-    const { executions, nextPageToken } = await rpc('listWorkflowExecutions', request, call)
+    const { executions, nextPageToken } = await rpc('listWorkflowExecutions', request, call, {
+      async onLostResponse(error) {
+        if (token !== null && isUnknown(error)) throw error
+        return { retryRequest: request }
+      },
+    })
     const nextToken = nextPageToken?.length ? toBase64(nextPageToken) : null
     return { runs: (executions ?? []).map(toListedRun), nextToken }
   } catch (error) {
+    if (token !== null && isUnknown(error) && (await isSupported(rpc, begin, call))) throw invalidPageToken(error)
     throw toListError(error)
   }
+}
+
+/** The engine reports a token that it cannot read like a failure of its own. */
+function isUnknown(error: unknown): error is RpcError {
+  return error instanceof RpcError && error.code === GrpcCode.UNKNOWN
+}
+
+/** Whether the same list succeeds from its beginning. */
+async function isSupported(rpc: Rpc, request: ListRequest, call: Call): Promise<boolean> {
+  try {
+    await rpc('listWorkflowExecutions', { ...request, pageSize: 1 }, call)
+    return true
+  } catch {
+    // The first error is reported: this one only shows that the token is not the cause.
+    return false
+  }
+}
+
+interface ListRequest {
+  namespace: string
+  query: string
+  pageSize: number
 }
 
 export async function countRuns(

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Answer } from '../../support/api.ts'
+import { forgeToken } from '../../support/forge-token.ts'
 import { type ApiFixture, anId, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
 interface Event {
@@ -113,6 +114,34 @@ export function history(api: () => ApiFixture): void {
       wrong.map(() => [400, 'InvalidPageTokenError']),
     )
     expect((await get(`${one.workflowId}/runs/${one.runId}`, `?pageToken=${token}`)).status).toBe(200)
+  })
+
+  test('history: a forged token with the right hash is rejected too, whatever it contains', async () => {
+    const { workflowId, runId } = await startMessages(api())
+    const request = { namespace: 'default', history: workflowId }
+    const start = { runId, after: 0, page: null, live: null }
+    const positions = [
+      { ...start, page: 'AAAA' },
+      { ...start, runId: 'zzz' },
+      { ...start, runId: `${runId}'` },
+      { ...start, after: -1 },
+      { ...start, after: '1' },
+      { ...start, page: 'not base64' },
+      [],
+    ].map((position) => JSON.stringify(position))
+    const forged = await Promise.all([...positions, 'not JSON'].map((position) => forgeToken(request, position)))
+
+    const answers = await Promise.all(
+      forged.flatMap((token) => ['', '&wait=1s'].map((wait) => get(workflowId, `?pageToken=${token}${wait}`))),
+    )
+    // Only a wait uses it.
+    const live = await forgeToken(request, JSON.stringify({ ...start, after: 4, live: btoa('garbage') }))
+    answers.push(await get(workflowId, `?pageToken=${live}&wait=1s`))
+
+    expect(answers.map(({ status, body }) => [status, body.error])).toEqual(
+      answers.map(() => [400, 'InvalidPageTokenError']),
+    )
+    await api().service.post(`${workflowId}/terminate`)
   })
 
   test('history: invalid parameters are rejected by name, and a missing execution is 404', async () => {

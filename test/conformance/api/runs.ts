@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Answer } from '../../support/api.ts'
+import { forgeToken } from '../../support/forge-token.ts'
 import { type ApiFixture, anId, startDirectly } from './api-fixture.ts'
 
 /** GET runs and runs/count. */
@@ -76,6 +77,21 @@ export function runs(api: () => ApiFixture): void {
       wrong.map(() => [400, 'InvalidPageTokenError']),
     )
     expect((await get(`?${filter}&pageSize=100&pageToken=${token}`)).body.runs).toHaveLength(1)
+  })
+
+  test('runs: a forged token with the right hash is rejected too, whatever it contains', async () => {
+    const catalog = anId()
+    const filter = `catalog=${catalog}`
+    const request = { namespace: 'default', runs: { catalog } }
+    const ofEngine = ['AAAA', btoa('garbage'), btoa('{"CloseTime":1}')].map((token) => JSON.stringify(token))
+    const positions = [...ofEngine, '{"RunID":"x"}', '7', 'null', '"not base64"', 'not JSON', '']
+    const forged = await Promise.all(positions.map((position) => forgeToken(request, position)))
+
+    const answers = await Promise.all(forged.map((token) => get(`?${filter}&pageToken=${token}`)))
+
+    expect(answers.map(({ status, body }) => [status, body.error])).toEqual(
+      forged.map(() => [400, 'InvalidPageTokenError']),
+    )
   })
 
   test('runs: invalid parameters are rejected by name', async () => {

@@ -1,0 +1,8 @@
+import { canonicalJson } from '../../src/lib/canonical-json.ts'
+import { sha256 } from '../../src/lib/sha256.ts'
+
+/** A page token with a right hash over any position, which everybody can compute: decision 030. */
+export async function forgeToken(request: unknown, position: string): Promise<string> {
+  const hash = (await sha256(`page token\n${canonicalJson(request)}\n${position}`)).slice(0, 24)
+  return Buffer.from(`${hash}${position}`).toString('base64url')
+}
