@@ -46,7 +46,8 @@ export async function waitForEnd(ports: WaitPorts, wait: Wait, call: Call): Prom
   } catch (error) {
     throw addIds(error, run)
   }
-  const waitedMs = Date.now() - wait.arrivedAt
+  // What the client has requested, unless the shutdown has ended the wait before.
+  const waitedMs = call.signal.aborted ? Date.now() - wait.arrivedAt : wait.waitMs
   const { run: last, closing, ...state } = await readAfterTimeout(ports, { ...wait, run }, call)
   if (closing === null) throw timeoutError(last, state, waitedMs)
   return { run: last, closing }

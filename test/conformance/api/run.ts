@@ -167,7 +167,7 @@ export function run(api: () => ApiFixture): void {
     60_000,
   )
 
-  test('run: the timeout may be a duration with its unit', async () => {
+  test('run: the timeout may be a duration with its unit, and the 408 names it in milliseconds', async () => {
     const { service } = api()
     const passedMs = idleClock(service)
 
@@ -175,7 +175,7 @@ export function run(api: () => ApiFixture): void {
 
     expect(status).toBe(408)
     expect(passedMs()).toBeLessThan(10_000)
-    expect(Number(/within (\d+) ms/.exec(body.message)?.[1])).toBeLessThan(10_000)
+    expect(body.message).toContain('did not complete within 200 ms')
     await service.post(`${body.workflowId}/terminate`)
   })
 

@@ -130,7 +130,7 @@ export const inspectExchanges: readonly Exchange[] = [
         status: 408,
         error: 'WorkflowExecutionTimedOutError',
         title: 'Workflow did not complete in time',
-        message: 'Workflow order-17 did not complete within 501 ms and is still running',
+        message: 'Workflow order-17 did not complete within 500 ms and is still running',
         requestId: '5b0e5d0c-0f0b-4c39-8a6e-0b8d3a8f1c22',
       }),
       workflowId: 'order-17',

@@ -77,7 +77,7 @@ export const startExchanges: readonly Exchange[] = [
         status: 408,
         error: 'WorkflowExecutionTimedOutError',
         title: 'Workflow did not complete in time',
-        message: 'Workflow order-17 did not complete within 2001 ms and is still running',
+        message: 'Workflow order-17 did not complete within 2000 ms and is still running',
         requestId: '845fe7b9-3bc4-493a-b7d8-25e0d716cb1d',
       }),
       workflowId: 'order-17',

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { type Call, SHUTTING_DOWN } from '../../../../src/domain/call.ts'
 import type { Engine, StartRequest } from '../../../../src/domain/engine.ts'
 import { ServiceError } from '../../../../src/domain/errors.ts'
@@ -8,6 +8,8 @@ import type { TraceTemplates } from '../../../../src/protocol/catalog.ts'
 import type { Closing, Execution, Status } from '../../../../src/protocol/execution.ts'
 import { aCall, refusal } from '../../call.ts'
 import { aDescription, anEngine, DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
+
+afterEach(() => void vi.useRealTimers())
 
 const COMPLETED: Closing = { outcome: { status: 'completed', output: 'done' }, nextRunId: null }
 const COMMAND: RunCommand = {
@@ -25,6 +27,7 @@ interface Script {
   /** What a run is when it is looked at, one after another; the last for ever. */
   statuses?: (Status | Error)[]
   read?: Engine['read']
+  wait?: Engine['wait']
   start?: Engine['start']
   traces?: TraceTemplates
 }
@@ -188,6 +191,26 @@ test('run: a timeout carries the ids of the open run', async () => {
 })
 
 const SILENT = new ServiceError('EngineUnavailableError', 'The workflow engine is not responding.')
+
+test('run: the timeout names the time that was requested, or how long the service waited before it shut down', async () => {
+  vi.useFakeTimers()
+  const openAfter = (ms: number) =>
+    scripted({
+      async wait() {
+        vi.advanceTimersByTime(ms)
+        return null
+      },
+    })
+  const requested = openAfter(1007)
+  const shutDown = openAfter(300)
+
+  const errors = [
+    await refusal(requested.run({ ...COMMAND, timeoutMs: 1000 })),
+    await refusal(shutDown.run({ ...COMMAND, timeoutMs: 1000 }, aCall({ signal: AbortSignal.abort(SHUTTING_DOWN) }))),
+  ]
+
+  expect(errors.map(({ message }) => /within \d+ ms/.exec(message)?.[0])).toEqual(['within 1000 ms', 'within 300 ms'])
+})
 
 test('run: the timeout says when the run is paused', async () => {
   const { run } = scripted({ ends: [null], statuses: ['paused'] })
