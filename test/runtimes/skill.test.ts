@@ -1,5 +1,6 @@
 /**
- * Does what `SKILL.md`, `README.md`, `docs/client.md` and `examples/client.ts` show: requests in order, and clients.
+ * Does what `SKILL.md`, `README.md`, `docs/client.md`, `docs/how-do-i.md` and `examples/client.ts` show: requests in
+ * order, and clients.
  */
 import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -97,6 +98,31 @@ test('docs/client.md: its example, which the compiler has checked, runs', async 
     'WorkflowExecutionCanceled true',
     'true false',
   ])
+})
+
+test('docs/how-do-i.md: its program runs each failed order once more, also if it is started twice', async ({
+  worker,
+}) => {
+  const example = fileURLToPath(new URL('../../examples/rerun-failed.ts', import.meta.url))
+  const env = { ...process.env, PORTICO_URL: url, PORTICO_TOKEN: TOKEN }
+  const { run, get } = makeApi({ url, token: TOKEN })
+  const orderId = `declined-${crypto.randomUUID()}`
+  const { body: failed } = await run('order', { orderId, amount: 20, card: '0000' }, { workflowId: orderId })
+  await until('the run is listed', async () => {
+    const { body } = await get(`runs?status=failed&catalog=${worker.taskQueue}`)
+    return body.runs.some(({ runId }: { runId: string }) => runId === failed.runId)
+  })
+
+  const again = async () => {
+    const printed = await outputOf({ command: process.execPath, args: [example], env })
+    return printed.split('\n').find((line) => line.startsWith(`${orderId} `))
+  }
+  const line = await again()
+
+  expect(line).toMatch(/^declined-\S+ runs again as key-[\da-f]{32}$/)
+  expect(await again()).toBe(line)
+  const { body: input } = await get(`${line?.split(' ').at(-1)}/input`)
+  expect(input.input).toEqual({ orderId, amount: 20, card: '0000' })
 })
 
 test('examples/client.ts: every endpoint responds as it expects', async () => {

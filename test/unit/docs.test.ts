@@ -182,6 +182,14 @@ test('docs/client.md: its code is that of examples/typed-client.ts', () => {
   expect(lines.filter((line) => !example.includes(line))).toEqual([])
 })
 
+test('docs/how-do-i.md: its program is examples/rerun-failed.ts', () => {
+  const [block = ''] = codeBlocks(textOf('docs/how-do-i.md'), 'ts')
+  const lines = withoutComments(block).filter((line) => !/^(?:import|const client =)/.test(line))
+
+  expect(lines.length).toBeGreaterThan(5)
+  expect(notIn(codeOf('examples/rerun-failed.ts'), lines)).toEqual([])
+})
+
 test('README.md: its requests are those that npm run dev prints', () => {
   const printed =
     firstSteps('http://127.0.0.1:3001', { withToken: false, docs: false, uiUrl: null }).match(/^ {2}curl .*$/gm) ?? []

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Call } from '../../../src/domain/call.ts'
+import { ServiceError } from '../../../src/domain/errors.ts'
 import type { Workflows } from '../../../src/domain/workflows.ts'
 import { createOpenRequests } from '../../../src/http/open-requests.ts'
 import { makeApi } from './api.ts'
@@ -45,6 +46,25 @@ test('call: is aborted when the client disconnects, which is not an error', asyn
   await answered
 
   expect(events).toMatchObject([{ level: 'info', fields: { status: 499, route: '/workflow/:id/result' } }])
+})
+
+test('call: the error that ends the wait of a client that has left is not logged as one', async () => {
+  const timedOut = new ServiceError('WorkflowExecutionTimedOutError', 'did not complete')
+  const calls: Call[] = []
+  const { fetch, events } = makeRunApi({
+    result: (_ref, call) => {
+      calls.push(call)
+      return new Promise((_resolve, reject) => call.signal.addEventListener('abort', () => reject(timedOut)))
+    },
+  })
+  const client = new AbortController()
+
+  const answered = fetch(new Request('http://portico.test/workflow/w/result', { signal: client.signal }))
+  await expect.poll(() => calls.length).toBe(1)
+  client.abort()
+  await answered
+
+  expect(events).toMatchObject([{ level: 'info', fields: { status: 499 } }])
   expect(events[0]?.fields).not.toHaveProperty('error')
 })
 
