@@ -23,6 +23,7 @@ INEXPRESSIBLE = {
     r"^/cronSchedule ": "the language of schedules",
     r"^/query ": "the language of filters",
     r"^/(input|args/0|startArgs/0|payload)\b.* must ": "the published schema of a name that is a part of the request",
+    r"^/(input|payload) is required$": "whether the published workflow or handler of that name needs its argument",
     r"^/retry/maximumInterval must not be less": "the relation of two fields",
     r"^/\S+ is rejected by the workflow engine$": "the limits of the engine",
     r"^/eventId the run has no": "the history of the run",

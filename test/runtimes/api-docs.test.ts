@@ -29,7 +29,7 @@ test.beforeAll(async ({ service }) => {
 test('GET /workflow/catalog: serves every key of the published example catalog', async () => {
   const { body } = await api.call('GET', '/workflow/catalog')
 
-  expect(body).toEqual({ catalog: api.catalog, workflows: catalog.workflows })
+  expect(body).toEqual({ catalog: api.catalog, inputsChecked: true, workflows: catalog.workflows })
 })
 
 test('docs/api.md: each example gets the documented response', async () => {
