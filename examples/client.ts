@@ -118,6 +118,18 @@ const examples: Record<string, () => Promise<void>> = {
     assert.equal(several.body.output, 'Good morning, Linus!')
   },
 
+  async 'run a workflow and get its output alone'() {
+    const path = '/workflow/run?body=output'
+    const greeted = await post(path, { workflowName: 'greet', input: { name: 'Ada' } })
+    assert.deepEqual([greeted.status, greeted.body], [200, 'Hello, Ada!'])
+    assert.match(greeted.headers.get('portico-run-id') ?? '', /./)
+
+    const declined = { orderId: newOrderId(), amount: 20, card: '0000' }
+    const failed = await post(path, { workflowName: 'order', input: declined })
+    assert.deepEqual([failed.status, failed.body.error], [422, 'WorkflowFailedError'])
+    assert.equal(failed.headers.get('portico-error-source'), failed.body.source)
+  },
+
   async 'run a workflow that fails: the response is a 200 with the failure'() {
     const orderId = newOrderId()
     const { status, body } = await post('/workflow/run', {
@@ -133,6 +145,7 @@ const examples: Record<string, () => Promise<void>> = {
         name: 'CardDeclined',
         retryable: false,
         activityId: 'any',
+        details: [],
         cause: null,
       },
     )
