@@ -1,6 +1,6 @@
 /**
- * What happens beyond capacity: how many requests are still answered, and how fast,
- * if 1, 2 and 5 times as many arrive as can be handled?
+ * What happens beyond capacity: how many requests are still answered, and how fast, if 1, 2 and 5 times as many arrive
+ * as can be handled? And how many of 500 starts at the same instant, on an idle service?
  */
 import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -14,13 +14,14 @@ import { type Exchange, exchange, measureLoad, send } from './requests/load.ts'
 import { type RunningTarget, startPortico } from './requests/targets.ts'
 
 const ROUNDS = Number(process.argv[2] ?? 5)
-const DURATION_MS = Number(process.argv[3] ?? 3000)
+const DURATION_MS = Number(process.argv[3] ?? 5000)
 /** Values of `SERVICE_MAX_INFLIGHT` to compare; `default` leaves it unset. */
 const LIMITS = (process.argv[4] ?? 'default,1000000').split(',')
 const CATALOG = 'overload'
 // Enough to keep the dev server busy: more connections add latency, but no throughput.
 const CONCURRENCY = 32
 const FACTORS = [1, 2, 5]
+const BURST = 500
 
 // The dev server's limits are those of a shared cluster.
 const dynamicConfig = {
@@ -50,12 +51,38 @@ try {
   const [{ service: first }] = services as [(typeof services)[number]]
   const started = await until('a workflow starts', () => exchange(first.port, startRequest, agent))
   const { workflowId } = JSON.parse(started) as { workflowId: string }
+  await measureBursts(startRequest)
   await measure('start', startRequest)
   await measure('status', { method: 'GET', path: `/workflow/${workflowId}/status` })
 } finally {
   await Promise.all(services.map(({ service }) => service.kill()))
   await engine.kill()
   agent.destroy()
+}
+
+/** Each on an idle service: the queue has been empty for long. */
+async function measureBursts(request: Exchange): Promise<void> {
+  console.log(`## ${BURST} starts at the same instant\n\n| Limit | Started | Rejected | Other errors | p50 | p99 |`)
+  console.log('|---|---|---|---|---|---|')
+  for (let left = ROUNDS; left > 0; left--) {
+    for (const { limit, service } of services) {
+      const took: number[] = []
+      let rejected = 0
+      let failed = 0
+      const sendOne = async () => {
+        const sentAt = performance.now()
+        const { status, text } = await send(service.port, request, agent).catch(() => ({ status: 0, text: '' }))
+        if (status === 200) took.push(performance.now() - sentAt)
+        else if (text.includes('OverloadedError')) rejected++
+        else failed++
+      }
+      await Promise.all(Array.from({ length: BURST }, sendOne))
+      const cells = [limit, took.length, rejected, failed]
+      const times = [0.5, 0.99].map((share) => `${percentile(took, share).toFixed(0)} ms`)
+      console.log(`| ${[...cells, ...times].join(' | ')} |`)
+      await pause(1000)
+    }
+  }
 }
 
 interface Offered {
