@@ -75,6 +75,9 @@ export function createPlaceQueue<P>({ maxSize, onSizeChange }: PlaceQueueOptions
     else waiter.older.newer = waiter.newer
     if (waiter.newer === null) newest = waiter.older
     else waiter.newer.older = waiter.older
+    // A request that waits for a result for minutes would keep all that have waited after it in memory.
+    waiter.older = null
+    waiter.newer = null
     waiter.isWaiting = false
     size--
     onSizeChange(-1)

@@ -1,3 +1,6 @@
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createPlaceQueue, type Turn } from '../../../src/http/place-queue.ts'
 
@@ -142,4 +145,27 @@ test('place queue: closing rejects all that wait, and all that come later', asyn
   await vi.advanceTimersByTimeAsync(0)
 
   expect([rejected, join(), vi.getTimerCount()]).toEqual([[1, 2], null, 0])
+})
+
+test('place queue: a request that has its place keeps none of the later ones in memory', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  const queue = createPlaceQueue<string>({ maxSize: 10, onSizeChange() {} })
+  const first = queue.join()
+  const joinNext = () => new WeakRef<object>(queue.join()?.place ?? {})
+  joinNext()
+  // As under a lasting overload: the queue is never empty.
+  const later = Array.from({ length: 100 }, () => {
+    queue.serveNext(() => 'a place')
+    return joinNext()
+  })
+
+  vi.useRealTimers()
+  await setImmediate()
+  collectGarbage()
+
+  // Those in the queue are.
+  expect(later.filter((place) => place.deref() !== undefined).length).toBeLessThanOrEqual(2)
+  expect(await first?.place).toBe('a place')
+  queue.close()
 })
