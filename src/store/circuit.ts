@@ -16,21 +16,22 @@ interface Down {
 }
 
 /**
- * A store is down when an operation fails, with all its retries, without any response. Then the following operations
- * reject with the same error, without calling the store, for 10 s. After that, one operation at a time tries again,
- * until the store responds.
+ * A store is down when an operation fails, with all its retries, without any response to it or, meanwhile, to another
+ * one. Then the following operations reject with the same error, without calling the store, for 10 s. After that, one
+ * operation at a time tries again, until the store responds.
  */
 export function createCircuit(now: () => number = Date.now): Circuit {
   let down: Down | null = null
+  let responses = 0
   return async (call, act) => {
     const before = down
     if (before !== null && now() < before.until) throw before.error
     // While this operation tries again, others still reject.
     if (before !== null) down = { ...before, until: now() + PAUSE_MS }
     const hasTime = call.deadlineAt - now() >= MIN_TIME_MS
-    let hasResponded = false
+    const responsesBefore = responses
     const onResponse = () => {
-      hasResponded = true
+      responses++
       down = null
     }
     try {
@@ -38,7 +39,7 @@ export function createCircuit(now: () => number = Date.now): Circuit {
       onResponse()
       return result
     } catch (error) {
-      if (!hasResponded) down = stateAfter(error, hasTime, before ?? down)
+      if (responses === responsesBefore) down = stateAfter(error, hasTime, before ?? down)
       throw error
     }
   }

@@ -92,3 +92,16 @@ test('circuit: a store that rejects, or responds slowly, or had no time is not d
     expect(await use()).toBe('value')
   }
 })
+
+test('circuit: a store that has responded to another operation meanwhile is not down', async () => {
+  const { use, calls } = aCircuit()
+  const { promise: slow, reject } = Promise.withResolvers<string>()
+
+  const failing = use(() => slow)
+  expect(await use()).toBe('value')
+  reject(new StoreError('The store did not respond in time', { retryable: true }))
+
+  expect(await failing).toBe('The store did not respond in time')
+  expect(await use()).toBe('value')
+  expect(calls()).toBe(3)
+})
