@@ -34,14 +34,20 @@ export function createRunOfHandle(connection: Connection, target: Target): RunOf
   let known = target.runId
   let pending: Promise<string> | undefined
 
-  /** Parallel calls share one request. Each of them ends in its own time, and has its own error. */
-  async function readLatest({ signal, timeoutMs = Number.POSITIVE_INFINITY }: CallOptions): Promise<string> {
+  /**
+   * Parallel calls share one request. Each of them ends in its own time, and has its own error. `ended`: a run that is
+   * known to have ended, so that the request of another call may have been too early if it names this run.
+   */
+  async function readLatest(
+    { signal, timeoutMs = Number.POSITIVE_INFINITY }: CallOptions,
+    ended?: string,
+  ): Promise<string> {
     const deadlineAt = Date.now() + timeoutMs
     const path = `${pathOf({ workflowId, isPinned: false })}/status`
     if (pending && sharesPromises) {
       const shared = withDeadline(pending, deadlineAt, signal ?? new AbortController().signal)
       const runId = await shared.catch(() => null)
-      if (runId !== null) return runId
+      if (runId !== null && runId !== ended) return runId
       signal?.throwIfAborted()
       if (Date.now() >= deadlineAt) throw noResponse(`GET ${path}`, timeoutMs)
     }
@@ -69,7 +75,7 @@ export function createRunOfHandle(connection: Connection, target: Target): RunOf
           return await send(pathOfRun(runId), rest())
         } catch (error) {
           if (isPinned || runs === MAX_RUNS || !wasRejected(error)) throw error
-          const latest = await readLatest(rest())
+          const latest = await readLatest(rest(), runId)
           if (latest === runId) throw error
           runId = latest
         }

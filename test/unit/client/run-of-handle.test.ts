@@ -137,3 +137,26 @@ test('a handle: a call that is aborted does not end the status that others wait 
     { error: 'DeadlineExceededError', status: null },
   ])
 })
+
+test('a handle: after a rejection, a status that was read before does not count', async () => {
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>()
+  let statuses = 0
+  const client = clientWith(async ({ url }) => {
+    if (url.includes('/r1/')) return CLOSED({ signal: undefined })
+    if (!url.endsWith('/status')) return Response.json({ workflowId: 'x', runId: 'r1', accepted: true })
+    if (statuses++ > 0) return Response.json({ runId: 'r2' })
+    // The engine has responded before the run continued as a new one; the response is late.
+    await opened
+    return Response.json({ runId: 'r1' })
+  })
+  const handle = await client.start('order')
+
+  const reset = handle.reset({ eventId: 3 }).catch((error) => error)
+  const signal = handle.signal('go')
+  await vi.advanceTimersByTimeAsync(100)
+  open()
+
+  expect(await signal).toMatchObject({ accepted: true })
+  expect(await reset).toMatchObject({ error: 'WorkflowNotRunningError' })
+  expect(sentPaths().at(-1)).toBe('/workflow/x/runs/r2/signal/go')
+})
