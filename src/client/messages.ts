@@ -27,7 +27,10 @@ export async function query(
   { signal, timeoutMs, ...body }: QueryRequest,
 ): Promise<unknown> {
   const to = `${path}/query/${pathSegment(name, 'a query')}`
-  return connection.send({ method: 'POST', path: to, body, isRetryable: true, isRead: true }, { signal, timeoutMs })
+  return connection.send(
+    { method: 'POST', path: to, body, isRetryable: true, isRead: true, waitMs: HANDLER_MS },
+    { signal, timeoutMs },
+  )
 }
 
 export async function update(
@@ -57,6 +60,9 @@ async function sendKeyed<Body>(
   return run.onOpenRun(toRun, { signal, timeoutMs })
 }
 
+// The default of SERVICE_MESSAGE_TIMEOUT.
+const HANDLER_MS = 60_000
+
 // The service reports at once that no worker polls.
 const NEXT_ATTEMPT_MS = 1000
 
@@ -75,7 +81,7 @@ export async function sendUpdate<Body>(
   while (true) {
     try {
       const remainingMs = timeoutMs === undefined ? undefined : Math.max(0, deadlineAt - Date.now())
-      return await send({ ...request, isWait }, { signal, timeoutMs: remainingMs })
+      return await send({ ...request, isWait, waitMs: HANDLER_MS }, { signal, timeoutMs: remainingMs })
     } catch (error) {
       if (!isWait || !isUnanswered(error) || Date.now() + NEXT_ATTEMPT_MS >= deadlineAt)
         throw moreTelling(error, unanswered)

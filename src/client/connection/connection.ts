@@ -24,10 +24,10 @@ export interface Connection {
 
 // What the service takes to respond when it does not wait.
 const RESPONSE_MS = 5000
-// What a request and its response may take on a slow connection.
+// What a request may take to get its response from a busy service, on a slow connection.
 const TRANSFER_MS = 30_000
-// The default of SERVICE_MESSAGE_TIMEOUT.
-const MESSAGE_TIMEOUT_MS = 60_000
+// The same for a request that does not wait: the service retries calls to the engine.
+const WORK_MS = 60_000
 // A refused connection fails sooner.
 const REFUSED_MS = 500
 
@@ -50,7 +50,7 @@ export function connect(options: ClientOptions): Connection {
   }
 
   async function attempt(request: HttpRequest, { signal, deadlineAt, timeoutMs }: Limits): Promise<Answer> {
-    const { method, path, query = {}, waitMs = MESSAGE_TIMEOUT_MS } = request
+    const { method, path, query = {}, waitMs = WORK_MS } = request
     signal?.throwIfAborted()
     const init = toInit(request)
     const name = `${method} ${path}`

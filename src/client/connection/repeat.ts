@@ -6,7 +6,7 @@ import { createAttempts } from './attempts.ts'
 import type { ClientOptions } from './options.ts'
 import type { HttpRequest, Limits } from './request.ts'
 import { retryDelayMs } from './retry-delay.ts'
-import { createSendLimit } from './send-limit.ts'
+import { createSendLimit, type Leave } from './send-limit.ts'
 
 export interface RepeatOptions extends Pick<ClientOptions, 'onRetry'> {
   retryMs: number
@@ -21,20 +21,25 @@ export function createRepeat(
   send: (request: HttpRequest, limits: Limits) => Promise<Answer>,
   { retryMs, onRetry, isReached }: RepeatOptions,
 ): Repeat {
-  const sendLimit = createSendLimit()
+  const sendLimit = createSendLimit(retryMs)
 
-  async function attempt(request: HttpRequest, limits: Limits, leave: (() => void) | null): Promise<Answer> {
-    if (leave === null) throw notSent(request, limits)
+  async function attempt(request: HttpRequest, limits: Limits, leave: Leave | null): Promise<Answer> {
+    if (leave === null) throw notSent(request)
     const sentAt = Date.now()
+    let pauseMs = 0
     try {
       const answer = await send(request, limits)
       sendLimit.completed()
       return answer
     } catch (error) {
-      if (error instanceof PorticoError && error.error === 'OverloadedError') sendLimit.overloaded(sentAt)
+      if (error instanceof PorticoError && error.error === 'OverloadedError') {
+        sendLimit.overloaded(sentAt)
+        // Other requests would be rejected as well.
+        pauseMs = error.retryAfterMs ?? 0
+      }
       throw error
     } finally {
-      leave()
+      leave(pauseMs)
     }
   }
 
@@ -45,7 +50,9 @@ export function createRepeat(
     const delayMs = retryDelayMs(error, request.isRetryable, attempts)
     // With 0 nothing is ever sent again.
     const patienceMs = request.isWait && retryMs > 0 ? Number.POSITIVE_INFINITY : retryMs
-    const giveUpAt = Math.min(series.beganAt + patienceMs, series.deadlineAt)
+    // While the service is overloaded, a request waits for its turn as long as others get theirs.
+    const since = Math.max(series.beganAt, sendLimit.progressAt())
+    const giveUpAt = Math.min(since + patienceMs, series.deadlineAt)
     return delayMs === null || Date.now() + delayMs > giveUpAt ? null : delayMs
   }
 
@@ -53,10 +60,7 @@ export function createRepeat(
     const attempts = createAttempts()
     const series = { beganAt: Date.now(), deadlineAt: limits.deadlineAt }
     while (true) {
-      const enteredAt = Date.now()
-      const leave = await sendLimit.enter(limits)
-      // A request that waits for its turn does not wait for the service.
-      series.beganAt += Date.now() - enteredAt
+      const leave = await sendLimit.enter(limits, toRequest().waitMs !== undefined)
       const request = toRequest()
       try {
         return await attempt(request, limits, leave)
@@ -78,7 +82,7 @@ interface Series {
   deadlineAt: number
 }
 
-function notSent({ method, path }: HttpRequest, { timeoutMs }: Limits): PorticoError {
-  const message = `${method} ${path}: the service is overloaded; not sent again within ${timeoutMs} ms`
+function notSent({ method, path }: HttpRequest): PorticoError {
+  const message = `${method} ${path}: the service is overloaded, so that it was not sent in time`
   return new PorticoError('OverloadedError', message, { status: null })
 }

@@ -13,7 +13,7 @@ export interface HttpRequest {
   isRead?: boolean
   /** Whether it is sent again until the deadline. Default: only for `retryMs`. */
   isWait?: boolean
-  /** How long the service waits before it responds. Default: as long as for the handler of a message. */
+  /** Set if the service waits before it responds, in milliseconds: for a run, an event, or the handler of a message. */
   waitMs?: number
 }
 

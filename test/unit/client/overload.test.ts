@@ -1,29 +1,36 @@
 /** How a client behaves while the service is overloaded. The clock is virtual. */
 import { expect, test, vi } from 'vitest'
+import { createInFlightLimit } from '../../../src/http/limit-in-flight.ts'
 import { clientOf, clientWith, ok, problem, resetBeforeEach, sent } from './scripted-service.ts'
 
 resetBeforeEach()
 
 const OVERLOADED = problem(503, 'OverloadedError', {}, { 'Retry-After': '1' })
 
-/** A service with `places`, whose engine takes `workMs` for each start, one after another. */
-function serviceWith(places: number, workMs: number) {
-  let inFlight = 0
+/** A service with `places` and a queue for them, whose engine takes `workMs` for each start, one after another. */
+function serviceWith(places: number, workMs: number, hasQueue = true) {
+  const limit = createInFlightLimit(places, null)
   let freeAt = 0
   return clientWith(async (request) => {
-    if (inFlight >= places) return OVERLOADED(request)
-    inFlight++
+    const place = limit.take() ?? (hasQueue ? await limit.wait()?.place : null)
+    if (!place) return OVERLOADED(request)
     freeAt = Math.max(freeAt, Date.now()) + workMs
     await new Promise((resolve) => setTimeout(resolve, freeAt - Date.now()))
-    inFlight--
+    place.leave()
     return Response.json({ workflowId: 'x', runId: 'r' })
   })
 }
 
-test.for([16, 64, 256])(
-  '500 starts at once: all succeed, almost as fast as the engine allows: %i places',
-  async (places) => {
-    const client = serviceWith(places, 6)
+test.for([
+  [16, 6, 'no queue'],
+  [64, 6, 'no queue'],
+  [64, 6, 'a queue'],
+  [64, 50, 'a queue'],
+] as const)(
+  '500 starts at once: all succeed about as fast as the engine allows: %i places, %i ms, %s',
+  async (service) => {
+    const [places, workMs, queue] = service
+    const client = serviceWith(places, workMs, queue === 'a queue')
     const beganAt = Date.now()
     let endedAt = 0
 
@@ -31,10 +38,26 @@ test.for([16, 64, 256])(
     await vi.advanceTimersByTimeAsync(60_000)
     await Promise.all(starts)
 
-    expect(endedAt - beganAt).toBeLessThan(2 * 500 * 6)
+    expect(endedAt - beganAt).toBeLessThan(2 * 500 * workMs)
     expect(sent.length).toBeLessThan(2.2 * 500)
   },
 )
+
+test('an overloaded service: no request takes the turn of one that waits for Retry-After', async () => {
+  const client = clientOf([OVERLOADED])
+  for (let count = 0; count < 200; count++) void client.start('order').catch(() => null)
+
+  await vi.advanceTimersByTimeAsync(900)
+  const late = client.start('order').catch((error) => error)
+  const first = sent.length
+  await vi.advanceTimersByTimeAsync(10_000)
+  const later = sent.length - first
+  await vi.advanceTimersByTimeAsync(60_000)
+
+  expect(first).toBe(200)
+  expect(later).toBeLessThan(10 * 32)
+  expect(await late).toMatchObject({ error: 'OverloadedError' })
+})
 
 test('an overloaded service: a request is sent again after Retry-After, however often it was rejected', async () => {
   const status = clientOf([...Array(10).fill(OVERLOADED), ok({ runId: 'r' })]).status('x')
@@ -44,7 +67,7 @@ test('an overloaded service: a request is sent again after Retry-After, however 
   expect(await status).toEqual({ runId: 'r' })
 })
 
-test('an overloaded service: the time in which a request waits for its turn does not count as retryMs', async () => {
+test('an overloaded service: a request waits for its turn for longer than retryMs while others get theirs', async () => {
   const client = serviceWith(4, 500)
   const starts = Array.from({ length: 200 }, () => client.start('order'))
 
