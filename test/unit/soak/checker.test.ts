@@ -133,6 +133,13 @@ test('soak checker: a result is that of the run that it names, which ends its ch
   expect(rules([START, answered({ status: 'continued', output: null })], [CONTINUED, NEXT])).toContain('wrong run')
 })
 
+test('soak checker: the timeout of a run names its run, and says nothing about its end', () => {
+  const timedOut: Operation = { ...START, op: 'run', answer: { runId: 'r1', error: 'WorkflowExecutionTimedOutError' } }
+
+  expect(rules([timedOut], [RUN])).toEqual([])
+  expect(rules([timedOut], [{ ...RUN, startMarker: 'other' }])).toContain('wrong run')
+})
+
 test('soak checker: a result without a run id is not that of an earlier run', () => {
   expect(rules([START, OTHER_START, RESULT], [RUN, LATER])).toEqual(['wrong run'])
 })
