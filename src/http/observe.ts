@@ -69,7 +69,7 @@ export function observe({ log, metrics = null }: Observers): (c: Context<Env>, s
     return () =>
       whenSent(c, () => {
         const status = statusOf(c)
-        // The error that ends the work of a client that has left, which nobody receives.
+        // The client has left, so the error that ends its request is not sent.
         if (status === CLIENT_CLOSED_REQUEST) c.set('facts', withoutError(c.get('facts')))
         const route = routePattern(c)
         const ms = performance.now() - startedAt

@@ -136,7 +136,7 @@ export function createLoadShedder(options: LoadShedderOptions): LoadShedder {
     const stop = whenAborted(request.signal, giveUp)
     const settled = await outcome
     stop()
-    // Nobody receives the response after the client has left.
+    // The client has left, so the response is not sent.
     if (settled === null) return respondWithoutContext('', { status })
     return isPlace(settled) ? options.handle(request, settled) : respondWithoutContext(settled.body, settled)
   }

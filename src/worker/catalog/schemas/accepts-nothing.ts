@@ -30,7 +30,7 @@ function validatorOf(schema: unknown): (() => boolean) | null {
     try {
       const result: unknown = Reflect.apply(validate, standard, [undefined])
       if (!(result instanceof Promise)) return Reflect.get(Object(result), 'issues') === undefined
-      // Nobody waits for it.
+      // Its result is not used.
       result.catch(() => {})
       return true
     } catch {
