@@ -1,7 +1,7 @@
 import { basePath as basePathVariable, type Config } from './config.ts'
 import { createCatalogs } from './domain/catalog/catalogs.ts'
 import { createWorkflows } from './domain/create-workflows.ts'
-import type { TraceSource } from './domain/trace/trace-source.ts'
+import type { TraceSource } from './domain/model/trace-source.ts'
 import { remoteCodec } from './engine/codec.ts'
 import { lazyEngine } from './engine/lazy-engine.ts'
 import type { EncodedOutput } from './engine/payloads.ts'

@@ -1,4 +1,4 @@
-import type { ErrorFacts, ErrorName } from '../domain/errors.ts'
+import type { ErrorFacts, ErrorName } from '../domain/model/errors.ts'
 import type { AsJson } from './catalog-types.ts'
 import type { WorkflowResult } from './responses.ts'
 

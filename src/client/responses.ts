@@ -1,8 +1,8 @@
 /** What the service responds with, as JSON carries it: times are ISO 8601 strings in UTC. */
-import type { HistoryEvent as Event, HistoryRun } from '../domain/inspect/history-page.ts'
-import type { ListedRun as Run, RunFilter } from '../domain/inspect/run-filter.ts'
-import type { Trace } from '../domain/trace/trace-source.ts'
-import type * as domain from '../domain/workflows.ts'
+import type { HistoryEvent as Event, HistoryRun } from '../domain/model/history-page.ts'
+import type { ListedRun as Run, RunFilter } from '../domain/model/run-filter.ts'
+import type { Trace } from '../domain/model/trace-source.ts'
+import type * as domain from '../domain/model/workflows.ts'
 import type { ErrorDetails, Status } from '../protocol/execution.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 import type { TraceMeta } from '../protocol/trace/trace-meta.ts'
@@ -74,4 +74,4 @@ export type Paused = AsJson<domain.Paused>
 
 export type ResetRun = AsJson<domain.ResetRun>
 
-export type { CatalogListing as Catalog } from '../domain/catalog/catalog-listing.ts'
+export type { CatalogListing as Catalog } from '../domain/model/catalog-listing.ts'

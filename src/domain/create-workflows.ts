@@ -21,6 +21,7 @@ import { readUpdate } from './message/read-update.ts'
 import { signal } from './message/signal.ts'
 import { startUpdate } from './message/start-update.ts'
 import { update } from './message/update.ts'
+import type { Workflows } from './model/workflows.ts'
 import type { Ports } from './ports.ts'
 import { run } from './start/run.ts'
 import { signalWithStart } from './start/signal-with-start.ts'
@@ -31,7 +32,6 @@ import { createCapabilities } from './status/capabilities.ts'
 import { createReadiness } from './status/readiness.ts'
 import { readTrace } from './trace/read-trace.ts'
 import { waitForResult } from './wait/wait-for-result.ts'
-import type { Workflows } from './workflows.ts'
 
 export interface WorkflowsOptions
   extends Omit<Ports, 'knownRuns' | 'now' | 'searchAttributes'>,

@@ -1,5 +1,5 @@
-import { TIMEOUT_MS } from '../domain/deadlines.ts'
-import { ServiceError } from '../domain/errors.ts'
+import { TIMEOUT_MS } from '../domain/model/deadlines.ts'
+import { ServiceError } from '../domain/model/errors.ts'
 import { sleep } from '../lib/abort.ts'
 import { readText } from '../lib/read-text.ts'
 import { MAX_DOWNLOAD_BYTES } from '../temporal/external-storage.ts'

@@ -1,4 +1,4 @@
-import type { Engine } from '../domain/engine.ts'
+import type { Engine } from '../domain/model/engine.ts'
 import { fromPayloadJson } from '../temporal/payload-json.ts'
 import type { Codec } from '../temporal/payload-reader.ts'
 import { cancel, terminate } from './calls/control.ts'

@@ -1,6 +1,6 @@
 /** Translates errors of the engine. Its own messages decide what an error means, but are never passed on. */
 import type { temporal } from '@temporalio/proto'
-import { type ErrorFacts, idInUse, ServiceError } from '../domain/errors.ts'
+import { type ErrorFacts, idInUse, ServiceError } from '../domain/model/errors.ts'
 import { ResourceExhaustedCause } from '../temporal/enums.ts'
 import type { Failure } from '../temporal/failure.ts'
 import { GrpcCode } from '../temporal/grpc-code.ts'

@@ -1,4 +1,4 @@
-import type { Engine } from '../domain/engine.ts'
+import type { Engine } from '../domain/model/engine.ts'
 import { lazy } from '../lib/lazy.ts'
 import type { EngineOptions } from './engine.ts'
 

@@ -1,5 +1,5 @@
 import type { temporal } from '@temporalio/proto'
-import { ServiceError } from '../domain/errors.ts'
+import { ServiceError } from '../domain/model/errors.ts'
 import { encodingOf, needsCodec, type Payload, toPayload } from '../temporal/payload.ts'
 import { type Codec, createPayloadReader, type PayloadReader } from '../temporal/payload-reader.ts'
 

@@ -1,4 +1,4 @@
-import { ServiceError } from '../domain/errors.ts'
+import { ServiceError } from '../domain/model/errors.ts'
 import { isObject } from '../lib/is-object.ts'
 import type { Closing } from '../protocol/execution.ts'
 import { MAX_CAUSES } from '../protocol/trace/entry.ts'

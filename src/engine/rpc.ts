@@ -1,4 +1,4 @@
-import type { Call } from '../domain/call.ts'
+import type { Call } from '../domain/model/call.ts'
 import { sleep } from '../lib/abort.ts'
 import { decideRetry } from './retry.ts'
 import { type Method, type Request, type Response, RpcError, type Transport } from './transport/transport.ts'

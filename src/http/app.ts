@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import type { Workflows } from '../domain/workflows.ts'
+import type { Workflows } from '../domain/model/workflows.ts'
 import { abortable } from './abortable.ts'
 import { requireToken } from './auth.ts'
 import { rejectContentLength } from './body.ts'

@@ -1,4 +1,4 @@
-import { ServiceError } from '../domain/errors.ts'
+import { ServiceError } from '../domain/model/errors.ts'
 import { anyEqual } from '../lib/any-equal.ts'
 import type { Check } from './step.ts'
 

@@ -1,5 +1,5 @@
 /** Reads request bodies with a limit on size and time, and stops at the first error. */
-import { ServiceError } from '../domain/errors.ts'
+import { ServiceError } from '../domain/model/errors.ts'
 import type { Check } from './step.ts'
 
 export interface BodyLimits {

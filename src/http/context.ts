@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
-import type { Call } from '../domain/call.ts'
-import { TIMEOUT_MS } from '../domain/deadlines.ts'
+import type { Call } from '../domain/model/call.ts'
+import { TIMEOUT_MS } from '../domain/model/deadlines.ts'
 import type { Log } from '../log.ts'
 import { toHeaderValue } from './header-value.ts'
 import type { Place } from './place-queue.ts'

@@ -1,5 +1,5 @@
 /** Protects against cross-site request forgery: a browser may add a stored token, or no token may be required. */
-import { ServiceError } from '../domain/errors.ts'
+import { ServiceError } from '../domain/model/errors.ts'
 import { isAllowedOrigin } from './cors.ts'
 import type { Check, RequestHead } from './step.ts'
 

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { type ErrorFacts, type ErrorName, ServiceError } from '../domain/errors.ts'
+import { type ErrorFacts, type ErrorName, ServiceError } from '../domain/model/errors.ts'
 import type { Env } from './context.ts'
 import { requestPath, resultPath } from './path.ts'
 import { problemHeaders, toProblem } from './problem.ts'

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { ServiceError } from '../domain/errors.ts'
+import { ServiceError } from '../domain/model/errors.ts'
 import type { Env } from './context.ts'
 import { setHeader } from './response.ts'
 import type { Check, Step } from './step.ts'

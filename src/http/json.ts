@@ -1,7 +1,7 @@
 /** Parses request bodies and validates them with zod. */
 import type { Context } from 'hono'
 import type * as z from 'zod/mini'
-import { type Issue, ServiceError } from '../domain/errors.ts'
+import { type Issue, ServiceError } from '../domain/model/errors.ts'
 import { MAX_JSON_DEPTH, parseJson } from '../lib/exact-json.ts'
 import { toPointer } from '../lib/json-pointer.ts'
 import { findJsonSyntaxError } from '../lib/json-syntax-error.ts'

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { ServiceError } from '../domain/errors.ts'
+import { ServiceError } from '../domain/model/errors.ts'
 import { whenAborted } from '../lib/abort.ts'
 import type { Env } from './context.ts'
 import type { RequestMetrics } from './observe.ts'

@@ -1,4 +1,4 @@
-import { SHUTTING_DOWN } from '../domain/call.ts'
+import { SHUTTING_DOWN } from '../domain/model/call.ts'
 
 /**
  * The requests that do work and have no complete response yet, so that a server that shuts down can abort all of them.

@@ -1,8 +1,8 @@
 /** Responses with a result, or with its output alone (`?body=output`). */
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
-import { ServiceError } from '../domain/errors.ts'
-import type { WorkflowResult } from '../domain/execution.ts'
+import { ServiceError } from '../domain/model/errors.ts'
+import type { WorkflowResult } from '../domain/model/execution.ts'
 import type { Status } from '../protocol/execution.ts'
 import type { Env } from './context.ts'
 import { prefersEvents } from './events.ts'

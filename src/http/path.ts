@@ -1,8 +1,8 @@
 /** Request paths: routed as received, still percent-encoded, and decoded once, here. */
 import type { Context } from 'hono'
-import type { UpdateRef } from '../domain/engine.ts'
-import { ServiceError } from '../domain/errors.ts'
-import type { ExecutionRef } from '../domain/execution.ts'
+import type { UpdateRef } from '../domain/model/engine.ts'
+import { ServiceError } from '../domain/model/errors.ts'
+import type { ExecutionRef } from '../domain/model/execution.ts'
 import { catalogIssue, handlerNameIssue, runIdIssue, updateIdIssue, workflowIdIssue } from '../protocol/names.ts'
 import type { Env } from './context.ts'
 import type { Check } from './step.ts'

@@ -1,5 +1,5 @@
 /** The body of every error response (RFC 9457), also of requests that the server rejects before they reach the app. */
-import type { ErrorName } from '../domain/errors.ts'
+import type { ErrorName } from '../domain/model/errors.ts'
 import { docsUrl } from './docs-url.ts'
 
 export const PROBLEM_TYPE = 'application/problem+json'

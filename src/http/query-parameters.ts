@@ -1,7 +1,7 @@
 /** Reads and validates the query string of a request. */
 import type { Context } from 'hono'
 import type * as z from 'zod/mini'
-import { ServiceError } from '../domain/errors.ts'
+import { ServiceError } from '../domain/model/errors.ts'
 import { toPointer } from '../lib/json-pointer.ts'
 import { validate } from './json.ts'
 

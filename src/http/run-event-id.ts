@@ -1,7 +1,7 @@
 /** Ids of the events of a run, which a client that reconnects sends in `Last-Event-ID`. */
 import type { Context } from 'hono'
-import { ServiceError } from '../domain/errors.ts'
-import type { ExecutionRef } from '../domain/execution.ts'
+import { ServiceError } from '../domain/model/errors.ts'
+import type { ExecutionRef } from '../domain/model/execution.ts'
 import { percentEncode } from '../lib/percent-encode.ts'
 import { UUID_PATTERN, workflowIdIssue } from '../protocol/names.ts'
 import type { RunRef } from '../protocol/run-ref.ts'

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { WorkflowResult } from '../domain/execution.ts'
+import type { WorkflowResult } from '../domain/model/execution.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 import type { Env } from './context.ts'
 import { problemBody } from './errors.ts'

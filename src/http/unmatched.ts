@@ -1,6 +1,6 @@
 /** Responses to requests for which no route exists. */
 import type { Context, Hono } from 'hono'
-import { ServiceError } from '../domain/errors.ts'
+import { ServiceError } from '../domain/model/errors.ts'
 import type { Env } from './context.ts'
 import { rawPath } from './path.ts'
 import { respond, setHeader } from './response.ts'

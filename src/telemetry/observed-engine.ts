@@ -1,5 +1,5 @@
 /** Counts and traces what the service sends to the engine. */
-import type { Engine } from '../domain/engine.ts'
+import type { Engine } from '../domain/model/engine.ts'
 import {
   type CallOptions,
   isLongPoll,

@@ -1,7 +1,7 @@
-import type { Call } from '../domain/call.ts'
-import type { Engine } from '../domain/engine.ts'
-import { ServiceError } from '../domain/errors.ts'
-import type { FoundTrace, TracedRun, TraceSource } from '../domain/trace/trace-source.ts'
+import type { Call } from '../domain/model/call.ts'
+import type { Engine } from '../domain/model/engine.ts'
+import { ServiceError } from '../domain/model/errors.ts'
+import type { FoundTrace, TracedRun, TraceSource } from '../domain/model/trace-source.ts'
 import { truncatedEntry } from '../domain/trace/truncated-entry.ts'
 import type { TraceEntry } from '../protocol/trace/entry.ts'
 

@@ -1,4 +1,4 @@
-import type { TraceSource } from '../domain/trace/trace-source.ts'
+import type { TraceSource } from '../domain/model/trace-source.ts'
 import { spansKey } from '../protocol/trace/keys.ts'
 import { createCircuit } from '../store/circuit.ts'
 import type { KvStore } from '../store/kv/kv-store.ts'

@@ -1,4 +1,4 @@
-import type { TraceSource } from '../domain/trace/trace-source.ts'
+import type { TraceSource } from '../domain/model/trace-source.ts'
 import { createCircuit } from '../store/circuit.ts'
 import type { ObjectReader } from '../store/s3/object-reader.ts'
 import type { StoreCall } from '../store/store-call.ts'

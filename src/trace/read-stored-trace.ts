@@ -1,6 +1,6 @@
 /** What the readers of stored traces share: parsing, and errors that become warnings of the response. */
-import { ServiceError } from '../domain/errors.ts'
-import { type FoundTrace, includesEnd, type TracedRun } from '../domain/trace/trace-source.ts'
+import { ServiceError } from '../domain/model/errors.ts'
+import { type FoundTrace, includesEnd, type TracedRun } from '../domain/model/trace-source.ts'
 import { parseJson } from '../lib/exact-json.ts'
 import { type Parsed, parseEntries, readTraceDocument } from '../protocol/trace/document.ts'
 import type { TraceEntry } from '../protocol/trace/entry.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Call } from '../../src/domain/call.ts'
-import { ServiceError } from '../../src/domain/errors.ts'
-import type { TracedRun, TraceSource } from '../../src/domain/trace/trace-source.ts'
+import type { Call } from '../../src/domain/model/call.ts'
+import { ServiceError } from '../../src/domain/model/errors.ts'
+import type { TracedRun, TraceSource } from '../../src/domain/model/trace-source.ts'
 import { type TraceDocument, toTraceDocument } from '../../src/protocol/trace/document.ts'
 import type { TraceEntry } from '../../src/protocol/trace/entry.ts'
 

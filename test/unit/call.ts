@@ -1,5 +1,5 @@
-import type { Call } from '../../src/domain/call.ts'
-import { type ErrorFacts, type ErrorName, ServiceError } from '../../src/domain/errors.ts'
+import type { Call } from '../../src/domain/model/call.ts'
+import { type ErrorFacts, type ErrorName, ServiceError } from '../../src/domain/model/errors.ts'
 
 /** A call with 5 s that records its notes and warnings. */
 export function aCall(overrides: Partial<Call> = {}) {

@@ -9,7 +9,7 @@ import { makeApi } from './http/api.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** As in `attachIds` (`src/domain/attach-ids.ts`). */
+/** As in `attachIds` (`src/domain/model/attach-ids.ts`). */
 const SYMBOL_IN_FILE = /`([A-Za-z_$][\w$]*)` \(`((?:src|test|dev|examples)\/[\w./-]+\.ts)`\)/g
 
 const pages = [
@@ -36,7 +36,7 @@ test('docs: each relative link leads to a file, and to a heading of it', () => {
 test('docs: each path they cite exists', () => {
   const cited = pages.flatMap((page) => pathsIn(page).map((path) => ({ page, path })))
 
-  expect(cited.map(({ path }) => path)).toContain('src/domain/workflows.ts')
+  expect(cited.map(({ path }) => path)).toContain('src/domain/model/workflows.ts')
   expect(cited.filter(({ path }) => !isThere(path))).toEqual([])
 })
 

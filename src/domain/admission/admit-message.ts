@@ -3,15 +3,15 @@
  */
 
 import type { CatalogEntry } from '../../protocol/catalog.ts'
-import { atMost, type Call } from '../call.ts'
 import { publishedEntry } from '../catalog/published-entry.ts'
-import { TIMEOUT_MS } from '../deadlines.ts'
-import { hasErrorName, type Issue, MAX_AVAILABLE, nullWhenNotFound, ServiceError } from '../errors.ts'
-import type { ExecutionRef } from '../execution.ts'
+import { atMost, type Call } from '../model/call.ts'
+import { TIMEOUT_MS } from '../model/deadlines.ts'
+import { hasErrorName, type Issue, MAX_AVAILABLE, nullWhenNotFound, ServiceError } from '../model/errors.ts'
+import type { ExecutionRef } from '../model/execution.ts'
+import { withinCall } from '../model/within-call.ts'
+import { pinnedVersionOf } from '../model/workflow-options.ts'
+import type { MessageCommand, SendCommand, StartCommand } from '../model/workflows.ts'
 import type { Ports } from '../ports.ts'
-import { pinnedVersionOf } from '../start/workflow-options.ts'
-import { withinCall } from '../within-call.ts'
-import type { MessageCommand, SendCommand, StartCommand } from '../workflows.ts'
 import { checkArgument } from './check-argument.ts'
 import type { KnownRun, KnownRuns } from './known-runs.ts'
 

@@ -1,20 +1,14 @@
 import { lazy } from '../../lib/lazy.ts'
 import type { HandlerEntry, JsonSchema } from '../../protocol/catalog.ts'
-import type { Call } from '../call.ts'
-import type { Issue } from '../errors.ts'
+import type { Call } from '../model/call.ts'
+import type { Issue } from '../model/errors.ts'
+import type { Arguments } from '../model/workflows.ts'
 
 // See decision 020.
 const inputCheck = lazy(
   () => import('./check-input.ts'),
   ({ checkInput }) => checkInput,
 )
-
-/** The arguments of a workflow or of a handler. */
-export interface Arguments {
-  args: unknown[]
-  /** JSON Pointer to the first argument in the request body, for issues. Without arguments: to where one belongs. */
-  argumentPointer: string
-}
 
 /**
  * Checks the first argument against what the catalog publishes for `name`, and returns the issues.

@@ -3,7 +3,7 @@ import { type CompiledSchema, compileSchema, type JsonSchema } from '../../json-
 import { CircularReferenceError } from '../../json-schema/errors.ts'
 import { validate } from '../../json-schema/validate.ts'
 import { errorMessage } from '../../lib/error-message.ts'
-import type { Issue } from '../errors.ts'
+import type { Issue } from '../model/errors.ts'
 
 export interface InputCheck {
   issues: Issue[]

@@ -2,10 +2,10 @@ import { type CachedValue, type CacheOptions, readThroughCache } from '../../lib
 import { isOpen } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { WorkerVersion } from '../../protocol/worker-version.ts'
-import { backgroundCall } from '../call.ts'
-import { TIMEOUT_MS } from '../deadlines.ts'
-import type { Engine, StartRequest } from '../engine.ts'
-import { type ExecutionRef, toKey } from '../execution.ts'
+import { backgroundCall } from '../model/call.ts'
+import { TIMEOUT_MS } from '../model/deadlines.ts'
+import type { Engine, StartRequest } from '../model/engine.ts'
+import { type ExecutionRef, toKey } from '../model/execution.ts'
 import { readStartKey } from '../start/start-key.ts'
 
 /** The part of a run's description that it takes to admit a message to it. Cached for a minute. */

@@ -1,6 +1,6 @@
-import type { EngineFeatures } from '../engine.ts'
-import { ServiceError } from '../errors.ts'
-import type { StartCommand } from '../workflows.ts'
+import type { EngineFeatures } from '../model/engine.ts'
+import { ServiceError } from '../model/errors.ts'
+import type { StartCommand } from '../model/workflows.ts'
 
 /** Throws `NotSupportedError` for an id that cannot be sent to the engine, before any call is made. */
 export function assertSupportedId(

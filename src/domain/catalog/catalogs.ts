@@ -9,10 +9,10 @@ import {
 } from '../../protocol/catalog.ts'
 import { isOpen } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
-import { backgroundCall, type Call } from '../call.ts'
-import { TIMEOUT_MS } from '../deadlines.ts'
-import type { Engine } from '../engine.ts'
-import { nullWhenNotFound, ServiceError } from '../errors.ts'
+import { backgroundCall, type Call } from '../model/call.ts'
+import { TIMEOUT_MS } from '../model/deadlines.ts'
+import type { Engine } from '../model/engine.ts'
+import { nullWhenNotFound, ServiceError } from '../model/errors.ts'
 
 /** The catalogs of the task queues. Cached for a short time, and shared by all requests. */
 export interface Catalogs {

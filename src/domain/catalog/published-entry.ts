@@ -1,8 +1,8 @@
 import type { CatalogEntry } from '../../protocol/catalog.ts'
 import { isSameVersion } from '../../protocol/worker-version.ts'
 import type { KnownRun } from '../admission/known-runs.ts'
-import type { Call } from '../call.ts'
-import { withinCall } from '../within-call.ts'
+import type { Call } from '../model/call.ts'
+import { withinCall } from '../model/within-call.ts'
 import type { Catalogs } from './catalogs.ts'
 
 /**

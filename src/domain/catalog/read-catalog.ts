@@ -1,8 +1,8 @@
-import type { Call } from '../call.ts'
-import { ServiceError } from '../errors.ts'
+import type { Call } from '../model/call.ts'
+import type { CatalogListing } from '../model/catalog-listing.ts'
+import { ServiceError } from '../model/errors.ts'
+import { withinCall } from '../model/within-call.ts'
 import type { Ports } from '../ports.ts'
-import { withinCall } from '../within-call.ts'
-import type { CatalogListing } from './catalog-listing.ts'
 
 /** Lists the workflows of a catalog. A cached "not published" is read again before it is reported. */
 export async function readCatalog(

@@ -1,7 +1,7 @@
 /** Catalogs are workflow runs that belong to their workers. Clients must not change them. */
 import { CATALOG_TYPE } from '../../protocol/catalog.ts'
-import { ServiceError } from '../errors.ts'
-import type { Description, ExecutionRef } from '../execution.ts'
+import { ServiceError } from '../model/errors.ts'
+import type { Description, ExecutionRef } from '../model/execution.ts'
 import type { Ports } from '../ports.ts'
 
 /** Throws `ForbiddenError` for a run that is a catalog. */

@@ -1,5 +1,5 @@
 import type { RunRef } from '../../protocol/run-ref.ts'
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../model/errors.ts'
 
 /** The error for a pause in a namespace that does not allow it. */
 export function notEnabled({ workflowId, runId }: RunRef, cause?: Error): ServiceError {

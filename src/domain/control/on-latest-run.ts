@@ -1,6 +1,6 @@
-import type { Call } from '../call.ts'
-import { hasErrorName } from '../errors.ts'
-import type { Description, ExecutionRef } from '../execution.ts'
+import type { Call } from '../model/call.ts'
+import { hasErrorName } from '../model/errors.ts'
+import type { Description, ExecutionRef } from '../model/execution.ts'
 import type { Ports } from '../ports.ts'
 import { rejectCatalog } from './catalog-guard.ts'
 

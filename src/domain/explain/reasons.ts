@@ -1,7 +1,7 @@
 import type { HandlerEntry } from '../../protocol/catalog.ts'
-import type { TaskKind } from '../engine.ts'
-import type { Reason } from './explanation.ts'
-import type { PendingActivity, PendingWork } from './pending-work.ts'
+import type { TaskKind } from '../model/engine.ts'
+import type { Reason } from '../model/explanation.ts'
+import type { PendingActivity, PendingWork } from '../model/pending-work.ts'
 
 /** What is known of an open run. */
 export interface RunFacts {

@@ -3,12 +3,12 @@ import { memoryOf } from '../../lib/memory-of.ts'
 import { type CacheOptions, readThroughCache } from '../../lib/read-through-cache.ts'
 import { weighedCache } from '../../lib/weighed-cache.ts'
 import type { Execution } from '../../protocol/execution.ts'
-import { backgroundCall, type Call } from '../call.ts'
-import { TIMEOUT_MS } from '../deadlines.ts'
-import type { Engine } from '../engine.ts'
-import { hasErrorName } from '../errors.ts'
-import { type ExecutionRef, toKey } from '../execution.ts'
-import { withinCall } from '../within-call.ts'
+import { backgroundCall, type Call } from '../model/call.ts'
+import { TIMEOUT_MS } from '../model/deadlines.ts'
+import type { Engine } from '../model/engine.ts'
+import { hasErrorName } from '../model/errors.ts'
+import { type ExecutionRef, toKey } from '../model/execution.ts'
+import { withinCall } from '../model/within-call.ts'
 
 export interface ClosedRunsOptions extends CacheOptions {
   /** Limit on the memory that closed runs may take; 0 keeps none. */

@@ -1,11 +1,11 @@
 import { isOpen } from '../../protocol/execution.ts'
-import { type Call, withTimeout } from '../call.ts'
-import { TIMEOUT_MS } from '../deadlines.ts'
-import { ServiceError } from '../errors.ts'
-import type { Description } from '../execution.ts'
-import type { FollowCommand, HistoryFeed, HistoryFeedPage } from '../workflows.ts'
+import { type Call, withTimeout } from '../model/call.ts'
+import { TIMEOUT_MS } from '../model/deadlines.ts'
+import { ServiceError } from '../model/errors.ts'
+import type { Description } from '../model/execution.ts'
+import { type EventValues, HISTORY_START } from '../model/history-page.ts'
+import type { FollowCommand, HistoryFeed, HistoryFeedPage } from '../model/workflows.ts'
 import { describeRun, eventValues, type HistoryPorts, toHistoryRun, withoutSecrets } from './history.ts'
-import { type EventValues, HISTORY_START } from './history-page.ts'
 
 // The limit on the memory of a stream, whatever the length of the history.
 const PAGE_SIZE = 100

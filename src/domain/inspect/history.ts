@@ -1,12 +1,9 @@
 import { isObject } from '../../lib/is-object.ts'
 import { runIdIssue } from '../../protocol/names.ts'
 import { redactSecrets } from '../../protocol/secret-names.ts'
-import type { Call } from '../call.ts'
 import { rejectReserved } from '../control/catalog-guard.ts'
-import type { Description, ExecutionRef } from '../execution.ts'
-import type { Ports } from '../ports.ts'
-import { withinCall } from '../within-call.ts'
-import type { HistoryCommand, RunHistory } from '../workflows.ts'
+import type { Call } from '../model/call.ts'
+import type { Description, ExecutionRef } from '../model/execution.ts'
 import {
   type EventPage,
   type EventValues,
@@ -14,7 +11,10 @@ import {
   type HistoryEvent,
   type HistoryPosition,
   type HistoryRun,
-} from './history-page.ts'
+} from '../model/history-page.ts'
+import { withinCall } from '../model/within-call.ts'
+import type { HistoryCommand, RunHistory } from '../model/workflows.ts'
+import type { Ports } from '../ports.ts'
 import { invalidPageToken, isEngineToken, openPageToken, sealPageToken } from './page-token.ts'
 
 export type HistoryPorts = Pick<Ports, 'catalogs' | 'engine'>

@@ -1,9 +1,9 @@
 import { toSingleValue } from '../../protocol/single-value.ts'
-import type { Call } from '../call.ts'
 import { rejectReserved } from '../control/catalog-guard.ts'
-import type { ExecutionRef } from '../execution.ts'
+import type { Call } from '../model/call.ts'
+import type { ExecutionRef } from '../model/execution.ts'
+import type { RunInput } from '../model/workflows.ts'
 import type { Ports } from '../ports.ts'
-import type { RunInput } from '../workflows.ts'
 
 export async function readInput(
   { engine }: Pick<Ports, 'engine'>,

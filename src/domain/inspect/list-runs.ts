@@ -1,8 +1,8 @@
-import type { Call } from '../call.ts'
+import type { Call } from '../model/call.ts'
+import type { RunCount } from '../model/run-filter.ts'
+import type { CountCommand, ListCommand, RunPage } from '../model/workflows.ts'
 import type { Ports } from '../ports.ts'
-import type { CountCommand, ListCommand, RunPage } from '../workflows.ts'
 import { isEngineToken, openPageToken, sealPageToken } from './page-token.ts'
-import type { RunCount } from './run-filter.ts'
 
 type ListPorts = Pick<Ports, 'catalogs' | 'engine' | 'searchAttributes'>
 

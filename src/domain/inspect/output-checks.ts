@@ -2,14 +2,14 @@
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { HANDLERS } from '../admission/admit-message.ts'
 import { checkValue } from '../admission/check-argument.ts'
-import { type Call, withTimeout } from '../call.ts'
 import { publishedEntry } from '../catalog/published-entry.ts'
-import { TIMEOUT_MS } from '../deadlines.ts'
-import type { Issue } from '../errors.ts'
-import type { ExecutionRef, WorkflowResult } from '../execution.ts'
+import { type Call, withTimeout } from '../model/call.ts'
+import { TIMEOUT_MS } from '../model/deadlines.ts'
+import type { Issue } from '../model/errors.ts'
+import type { ExecutionRef, WorkflowResult } from '../model/execution.ts'
+import { withinCall } from '../model/within-call.ts'
+import type { SendCommand, Workflows } from '../model/workflows.ts'
 import type { Ports } from '../ports.ts'
-import { withinCall } from '../within-call.ts'
-import type { SendCommand, Workflows } from '../workflows.ts'
 
 type OutputPorts = Pick<Ports, 'catalogs' | 'knownRuns' | 'now'>
 

@@ -7,7 +7,7 @@
 import { fromBase64, toBase64Url } from '../../lib/base64.ts'
 import { canonicalJson } from '../../lib/canonical-json.ts'
 import { sha256 } from '../../lib/sha256.ts'
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../model/errors.ts'
 
 // In hexadecimal digits: 96 bits.
 const HASH_LENGTH = 24

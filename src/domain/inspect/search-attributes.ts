@@ -1,11 +1,11 @@
 import { toPointer } from '../../lib/json-pointer.ts'
 import { type CacheOptions, readThroughCache } from '../../lib/read-through-cache.ts'
-import { backgroundCall, type Call } from '../call.ts'
-import { TIMEOUT_MS } from '../deadlines.ts'
-import type { Engine } from '../engine.ts'
-import { ServiceError } from '../errors.ts'
-import { withinCall } from '../within-call.ts'
-import type { AttributeFilter, RunFilter, SearchAttributeType, TypedRunFilter } from './run-filter.ts'
+import { backgroundCall, type Call } from '../model/call.ts'
+import { TIMEOUT_MS } from '../model/deadlines.ts'
+import type { Engine } from '../model/engine.ts'
+import { ServiceError } from '../model/errors.ts'
+import type { AttributeFilter, RunFilter, SearchAttributeType, TypedRunFilter } from '../model/run-filter.ts'
+import { withinCall } from '../model/within-call.ts'
 
 /** The search attributes that are registered with the engine. Cached for a minute. */
 export interface SearchAttributes {

@@ -1,10 +1,10 @@
 import { REDACTED, redactSecrets } from '../../protocol/secret-names.ts'
-import type { Call } from '../call.ts'
 import { readPublished } from '../catalog/read-published.ts'
-import { hasErrorName } from '../errors.ts'
-import type { Description, ExecutionRef, UserValues } from '../execution.ts'
+import type { Call } from '../model/call.ts'
+import { hasErrorName } from '../model/errors.ts'
+import type { Description, ExecutionRef, UserValues } from '../model/execution.ts'
+import type { WorkflowStatus } from '../model/workflow-status.ts'
 import type { Ports } from '../ports.ts'
-import type { WorkflowStatus } from './workflow-status.ts'
 
 type StatusPorts = Pick<Ports, 'catalogs' | 'engine'>
 

@@ -1,10 +1,10 @@
 import { admitWithStart } from '../admission/admit-message.ts'
 import { admitStart } from '../admission/admit-start.ts'
-import type { Call } from '../call.ts'
 import { rejectOlderCatalog } from '../control/catalog-guard.ts'
-import type { StartRequest } from '../engine.ts'
+import type { Call } from '../model/call.ts'
+import type { StartRequest } from '../model/engine.ts'
+import type { MessageCommand, StartCommand } from '../model/workflows.ts'
 import type { Ports } from '../ports.ts'
-import type { MessageCommand, StartCommand } from '../workflows.ts'
 import { toStartRequest } from './start.ts'
 
 export interface StartWithMessage {

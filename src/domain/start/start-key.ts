@@ -4,8 +4,8 @@ import { isObject } from '../../lib/is-object.ts'
 import { sha256 } from '../../lib/sha256.ts'
 import { IDEMPOTENCY_MEMO } from '../../protocol/memo-keys.ts'
 import { keyedId } from '../keyed-id.ts'
-import type { MessageCommand, StartCommand } from '../workflows.ts'
-import type { ConflictPolicy } from './workflow-options.ts'
+import type { ConflictPolicy } from '../model/workflow-options.ts'
+import type { MessageCommand, StartCommand } from '../model/workflows.ts'
 
 /** In the run's memo: which request has started it. */
 export interface StartKey {

@@ -1,12 +1,12 @@
 import { isOpen, type Status } from '../../protocol/execution.ts'
 import { IDEMPOTENCY_MEMO } from '../../protocol/memo-keys.ts'
-import { atMost, type Call } from '../call.ts'
-import { TIMEOUT_MS } from '../deadlines.ts'
-import type { Engine, Started, StartRequest } from '../engine.ts'
-import { type ErrorName, hasErrorName, nullWhenNotFound, ServiceError } from '../errors.ts'
-import type { Description, ExecutionRef } from '../execution.ts'
+import { atMost, type Call } from '../model/call.ts'
+import { TIMEOUT_MS } from '../model/deadlines.ts'
+import type { Engine, Started, StartRequest } from '../model/engine.ts'
+import { type ErrorName, hasErrorName, nullWhenNotFound, ServiceError } from '../model/errors.ts'
+import type { Description, ExecutionRef } from '../model/execution.ts'
+import type { ConflictPolicy } from '../model/workflow-options.ts'
 import { readStartKey, type StartKey, type StepAfterFailure, stepAfterFailure } from './start-key.ts'
-import type { ConflictPolicy } from './workflow-options.ts'
 
 type Describe = Pick<Engine, 'describe'>
 

@@ -1,6 +1,6 @@
 import { admitStart } from '../admission/admit-start.ts'
-import type { Call } from '../call.ts'
-import type { StartCommand } from '../workflows.ts'
+import type { Call } from '../model/call.ts'
+import type { StartCommand } from '../model/workflows.ts'
 import { rejectStartOfCatalog, type StartPorts, toStartRequest, withKeyedId } from './start.ts'
 
 /** Every check of a start that comes before it is sent to the engine. */

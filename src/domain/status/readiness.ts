@@ -1,7 +1,7 @@
 import { type OnCacheRead, readThroughCache } from '../../lib/read-through-cache.ts'
-import { backgroundCall } from '../call.ts'
-import { TIMEOUT_MS } from '../deadlines.ts'
-import type { Engine, EngineReadiness } from '../engine.ts'
+import { backgroundCall } from '../model/call.ts'
+import { TIMEOUT_MS } from '../model/deadlines.ts'
+import type { Engine, EngineReadiness } from '../model/engine.ts'
 
 export interface ReadinessOptions {
   engine: Pick<Engine, 'readiness'>

@@ -1,13 +1,13 @@
 import { mapConcurrent } from '../../lib/map-concurrent.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
-import { type Call, withTimeout } from '../call.ts'
 import type { Catalogs } from '../catalog/catalogs.ts'
-import { TIMEOUT_MS } from '../deadlines.ts'
+import { type Call, withTimeout } from '../model/call.ts'
+import { TIMEOUT_MS } from '../model/deadlines.ts'
+import type { TracedRun } from '../model/trace-source.ts'
 import type { Ports } from '../ports.ts'
 import { readTraceMeta } from './destinations.ts'
 import { readRun } from './read-run.ts'
-import type { TracedRun } from './trace-source.ts'
 import { truncatedEntry } from './truncated-entry.ts'
 
 const CONCURRENT_RUNS = 8

@@ -1,11 +1,11 @@
 import type { TraceTemplates } from '../../protocol/catalog.ts'
 import { fillTemplate } from '../../protocol/trace/template.ts'
 import { type TraceMeta, toTraceMeta } from '../../protocol/trace/trace-meta.ts'
-import type { Call } from '../call.ts'
 import type { Catalogs } from '../catalog/catalogs.ts'
-import { ServiceError } from '../errors.ts'
-import type { Description } from '../execution.ts'
-import { withinCall } from '../within-call.ts'
+import type { Call } from '../model/call.ts'
+import { ServiceError } from '../model/errors.ts'
+import type { Description } from '../model/execution.ts'
+import { withinCall } from '../model/within-call.ts'
 
 type Run = Pick<Description, 'catalog' | 'memo' | 'runId'>
 

@@ -1,12 +1,12 @@
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
 import { maskUnlessRedacted } from '../../protocol/trace/mask-entry.ts'
 import { toTraceTree } from '../../protocol/trace/tree.ts'
-import { type Call, withTimeout } from '../call.ts'
-import { TIMEOUT_MS } from '../deadlines.ts'
-import { hasErrorName, ServiceError } from '../errors.ts'
+import { type Call, withTimeout } from '../model/call.ts'
+import { TIMEOUT_MS } from '../model/deadlines.ts'
+import { hasErrorName, ServiceError } from '../model/errors.ts'
+import type { FoundTrace, TracedRun, TraceSource } from '../model/trace-source.ts'
+import { withinCall } from '../model/within-call.ts'
 import type { Ports } from '../ports.ts'
-import { withinCall } from '../within-call.ts'
-import type { FoundTrace, TracedRun, TraceSource } from './trace-source.ts'
 
 export interface ReadRun {
   /** The first source with entries of the run; null when no source has any. */

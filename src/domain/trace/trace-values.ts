@@ -3,9 +3,9 @@ import { isObject } from '../../lib/is-object.ts'
 import { pointerKeys } from '../../lib/json-pointer.ts'
 import { redactSecrets } from '../../protocol/secret-names.ts'
 import type { EncodedPayload, TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
-import type { Call } from '../call.ts'
-import type { Engine } from '../engine.ts'
-import { ServiceError } from '../errors.ts'
+import type { Call } from '../model/call.ts'
+import type { Engine } from '../model/engine.ts'
+import { ServiceError } from '../model/errors.ts'
 
 /** Decodes all encoded values in one call, and redacts the values of keys that name secrets. */
 export async function decodeEntries(

@@ -1,9 +1,9 @@
 import { sleep } from '../../lib/abort.ts'
 import type { Closing, Execution } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
-import type { Call } from '../call.ts'
-import type { Engine } from '../engine.ts'
-import { hasErrorName } from '../errors.ts'
+import type { Call } from '../model/call.ts'
+import type { Engine } from '../model/engine.ts'
+import { hasErrorName } from '../model/errors.ts'
 
 // Pause before another read when the engine is at its limit.
 const BACKOFF_MS = 500

@@ -1,5 +1,5 @@
-import type { Call } from '../../domain/call.ts'
-import type { Started } from '../../domain/engine.ts'
+import type { Call } from '../../domain/model/call.ts'
+import type { Started } from '../../domain/model/engine.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
 import { isGoneOrClosed } from '../errors.ts'

@@ -1,6 +1,6 @@
 import type { temporal } from '@temporalio/proto'
-import type { Call } from '../../domain/call.ts'
-import type { Description, ExecutionRef, PendingStep, UserValues } from '../../domain/execution.ts'
+import type { Call } from '../../domain/model/call.ts'
+import type { Description, ExecutionRef, PendingStep, UserValues } from '../../domain/model/execution.ts'
 import { isOpen } from '../../protocol/execution.ts'
 import { type DescribedRun, describeRun } from '../../temporal/describe-run.ts'
 import { PendingWorkflowTaskState } from '../../temporal/enums.ts'

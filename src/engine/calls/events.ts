@@ -1,6 +1,6 @@
-import { type Call, withTimeout } from '../../domain/call.ts'
-import type { EventPage, EventsRequest, HistoryPosition } from '../../domain/inspect/history-page.ts'
 import { invalidPageToken } from '../../domain/inspect/page-token.ts'
+import { type Call, withTimeout } from '../../domain/model/call.ts'
+import type { EventPage, EventsRequest, HistoryPosition } from '../../domain/model/history-page.ts'
 import { fromBase64, toBase64 } from '../../lib/base64.ts'
 import type { Lazy } from '../../lib/lazy.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'

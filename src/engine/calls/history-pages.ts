@@ -1,6 +1,6 @@
 import type { temporal } from '@temporalio/proto'
-import type { Call } from '../../domain/call.ts'
-import type { ExecutionRef } from '../../domain/execution.ts'
+import type { Call } from '../../domain/model/call.ts'
+import type { ExecutionRef } from '../../domain/model/execution.ts'
 import type { HistoryEvent } from '../../temporal/outcome.ts'
 import { type EngineContext, toExecution } from '../context.ts'
 

@@ -1,5 +1,5 @@
-import type { Call } from '../../domain/call.ts'
 import { notEnabled } from '../../domain/control/not-enabled.ts'
+import type { Call } from '../../domain/model/call.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
 import { type EngineContext, executionIds, IDENTITY } from '../context.ts'

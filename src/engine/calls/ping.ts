@@ -1,4 +1,4 @@
-import type { Call } from '../../domain/call.ts'
+import type { Call } from '../../domain/model/call.ts'
 import type { Rpc } from '../rpc.ts'
 
 /** Returns the engine's version. Needs neither a namespace nor a permission. */

@@ -1,4 +1,4 @@
-import { isOutage } from '../../domain/errors.ts'
+import { isOutage } from '../../domain/model/errors.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
 import { hasDetail, isRetryable, isTransient } from '../errors.ts'
 import { RpcError } from '../transport/transport.ts'

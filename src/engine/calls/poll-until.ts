@@ -1,5 +1,5 @@
-import { type Call, withTimeout } from '../../domain/call.ts'
-import { TIMEOUT_MS } from '../../domain/deadlines.ts'
+import { type Call, withTimeout } from '../../domain/model/call.ts'
+import { TIMEOUT_MS } from '../../domain/model/deadlines.ts'
 import type { EngineContext } from '../context.ts'
 import type { PollSlots } from '../waits/poll-slots.ts'
 import { classifyPollFailure, type PollFailure, pauseBetweenPollsMs } from './poll-failure.ts'

@@ -1,5 +1,5 @@
-import type { Call } from '../../domain/call.ts'
-import type { TaskKind } from '../../domain/engine.ts'
+import type { Call } from '../../domain/model/call.ts'
+import type { TaskKind } from '../../domain/model/engine.ts'
 import { TaskQueueType } from '../../temporal/enums.ts'
 import { toEpochMs } from '../../temporal/time.ts'
 import type { EngineContext } from '../context.ts'

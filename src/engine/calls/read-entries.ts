@@ -1,4 +1,4 @@
-import type { Call } from '../../domain/call.ts'
+import type { Call } from '../../domain/model/call.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
 import { createHistoryReader } from '../../temporal/history/reader.ts'

@@ -1,5 +1,5 @@
-import type { Call } from '../../domain/call.ts'
-import type { EngineReadiness } from '../../domain/engine.ts'
+import type { Call } from '../../domain/model/call.ts'
+import type { EngineReadiness } from '../../domain/model/engine.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
 import type { EngineContext } from '../context.ts'
 import { hasDetail, isMisconfigured } from '../errors.ts'

@@ -1,5 +1,5 @@
-import type { StartRequest } from '../../domain/engine.ts'
-import { type Issue, ServiceError } from '../../domain/errors.ts'
+import type { StartRequest } from '../../domain/model/engine.ts'
+import { type Issue, ServiceError } from '../../domain/model/errors.ts'
 import { toPointer } from '../../lib/json-pointer.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
 import { isTooLarge } from '../errors.ts'

@@ -1,5 +1,5 @@
-import type { Call } from '../../domain/call.ts'
-import type { Headers } from '../../domain/start/workflow-options.ts'
+import type { Call } from '../../domain/model/call.ts'
+import type { Headers } from '../../domain/model/workflow-options.ts'
 import { TRACE_HEADER, toHeader } from '../../temporal/headers.ts'
 import type { Payload } from '../../temporal/payload.ts'
 

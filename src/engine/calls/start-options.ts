@@ -1,6 +1,6 @@
 /** The engine's form of the options of a start. */
 import type { temporal } from '@temporalio/proto'
-import type { SearchAttributeType } from '../../domain/inspect/run-filter.ts'
+import type { SearchAttributeType } from '../../domain/model/run-filter.ts'
 import type {
   ConflictPolicy,
   RetryOptions,
@@ -8,7 +8,7 @@ import type {
   SearchAttributeValue,
   VersioningOverride,
   WorkflowOptions,
-} from '../../domain/start/workflow-options.ts'
+} from '../../domain/model/workflow-options.ts'
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '../../temporal/enums.ts'
 import type { Payload } from '../../temporal/payload.ts'
 import { toSearchAttribute } from '../../temporal/search-attributes.ts'

@@ -1,5 +1,5 @@
-import { type Call, withTimeout } from '../../domain/call.ts'
-import { TIMEOUT_MS } from '../../domain/deadlines.ts'
+import { type Call, withTimeout } from '../../domain/model/call.ts'
+import { TIMEOUT_MS } from '../../domain/model/deadlines.ts'
 import { linkSignals, runningTimeSignal } from '../../lib/abort.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
 import type { Rpc } from '../rpc.ts'

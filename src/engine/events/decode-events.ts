@@ -1,4 +1,4 @@
-import type { EventValues, HistoryEvent } from '../../domain/inspect/history-page.ts'
+import type { EventValues, HistoryEvent } from '../../domain/model/history-page.ts'
 import { REDACTED } from '../../protocol/secret-names.ts'
 import type { HistoryEvent as EventMessage } from '../../temporal/outcome.ts'
 import type { Payload } from '../../temporal/payload.ts'

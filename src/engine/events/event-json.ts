@@ -1,5 +1,5 @@
 /** History events as JSON, with the engine's names. Fields that are not set, or not meant for clients, are left out. */
-import type { HistoryEvent } from '../../domain/inspect/history-page.ts'
+import type { HistoryEvent } from '../../domain/model/history-page.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { IDEMPOTENCY_MEMO } from '../../protocol/memo-keys.ts'
 import type { HistoryEvent as EventMessage } from '../../temporal/outcome.ts'

@@ -1,5 +1,5 @@
 import type { temporal } from '@temporalio/proto'
-import type { EngineFeatures } from '../../domain/engine.ts'
+import type { EngineFeatures } from '../../domain/model/engine.ts'
 
 type WorkflowService = temporal.api.workflowservice.v1.WorkflowService
 type OperatorService = temporal.api.operatorservice.v1.OperatorService

@@ -1,4 +1,4 @@
-import type { AttributeFilter, SearchAttributeType } from '../../domain/inspect/run-filter.ts'
+import type { AttributeFilter, SearchAttributeType } from '../../domain/model/run-filter.ts'
 import { quoteLiteral } from '../../temporal/visibility-query.ts'
 
 /** A condition of a visibility query, or what is wrong with the value. */

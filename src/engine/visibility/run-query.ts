@@ -1,5 +1,5 @@
-import { type Issue, ServiceError } from '../../domain/errors.ts'
-import type { TypedRunFilter } from '../../domain/inspect/run-filter.ts'
+import { type Issue, ServiceError } from '../../domain/model/errors.ts'
+import type { TypedRunFilter } from '../../domain/model/run-filter.ts'
 import { toPointer } from '../../lib/json-pointer.ts'
 import { toStatusWord } from '../../temporal/status.ts'
 import { quoteLiteral } from '../../temporal/visibility-query.ts'

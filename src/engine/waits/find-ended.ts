@@ -1,5 +1,5 @@
-import { backgroundCall } from '../../domain/call.ts'
-import { TIMEOUT_MS } from '../../domain/deadlines.ts'
+import { backgroundCall } from '../../domain/model/call.ts'
+import { TIMEOUT_MS } from '../../domain/model/deadlines.ts'
 import { isOpen, STATUSES } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { toStatusWord } from '../../temporal/status.ts'

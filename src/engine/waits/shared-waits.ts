@@ -2,7 +2,7 @@
  * All waits of this process for the ends of runs, over a bounded number of long polls:
  * docs/decisions/026-waits-share-polls.md.
  */
-import type { Call } from '../../domain/call.ts'
+import type { Call } from '../../domain/model/call.ts'
 import type { Closing } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { type BatchPorts, createBatches } from './batches.ts'

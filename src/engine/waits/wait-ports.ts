@@ -1,5 +1,5 @@
-import { backgroundCall } from '../../domain/call.ts'
-import { TIMEOUT_MS } from '../../domain/deadlines.ts'
+import { backgroundCall } from '../../domain/model/call.ts'
+import { TIMEOUT_MS } from '../../domain/model/deadlines.ts'
 import { follow, readClosingNow } from '../calls/wait.ts'
 import type { EngineContext } from '../context.ts'
 import { findEnded } from './find-ended.ts'

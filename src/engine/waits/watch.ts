@@ -1,4 +1,4 @@
-import type { Call } from '../../domain/call.ts'
+import type { Call } from '../../domain/model/call.ts'
 import { whenOver } from '../../lib/abort.ts'
 import type { Closing } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { ErrorName } from '../../domain/errors.ts'
+import type { ErrorName } from '../../domain/model/errors.ts'
 import { PROBLEM_TYPE } from '../problem.ts'
 import { catalogName, handlerName, runId, updateId, workflowId } from '../routes/fields/names.ts'
 import { examplesOf } from './examples/examples.ts'

@@ -1,5 +1,5 @@
 /** Which errors requests have in common. */
-import type { ErrorName } from '../../domain/errors.ts'
+import type { ErrorName } from '../../domain/model/errors.ts'
 
 /** Any request can get these. */
 export const ANY_REQUEST: readonly ErrorName[] = [

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import type { ErrorName } from '../../domain/errors.ts'
+import type { ErrorName } from '../../domain/model/errors.ts'
 import type { RequestHeader, ResponseHeader } from './headers.ts'
 import type { LinkName } from './links.ts'
 import type { Schema } from './schemas/schema.ts'

@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono'
-import type { Workflows } from '../../domain/workflows.ts'
+import type { Workflows } from '../../domain/model/workflows.ts'
 import { createConstantJson } from '../constant-json.ts'
 import { type Env, toCall } from '../context.ts'
 import { catalogId } from '../path.ts'

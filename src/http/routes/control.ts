@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
-import type { Workflows } from '../../domain/workflows.ts'
+import type { Workflows } from '../../domain/model/workflows.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { type Env, toCall } from '../context.ts'
 import type { ReadJson } from '../json.ts'

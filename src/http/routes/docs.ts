@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono'
-import { ServiceError } from '../../domain/errors.ts'
+import { ServiceError } from '../../domain/model/errors.ts'
 import { type Constant, constantOf, constantResponse } from '../constant-json.ts'
 import type { Env } from '../context.ts'
 import { notFound } from '../unmatched.ts'

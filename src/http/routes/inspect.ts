@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import type { Workflows } from '../../domain/workflows.ts'
+import type { Workflows } from '../../domain/model/workflows.ts'
 import { type Env, toCall } from '../context.ts'
 import { jsonResponse } from '../json-response.ts'
 import { execution } from '../path.ts'

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
-import type { MessageCommand, Workflows } from '../../domain/workflows.ts'
+import type { MessageCommand, Workflows } from '../../domain/model/workflows.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { type Env, toCall } from '../context.ts'
 import { idempotencyKey } from '../idempotency-key.ts'

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { ServiceError } from '../../domain/errors.ts'
+import { ServiceError } from '../../domain/model/errors.ts'
 import type { Env } from '../context.ts'
 import { respond } from '../response.ts'
 

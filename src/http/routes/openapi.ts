@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono'
-import { ServiceError } from '../../domain/errors.ts'
-import type { Workflows } from '../../domain/workflows.ts'
+import { ServiceError } from '../../domain/model/errors.ts'
+import type { Workflows } from '../../domain/model/workflows.ts'
 import { lazy } from '../../lib/lazy.ts'
 import { type ConstantJsonOptions, createConstantJson } from '../constant-json.ts'
 import { type Env, toCall } from '../context.ts'

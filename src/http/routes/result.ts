@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
-import type { WaitCommand, Workflows } from '../../domain/workflows.ts'
+import type { WaitCommand, Workflows } from '../../domain/model/workflows.ts'
 import { type Env, toCall } from '../context.ts'
 import { prefersEvents } from '../events.ts'
 import { bodyParameter, resultResponder } from '../output-body.ts'

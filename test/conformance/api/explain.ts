@@ -1,7 +1,7 @@
 import type { WorkflowStartOptions } from '@temporalio/client'
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import type { Reason } from '../../../src/domain/explain/explanation.ts'
+import type { Reason } from '../../../src/domain/model/explanation.ts'
 import { type ApiFixture, anId, pause, SLOW_WORKER, startDirectly } from './api-fixture.ts'
 
 const HOUR_MS = 3_600_000

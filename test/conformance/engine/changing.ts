@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import type { ResetResult, ResetTarget } from '../../../src/domain/engine.ts'
+import type { ResetResult, ResetTarget } from '../../../src/domain/model/engine.ts'
 import type { RunRef } from '../../../src/protocol/run-ref.ts'
 import { call, type EngineFixture, refusal } from './engine-fixture.ts'
 

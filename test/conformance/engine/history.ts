@@ -5,7 +5,7 @@ import {
   type EventsRequest,
   HISTORY_START,
   type HistoryEvent,
-} from '../../../src/domain/inspect/history-page.ts'
+} from '../../../src/domain/model/history-page.ts'
 import type { RunRef } from '../../../src/protocol/run-ref.ts'
 import { call, type EngineFixture, refusal } from './engine-fixture.ts'
 

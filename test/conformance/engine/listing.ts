@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import type { TypedRunFilter } from '../../../src/domain/inspect/run-filter.ts'
+import type { TypedRunFilter } from '../../../src/domain/model/run-filter.ts'
 import { call, type EngineFixture, refusal } from './engine-fixture.ts'
 
 /** List, count, search attributes. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import type { PendingWork } from '../../../src/domain/explain/pending-work.ts'
+import type { PendingWork } from '../../../src/domain/model/pending-work.ts'
 import type { RunRef } from '../../../src/protocol/run-ref.ts'
 import { call, type EngineFixture } from './engine-fixture.ts'
 

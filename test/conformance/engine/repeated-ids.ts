@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { HISTORY_START } from '../../../src/domain/inspect/history-page.ts'
+import { HISTORY_START } from '../../../src/domain/model/history-page.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import type { Codec } from '../../../src/temporal/payload-reader.ts'
 import { call, type EngineFixture, refusal } from './engine-fixture.ts'

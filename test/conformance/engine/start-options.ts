@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import type { WorkflowOptions } from '../../../src/domain/start/workflow-options.ts'
+import type { WorkflowOptions } from '../../../src/domain/model/workflow-options.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import type { Transport } from '../../../src/engine/transport/transport.ts'
 import { toDurationMs } from '../../../src/temporal/time.ts'

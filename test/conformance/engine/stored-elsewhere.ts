@@ -1,6 +1,6 @@
 import { Client } from '@temporalio/client'
 import { describe, expect } from 'vitest'
-import type { Engine } from '../../../src/domain/engine.ts'
+import type { Engine } from '../../../src/domain/model/engine.ts'
 import { remoteCodec } from '../../../src/engine/codec.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import type { Transport } from '../../../src/engine/transport/transport.ts'

@@ -1,8 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import type { Call } from '../../../src/domain/call.ts'
 import { createWorkflows } from '../../../src/domain/create-workflows.ts'
-import type { Engine } from '../../../src/domain/engine.ts'
-import { ServiceError } from '../../../src/domain/errors.ts'
+import type { Call } from '../../../src/domain/model/call.ts'
+import type { Engine } from '../../../src/domain/model/engine.ts'
+import { ServiceError } from '../../../src/domain/model/errors.ts'
 import { aCall, refusal } from '../call.ts'
 import { aDescription, anEngine, DEPLOYMENT, makeCatalogs } from './catalog-fixture.ts'
 

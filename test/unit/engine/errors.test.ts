@@ -1,6 +1,6 @@
 import proto from '@temporalio/proto'
 import { expect, test } from 'vitest'
-import type { ServiceError } from '../../../src/domain/errors.ts'
+import type { ServiceError } from '../../../src/domain/model/errors.ts'
 import {
   isGoneOrClosed,
   isQueryFailure,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../src/domain/errors.ts'
+import { ServiceError } from '../../../src/domain/model/errors.ts'
 import { readClosing, traceInFailure } from '../../../src/engine/read-closing.ts'
 import type { Failure } from '../../../src/temporal/failure.ts'
 import { toPayload } from '../../../src/temporal/payload.ts'

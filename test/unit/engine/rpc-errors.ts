@@ -1,6 +1,6 @@
 /** Errors of the engine, and what the service makes of them. */
-import type { ErrorFacts } from '../../../src/domain/errors.ts'
-import { ServiceError } from '../../../src/domain/errors.ts'
+import type { ErrorFacts } from '../../../src/domain/model/errors.ts'
+import { ServiceError } from '../../../src/domain/model/errors.ts'
 import { type RequestFacts, toServiceError } from '../../../src/engine/errors.ts'
 import { type ErrorDetail, RpcError } from '../../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../../src/temporal/grpc-code.ts'

@@ -1,4 +1,4 @@
-import type { Workflows } from '../../../src/domain/workflows.ts'
+import type { Workflows } from '../../../src/domain/model/workflows.ts'
 import { type AppOptions, createApp } from '../../../src/http/app.ts'
 import type { RequestMetrics, RequestTracer } from '../../../src/http/observe.ts'
 import type { LogLevel } from '../../../src/log.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../src/domain/errors.ts'
+import { ServiceError } from '../../../src/domain/model/errors.ts'
 import { makeApi, running } from './api.ts'
 
 const workflows = {

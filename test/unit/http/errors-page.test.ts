@@ -1,7 +1,7 @@
 /** `docs/errors.md`, to which the `type` of every error leads. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { type ErrorFacts, type ErrorName, ServiceError } from '../../../src/domain/errors.ts'
+import { type ErrorFacts, type ErrorName, ServiceError } from '../../../src/domain/model/errors.ts'
 import { docsUrl } from '../../../src/http/docs-url.ts'
 import { PROBLEMS, toProblemBody } from '../../../src/http/errors.ts'
 import { readApiDocs } from '../../support/api-docs.ts'

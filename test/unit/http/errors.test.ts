@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../src/domain/errors.ts'
+import { ServiceError } from '../../../src/domain/model/errors.ts'
 import { makeApi } from './api.ts'
 
 test('problem: is an RFC 9457 body with the error name and the details', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Workflows } from '../../../src/domain/workflows.ts'
+import type { Workflows } from '../../../src/domain/model/workflows.ts'
 import { makeApi, refusal, running } from './api.ts'
 
 const keyed = { 'Idempotency-Key': 'k1' }

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import type { Call } from '../../../src/domain/call.ts'
-import { ServiceError } from '../../../src/domain/errors.ts'
-import type { Workflows } from '../../../src/domain/workflows.ts'
+import type { Call } from '../../../src/domain/model/call.ts'
+import { ServiceError } from '../../../src/domain/model/errors.ts'
+import type { Workflows } from '../../../src/domain/model/workflows.ts'
 import { makeApi, running as runningWorkflow } from './api.ts'
 import { result } from './run-api.ts'
 

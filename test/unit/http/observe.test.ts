@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../src/domain/errors.ts'
+import { ServiceError } from '../../../src/domain/model/errors.ts'
 import { makeApi, running } from './api.ts'
 
 test('log: one line for each request, with its facts and without the query string', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { WorkflowResult } from '../../../src/domain/execution.ts'
+import type { WorkflowResult } from '../../../src/domain/model/execution.ts'
 import { makeApi, refusal } from './api.ts'
 import { RUN_ID, result } from './run-api.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../src/domain/errors.ts'
-import type { WorkflowResult } from '../../../src/domain/execution.ts'
+import { ServiceError } from '../../../src/domain/model/errors.ts'
+import type { WorkflowResult } from '../../../src/domain/model/execution.ts'
 import { makeApi } from './api.ts'
 import { RUN_ID, result } from './run-api.ts'
 

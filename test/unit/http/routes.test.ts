@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { EngineReadiness } from '../../../src/domain/engine.ts'
-import { ServiceError } from '../../../src/domain/errors.ts'
+import type { EngineReadiness } from '../../../src/domain/model/engine.ts'
+import { ServiceError } from '../../../src/domain/model/errors.ts'
 import { makeApi, refusal, running } from './api.ts'
 
 test('NotFoundError: an unknown route, a trailing slash, an empty id', async () => {

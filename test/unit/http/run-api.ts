@@ -1,6 +1,6 @@
-import type { Message, ResetTarget } from '../../../src/domain/engine.ts'
-import type { ExecutionRef, WorkflowResult } from '../../../src/domain/execution.ts'
-import type { Workflows } from '../../../src/domain/workflows.ts'
+import type { Message, ResetTarget } from '../../../src/domain/model/engine.ts'
+import type { ExecutionRef, WorkflowResult } from '../../../src/domain/model/execution.ts'
+import type { Workflows } from '../../../src/domain/model/workflows.ts'
 import { makeApi } from './api.ts'
 
 export const RUN_ID = '0198c0de-0000-7000-8000-00000000000a'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Call } from '../../../src/domain/call.ts'
-import type { RunCommand, StartCommand } from '../../../src/domain/workflows.ts'
+import type { Call } from '../../../src/domain/model/call.ts'
+import type { RunCommand, StartCommand } from '../../../src/domain/model/workflows.ts'
 import { makeApi } from './api.ts'
 import { result } from './run-api.ts'
 

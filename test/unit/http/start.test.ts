@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../src/domain/errors.ts'
-import type { RunCommand, StartCommand } from '../../../src/domain/workflows.ts'
+import { ServiceError } from '../../../src/domain/model/errors.ts'
+import type { RunCommand, StartCommand } from '../../../src/domain/model/workflows.ts'
 import { makeApi, refusal } from './api.ts'
 import { result as completedResult } from './run-api.ts'
 

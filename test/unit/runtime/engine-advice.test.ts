@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../src/domain/errors.ts'
+import { ServiceError } from '../../../src/domain/model/errors.ts'
 import { engineAdvice } from '../../../src/runtime/engine-advice.ts'
 
 const HANDSHAKE = "No connection established. Last error: Error: Hostname/IP does not match certificate's altnames"

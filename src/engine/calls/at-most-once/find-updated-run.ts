@@ -1,6 +1,6 @@
 /** Which run has received an update whose response was lost. A run knows the update by its id. */
-import { atMost, type Call } from '../../../domain/call.ts'
-import { TIMEOUT_MS } from '../../../domain/deadlines.ts'
+import { atMost, type Call } from '../../../domain/model/call.ts'
+import { TIMEOUT_MS } from '../../../domain/model/deadlines.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'
 import type { HistoryEvent } from '../../../temporal/outcome.ts'
 import { toEpochMs } from '../../../temporal/time.ts'

@@ -1,7 +1,7 @@
 /** Which run may receive a request again after its response was lost: docs/decisions/003-our-own-retries.md. */
-import type { Call } from '../../../domain/call.ts'
-import { type ErrorFacts, ServiceError } from '../../../domain/errors.ts'
-import type { ExecutionRef } from '../../../domain/execution.ts'
+import type { Call } from '../../../domain/model/call.ts'
+import { type ErrorFacts, ServiceError } from '../../../domain/model/errors.ts'
+import type { ExecutionRef } from '../../../domain/model/execution.ts'
 import { type EngineContext, toExecution } from '../../context.ts'
 import { CHECK_BEFORE_RETRY } from '../../errors.ts'
 import type { RpcError } from '../../transport/transport.ts'

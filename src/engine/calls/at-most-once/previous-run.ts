@@ -1,5 +1,5 @@
-import { atMost, type Call } from '../../../domain/call.ts'
-import { TIMEOUT_MS } from '../../../domain/deadlines.ts'
+import { atMost, type Call } from '../../../domain/model/call.ts'
+import { TIMEOUT_MS } from '../../../domain/model/deadlines.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'
 import { quoteLiteral } from '../../../temporal/visibility-query.ts'
 import { type EngineContext, toExecution } from '../../context.ts'

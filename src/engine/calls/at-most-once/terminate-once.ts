@@ -1,4 +1,4 @@
-import type { Call } from '../../../domain/call.ts'
+import type { Call } from '../../../domain/model/call.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'
 import { type EngineContext, IDENTITY, toExecution } from '../../context.ts'
 import { isGoneOrClosed } from '../../errors.ts'

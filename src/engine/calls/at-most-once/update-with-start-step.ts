@@ -1,5 +1,5 @@
 /** The decisions of an update-with-start, as pure functions: docs/decisions/018-retrying-update-with-start.md. */
-import { type ErrorFacts, ServiceError } from '../../../domain/errors.ts'
+import { type ErrorFacts, ServiceError } from '../../../domain/model/errors.ts'
 import { isOpen } from '../../../protocol/execution.ts'
 import type { RpcError } from '../../transport/transport.ts'
 import type { FoundRun } from './find-run.ts'

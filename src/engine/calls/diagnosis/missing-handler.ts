@@ -1,8 +1,8 @@
-import { atMost, type Call } from '../../../domain/call.ts'
-import { TIMEOUT_MS } from '../../../domain/deadlines.ts'
-import type { Message } from '../../../domain/engine.ts'
-import { ServiceError } from '../../../domain/errors.ts'
-import type { ExecutionRef } from '../../../domain/execution.ts'
+import { atMost, type Call } from '../../../domain/model/call.ts'
+import { TIMEOUT_MS } from '../../../domain/model/deadlines.ts'
+import type { Message } from '../../../domain/model/engine.ts'
+import { ServiceError } from '../../../domain/model/errors.ts'
+import type { ExecutionRef } from '../../../domain/model/execution.ts'
 import { type EngineContext, executionIds, toExecution } from '../../context.ts'
 import { withEngineWatchdog } from '../with-engine-watchdog.ts'
 

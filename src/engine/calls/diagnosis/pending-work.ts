@@ -1,6 +1,6 @@
 import type { temporal } from '@temporalio/proto'
-import type { Call } from '../../../domain/call.ts'
-import type { ActivityState, PendingActivity, PendingWork } from '../../../domain/explain/pending-work.ts'
+import type { Call } from '../../../domain/model/call.ts'
+import type { ActivityState, PendingActivity, PendingWork } from '../../../domain/model/pending-work.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'
 import { PendingActivityState as S, WorkflowExecutionStatus } from '../../../temporal/enums.ts'
 import { toTaskError } from '../../../temporal/failed-task.ts'

@@ -1,4 +1,4 @@
-import type { EngineFeatures } from '../../../domain/engine.ts'
+import type { EngineFeatures } from '../../../domain/model/engine.ts'
 
 /** What Temporal's HTTP API cannot do, and why. */
 export const HTTP_API_FEATURES = {

@@ -2,7 +2,7 @@
  * Requests and responses of Temporal's HTTP API. Paths come from the annotations of its services; messages are in
  * protobuf's JSON format.
  */
-import { ServiceError } from '../../../domain/errors.ts'
+import { ServiceError } from '../../../domain/model/errors.ts'
 import type { ErrorDetail, Method, Request, Response, SharedMethod } from '../transport.ts'
 import { HTTP_API_FEATURES } from './features.ts'
 import { createProtoJson } from './proto-json.ts'

@@ -1,5 +1,5 @@
 /** The bodies of errors: one schema for each status, which lists the names of its errors. */
-import type { ErrorFacts, ErrorName, Issue } from '../../../domain/errors.ts'
+import type { ErrorFacts, ErrorName, Issue } from '../../../domain/model/errors.ts'
 import { PROBLEMS } from '../../errors.ts'
 import type { ProblemFields } from '../../problem.ts'
 import { array, described, integer, object, oneOf, ref, type Schema, string } from './schema.ts'

@@ -1,6 +1,6 @@
 /** What starts, results and messages return. */
-import type { Problem } from '../../../domain/inspect/problem.ts'
-import type { Paused, ResetRun, Stopped } from '../../../domain/workflows.ts'
+import type { Problem } from '../../../domain/model/problem.ts'
+import type { Paused, ResetRun, Stopped } from '../../../domain/model/workflows.ts'
 import type { ErrorCause, ErrorDetails } from '../../../protocol/execution.ts'
 import { STATUSES } from '../../../protocol/execution.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'

@@ -1,11 +1,12 @@
 /** What lists of runs and single runs look like. */
-import type { RunVersion } from '../../../domain/execution.ts'
-import type { Explanation } from '../../../domain/explain/explanation.ts'
-import type { HistoryRun } from '../../../domain/inspect/history-page.ts'
-import type { ListedRun, RunCount } from '../../../domain/inspect/run-filter.ts'
-import type { WorkflowStatus } from '../../../domain/inspect/workflow-status.ts'
-import type { Trace } from '../../../domain/trace/trace-source.ts'
-import type { RunHistory, RunInput, RunPage } from '../../../domain/workflows.ts'
+
+import type { RunVersion } from '../../../domain/model/execution.ts'
+import type { Explanation } from '../../../domain/model/explanation.ts'
+import type { HistoryRun } from '../../../domain/model/history-page.ts'
+import type { ListedRun, RunCount } from '../../../domain/model/run-filter.ts'
+import type { Trace } from '../../../domain/model/trace-source.ts'
+import type { WorkflowStatus } from '../../../domain/model/workflow-status.ts'
+import type { RunHistory, RunInput, RunPage } from '../../../domain/model/workflows.ts'
 import type { TraceError } from '../../../protocol/trace/entry.ts'
 import type { TraceNode } from '../../../protocol/trace/tree.ts'
 import {

@@ -1,4 +1,4 @@
-import type { WorkflowResult } from '../../../domain/execution.ts'
+import type { WorkflowResult } from '../../../domain/model/execution.ts'
 import { any, described, object, oneOf, orNull, ref, string } from './schema.ts'
 
 export const runIds = {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { Arguments } from '../../../domain/admission/check-argument.ts'
+import type { Arguments } from '../../../domain/model/workflows.ts'
 
 /** The body fields with a handler's arguments: `payload` is a single argument, `args` a list. Both may be missing. */
 export const argumentFields = { payload: z.exactOptional(z.unknown()), args: z.exactOptional(z.array(z.unknown())) }

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { SEARCH_ATTRIBUTE_TYPES } from '../../../domain/inspect/run-filter.ts'
-import type { SearchAttributeValue } from '../../../domain/start/workflow-options.ts'
+import { SEARCH_ATTRIBUTE_TYPES } from '../../../domain/model/run-filter.ts'
+import type { SearchAttributeValue } from '../../../domain/model/workflow-options.ts'
 import { isObject } from '../../../lib/is-object.ts'
 import { checkedString } from '../../../protocol/checked-string.ts'
 import { chosenSchema } from './chosen-schema.ts'

@@ -6,7 +6,7 @@ import {
   type RetryOptions,
   type VersioningOverride,
   type WorkflowOptions,
-} from '../../../domain/start/workflow-options.ts'
+} from '../../../domain/model/workflow-options.ts'
 import { isObject } from '../../../lib/is-object.ts'
 import { checkedString } from '../../../protocol/checked-string.ts'
 import { characterIssue } from '../../../protocol/names.ts'

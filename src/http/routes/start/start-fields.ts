@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
-import type { StartCommand } from '../../../domain/workflows.ts'
+import type { StartCommand } from '../../../domain/model/workflows.ts'
 import { isObject } from '../../../lib/is-object.ts'
 import type { Env } from '../../context.ts'
 import { docsUrl } from '../../docs-url.ts'

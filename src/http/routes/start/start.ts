@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
-import type { RunStart, StartCommand, Workflows } from '../../../domain/workflows.ts'
+import type { RunStart, StartCommand, Workflows } from '../../../domain/model/workflows.ts'
 import type { Status } from '../../../protocol/execution.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'
 import { type Env, toCall } from '../../context.ts'

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
-import type { MessageCommand, StartCommand } from '../../../domain/workflows.ts'
+import type { MessageCommand, StartCommand } from '../../../domain/model/workflows.ts'
 import { type Env, toCall } from '../../context.ts'
 import { reportReplayed } from '../../idempotency-key.ts'
 import { jsonResponse } from '../../json-response.ts'

@@ -1,9 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { admitMessage, admitWithStart, type MessageKind } from '../../../../src/domain/admission/admit-message.ts'
 import { createKnownRuns } from '../../../../src/domain/admission/known-runs.ts'
-import { ServiceError } from '../../../../src/domain/errors.ts'
-import type { ExecutionRef } from '../../../../src/domain/execution.ts'
-import type { StartCommand } from '../../../../src/domain/workflows.ts'
+import { ServiceError } from '../../../../src/domain/model/errors.ts'
+import type { ExecutionRef } from '../../../../src/domain/model/execution.ts'
+import type { StartCommand } from '../../../../src/domain/model/workflows.ts'
 import { aCall, refusal } from '../../call.ts'
 import { aDescription, makeCatalogs, type PublishedWorkflow } from '../catalog-fixture.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { admitStart } from '../../../../src/domain/admission/admit-start.ts'
-import type { StartCommand } from '../../../../src/domain/workflows.ts'
+import type { StartCommand } from '../../../../src/domain/model/workflows.ts'
 import { aCall, refusal } from '../../call.ts'
 import { DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createWorkflows } from '../../../../src/domain/create-workflows.ts'
-import type { Support } from '../../../../src/domain/engine.ts'
+import type { Support } from '../../../../src/domain/model/engine.ts'
 import { aCall, refusal } from '../../call.ts'
 import { anEngine, makeCatalogs } from '../catalog-fixture.ts'
 

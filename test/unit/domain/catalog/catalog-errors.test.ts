@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createCatalogs } from '../../../../src/domain/catalog/catalogs.ts'
-import type { Engine } from '../../../../src/domain/engine.ts'
-import { ServiceError } from '../../../../src/domain/errors.ts'
+import type { Engine } from '../../../../src/domain/model/engine.ts'
+import { ServiceError } from '../../../../src/domain/model/errors.ts'
 
 const away = new ServiceError('EngineUnavailableError', 'The workflow engine is not responding.', {
   details: { workflowId: '$catalog:shop', runId: 'a run of the catalog', retryAfterSeconds: 1 },

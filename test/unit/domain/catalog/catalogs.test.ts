@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createCatalogs } from '../../../../src/domain/catalog/catalogs.ts'
-import { ServiceError } from '../../../../src/domain/errors.ts'
-import type { Description } from '../../../../src/domain/execution.ts'
+import { ServiceError } from '../../../../src/domain/model/errors.ts'
+import type { Description } from '../../../../src/domain/model/execution.ts'
 import { refusal } from '../../call.ts'
 import { aDescription, anEngine, makeCatalogs, notFound } from '../catalog-fixture.ts'
 

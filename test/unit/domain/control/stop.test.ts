@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { stop } from '../../../../src/domain/control/stop.ts'
 import { terminate } from '../../../../src/domain/control/terminate.ts'
-import { ServiceError } from '../../../../src/domain/errors.ts'
-import type { Description } from '../../../../src/domain/execution.ts'
+import { ServiceError } from '../../../../src/domain/model/errors.ts'
+import type { Description } from '../../../../src/domain/model/execution.ts'
 import { aCall, refusal } from '../../call.ts'
 import { aDescription, anEngine } from '../catalog-fixture.ts'
 

@@ -1,4 +1,4 @@
-import type { PendingWork } from '../../../../src/domain/explain/pending-work.ts'
+import type { PendingWork } from '../../../../src/domain/model/pending-work.ts'
 
 /** Of a run that only a message can move. */
 export const IDLE_WORK: PendingWork = {

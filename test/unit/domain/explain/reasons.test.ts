@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { PendingActivity, PendingWork } from '../../../../src/domain/explain/pending-work.ts'
 import { type RunFacts, reasonsOf } from '../../../../src/domain/explain/reasons.ts'
+import type { PendingActivity, PendingWork } from '../../../../src/domain/model/pending-work.ts'
 import { IDLE_WORK } from './idle-work.ts'
 
 const AT = new Date('2026-11-21T02:55:53.503Z')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Description, ExecutionRef } from '../../../../src/domain/execution.ts'
 import { keepClosedRuns } from '../../../../src/domain/inspect/closed-runs.ts'
+import type { Description, ExecutionRef } from '../../../../src/domain/model/execution.ts'
 import type { Execution } from '../../../../src/protocol/execution.ts'
 import { aCall, refusal } from '../../call.ts'
 import { aDescription, anEngine, notFound } from '../catalog-fixture.ts'

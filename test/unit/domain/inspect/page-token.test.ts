@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hasErrorName } from '../../../../src/domain/errors.ts'
 import { isEngineToken, openPageToken, sealPageToken } from '../../../../src/domain/inspect/page-token.ts'
+import { hasErrorName } from '../../../../src/domain/model/errors.ts'
 
 const isAnything = (value: unknown): value is unknown => value !== undefined
 const REQUEST = { namespace: 'default', runs: { status: 'running' } }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { SearchAttributeType } from '../../../../src/domain/inspect/run-filter.ts'
 import { createSearchAttributes } from '../../../../src/domain/inspect/search-attributes.ts'
+import type { SearchAttributeType } from '../../../../src/domain/model/run-filter.ts'
 import { aCall, refusal } from '../../call.ts'
 
 /** An engine whose search attributes change, and how often they were read. */

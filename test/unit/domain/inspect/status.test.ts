@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../../src/domain/errors.ts'
-import type { Description } from '../../../../src/domain/execution.ts'
 import { readStatus } from '../../../../src/domain/inspect/status.ts'
+import { ServiceError } from '../../../../src/domain/model/errors.ts'
+import type { Description } from '../../../../src/domain/model/execution.ts'
 import { aCall } from '../../call.ts'
 import { aDescription, makeCatalogs } from '../catalog-fixture.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import type { StartCommand } from '../../../../src/domain/model/workflows.ts'
 import { readStartKey, type StartKey, stepAfterFailure, toStartKey } from '../../../../src/domain/start/start-key.ts'
-import type { StartCommand } from '../../../../src/domain/workflows.ts'
 
 const SENT: StartKey = { key: 'key-1', request: 'request-1' }
 const OTHER_REQUEST: StartKey = { ...SENT, request: 'request-2' }

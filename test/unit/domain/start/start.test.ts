@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { StartRequest } from '../../../../src/domain/engine.ts'
-import { ServiceError } from '../../../../src/domain/errors.ts'
+import type { StartRequest } from '../../../../src/domain/model/engine.ts'
+import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import { start } from '../../../../src/domain/start/start.ts'
 import { aCall } from '../../call.ts'
 import { aDescription, anEngine, DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'

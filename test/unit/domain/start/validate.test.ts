@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { StartRequest } from '../../../../src/domain/engine.ts'
-import { ServiceError } from '../../../../src/domain/errors.ts'
+import type { StartRequest } from '../../../../src/domain/model/engine.ts'
+import { ServiceError } from '../../../../src/domain/model/errors.ts'
+import type { StartCommand } from '../../../../src/domain/model/workflows.ts'
 import { validate } from '../../../../src/domain/start/validate.ts'
-import type { StartCommand } from '../../../../src/domain/workflows.ts'
 import { aCall, refusal } from '../../call.ts'
 import { anEngine, DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Catalogs } from '../../../../src/domain/catalog/catalogs.ts'
-import { ServiceError } from '../../../../src/domain/errors.ts'
+import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import { fillTemplates, readTraceMeta, traceMetaOrNull } from '../../../../src/domain/trace/destinations.ts'
 import type { TraceTemplates } from '../../../../src/protocol/catalog.ts'
 import { aCall } from '../../call.ts'

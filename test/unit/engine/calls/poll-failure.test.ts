@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../../src/domain/errors.ts'
+import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import { classifyPollFailure, pauseBetweenPollsMs } from '../../../../src/engine/calls/poll-failure.ts'
 import { RpcError } from '../../../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { SHUTTING_DOWN } from '../../../../src/domain/call.ts'
+import { SHUTTING_DOWN } from '../../../../src/domain/model/call.ts'
 import { updateWithStart } from '../../../../src/engine/calls/update-with-start.ts'
 import type { EngineContext } from '../../../../src/engine/context.ts'
 import { RpcError } from '../../../../src/engine/transport/transport.ts'

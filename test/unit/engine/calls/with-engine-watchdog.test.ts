@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Call } from '../../../../src/domain/call.ts'
+import type { Call } from '../../../../src/domain/model/call.ts'
 import { withEngineWatchdog } from '../../../../src/engine/calls/with-engine-watchdog.ts'
 import type { Rpc } from '../../../../src/engine/rpc.ts'
 import { RpcError } from '../../../../src/engine/transport/transport.ts'

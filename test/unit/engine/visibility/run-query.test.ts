@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../../src/domain/errors.ts'
-import type { AttributeFilter } from '../../../../src/domain/inspect/run-filter.ts'
+import { ServiceError } from '../../../../src/domain/model/errors.ts'
+import type { AttributeFilter } from '../../../../src/domain/model/run-filter.ts'
 import { toRunQuery } from '../../../../src/engine/visibility/run-query.ts'
 
 const RESERVED = "WorkflowId NOT STARTS_WITH '$' AND WorkflowType NOT STARTS_WITH '$'"

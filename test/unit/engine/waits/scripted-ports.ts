@@ -1,5 +1,5 @@
 /** Ports of shared waits whose polls and queries a test answers by hand. */
-import type { Call } from '../../../../src/domain/call.ts'
+import type { Call } from '../../../../src/domain/model/call.ts'
 import { createPollSlots } from '../../../../src/engine/waits/poll-slots.ts'
 import type { SharedWaitsPorts } from '../../../../src/engine/waits/shared-waits.ts'
 import type { Closing } from '../../../../src/protocol/execution.ts'

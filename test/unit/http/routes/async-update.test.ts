@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { UpdateState } from '../../../../src/domain/engine.ts'
-import { ServiceError } from '../../../../src/domain/errors.ts'
-import type { ReadUpdateCommand } from '../../../../src/domain/workflows.ts'
+import type { UpdateState } from '../../../../src/domain/model/engine.ts'
+import { ServiceError } from '../../../../src/domain/model/errors.ts'
+import type { ReadUpdateCommand } from '../../../../src/domain/model/workflows.ts'
 import { makeApi, refusal } from '../api.ts'
 import { RUN_ID } from '../run-api.ts'
 

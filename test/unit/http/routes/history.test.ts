@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
-import type { Call } from '../../../../src/domain/call.ts'
-import { ServiceError } from '../../../../src/domain/errors.ts'
-import type { FollowCommand, HistoryCommand, HistoryFeed, HistoryFeedPage } from '../../../../src/domain/workflows.ts'
+import type { Call } from '../../../../src/domain/model/call.ts'
+import { ServiceError } from '../../../../src/domain/model/errors.ts'
+import type {
+  FollowCommand,
+  HistoryCommand,
+  HistoryFeed,
+  HistoryFeedPage,
+} from '../../../../src/domain/model/workflows.ts'
 import { makeApi, refusal } from '../api.ts'
 
 const RUN = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type ErrorName, ServiceError } from '../../../../src/domain/errors.ts'
-import type { WaitCommand } from '../../../../src/domain/workflows.ts'
+import { type ErrorName, ServiceError } from '../../../../src/domain/model/errors.ts'
+import type { WaitCommand } from '../../../../src/domain/model/workflows.ts'
 import { makeApi, refusal } from '../api.ts'
 import { RUN_ID, result } from '../run-api.ts'
 

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import type { Workflows } from '../../../../src/domain/workflows.ts'
+import type { Workflows } from '../../../../src/domain/model/workflows.ts'
 import { serveNode } from '../../../../src/runtime/node/server.ts'
 import type { Listener } from '../../../../src/runtime/service.ts'
 import { runningMs } from '../../../support/running-ms.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../../../src/domain/errors.ts'
+import { ServiceError } from '../../../../../src/domain/model/errors.ts'
 import type { FoundRun } from '../../../../../src/engine/calls/at-most-once/find-run.ts'
 import type { LatestRun } from '../../../../../src/engine/calls/at-most-once/lost-response.ts'
 import {

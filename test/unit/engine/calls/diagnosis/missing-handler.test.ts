@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Call } from '../../../../../src/domain/call.ts'
+import type { Call } from '../../../../../src/domain/model/call.ts'
 import { missingHandler } from '../../../../../src/engine/calls/diagnosis/missing-handler.ts'
 import type { EngineContext } from '../../../../../src/engine/context.ts'
 import { RpcError } from '../../../../../src/engine/transport/transport.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Call, SHUTTING_DOWN } from '../../../../../src/domain/call.ts'
-import { ServiceError } from '../../../../../src/domain/errors.ts'
+import { type Call, SHUTTING_DOWN } from '../../../../../src/domain/model/call.ts'
+import { ServiceError } from '../../../../../src/domain/model/errors.ts'
 import { withProblem } from '../../../../../src/engine/calls/diagnosis/with-problem.ts'
 import { aCall, refusal } from '../../../call.ts'
 import { described, scriptedContext } from '../scripted-context.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../../../src/domain/errors.ts'
-import type { MessageCommand, SignalWithStartCommand, StartCommand } from '../../../../../src/domain/workflows.ts'
+import { ServiceError } from '../../../../../src/domain/model/errors.ts'
+import type { MessageCommand, SignalWithStartCommand, StartCommand } from '../../../../../src/domain/model/workflows.ts'
 import { makeApi, refusal } from '../../api.ts'
 
 const START = { workflowName: 'order', input: { amount: 250 } }

@@ -1,6 +1,6 @@
 import type { Status } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
-import type { RunVersion } from '../execution.ts'
+import type { RunVersion } from './execution.ts'
 import type { Problem } from './problem.ts'
 
 export interface WorkflowStatus extends RunRef {

@@ -1,8 +1,7 @@
-import type { Status } from '../protocol/execution.ts'
-import type { RunRef } from '../protocol/run-ref.ts'
-import type { Arguments } from './admission/check-argument.ts'
+import type { Status } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
 import type { Call } from './call.ts'
-import type { CatalogListing } from './catalog/catalog-listing.ts'
+import type { CatalogListing } from './catalog-listing.ts'
 import type {
   EngineFeatures,
   EngineReadiness,
@@ -14,12 +13,12 @@ import type {
   UpdateState,
 } from './engine.ts'
 import type { ExecutionRef, WorkflowResult } from './execution.ts'
-import type { Explanation } from './explain/explanation.ts'
-import type { HistoryEvent, HistoryRun } from './inspect/history-page.ts'
-import type { ListedRun, RunCount, RunFilter } from './inspect/run-filter.ts'
-import type { WorkflowStatus } from './inspect/workflow-status.ts'
-import type { Headers, WorkflowOptions } from './start/workflow-options.ts'
-import type { Trace } from './trace/trace-source.ts'
+import type { Explanation } from './explanation.ts'
+import type { HistoryEvent, HistoryRun } from './history-page.ts'
+import type { ListedRun, RunCount, RunFilter } from './run-filter.ts'
+import type { Trace } from './trace-source.ts'
+import type { Headers, WorkflowOptions } from './workflow-options.ts'
+import type { WorkflowStatus } from './workflow-status.ts'
 
 /** What the service does: one verb for each endpoint. Every verb rejects with a `ServiceError`. */
 export interface Workflows {
@@ -79,6 +78,13 @@ export interface Workflows {
   capabilities(call: Call): Promise<Capabilities>
   /** Whether the engine can serve requests; at most a second old. */
   ready(): Promise<EngineReadiness>
+}
+
+/** The arguments of a workflow or of a handler. */
+export interface Arguments {
+  args: unknown[]
+  /** JSON Pointer to the first argument in the request body, for issues. Without arguments: to where one belongs. */
+  argumentPointer: string
 }
 
 export interface StartCommand extends Arguments {

@@ -2,8 +2,8 @@ import type { RunRef } from '../../protocol/run-ref.ts'
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
 import type { TraceMeta } from '../../protocol/trace/trace-meta.ts'
 import type { TraceNode } from '../../protocol/trace/tree.ts'
-import type { Call } from '../call.ts'
-import type { Description } from '../execution.ts'
+import type { Call } from './call.ts'
+import type { Description } from './execution.ts'
 
 /** The response of `GET /workflow/:id/trace-log`. */
 export interface Trace {

@@ -1,4 +1,4 @@
-import type { Problem } from '../inspect/problem.ts'
+import type { Problem } from './problem.ts'
 
 /** What an open run waits for, as the engine knows it. */
 export interface PendingWork {

@@ -1,5 +1,5 @@
 import type { WorkerVersion } from '../../protocol/worker-version.ts'
-import type { SearchAttributeType } from '../inspect/run-filter.ts'
+import type { SearchAttributeType } from './run-filter.ts'
 
 /**
  * How the engine runs a workflow that is started, in the words of the API. Absent options have the engine's defaults.

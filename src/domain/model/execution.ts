@@ -1,10 +1,10 @@
 /** What the domain knows of a workflow execution. The shared part is `src/protocol/execution.ts`. */
-import type { ErrorCause, ErrorDetails, RunInfo, Status } from '../protocol/execution.ts'
-import type { TraceMeta } from '../protocol/trace/trace-meta.ts'
-import type { WorkerVersion } from '../protocol/worker-version.ts'
+import type { ErrorCause, ErrorDetails, RunInfo, Status } from '../../protocol/execution.ts'
+import type { TraceMeta } from '../../protocol/trace/trace-meta.ts'
+import type { WorkerVersion } from '../../protocol/worker-version.ts'
 import type { Call } from './call.ts'
-import type { PendingWork } from './explain/pending-work.ts'
-import type { Problem } from './inspect/problem.ts'
+import type { PendingWork } from './pending-work.ts'
+import type { Problem } from './problem.ts'
 
 /** A workflow execution; without `runId` the latest run of that id. */
 export interface ExecutionRef {

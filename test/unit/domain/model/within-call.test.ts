@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
-import { withinCall } from '../../../src/domain/within-call.ts'
-import { aCall, refusal } from '../call.ts'
+import { withinCall } from '../../../../src/domain/model/within-call.ts'
+import { aCall, refusal } from '../../call.ts'
 
 const never = new Promise<never>(() => {})
 

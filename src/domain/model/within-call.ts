@@ -1,4 +1,4 @@
-import { deadlineSignal, unlessAborted } from '../lib/abort.ts'
+import { deadlineSignal, unlessAborted } from '../../lib/abort.ts'
 import type { Call } from './call.ts'
 import { ServiceError } from './errors.ts'
 

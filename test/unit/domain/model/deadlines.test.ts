@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CONTRACT_MS, TIMEOUT_MS } from '../../../src/domain/deadlines.ts'
+import { CONTRACT_MS, TIMEOUT_MS } from '../../../../src/domain/model/deadlines.ts'
 
 const sum = (...parts: (keyof typeof TIMEOUT_MS)[]) => parts.reduce((total, part) => total + TIMEOUT_MS[part], 0)
 

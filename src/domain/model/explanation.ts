@@ -1,8 +1,8 @@
 import type { Status } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
-import type { TaskKind } from '../engine.ts'
-import type { Problem } from '../inspect/problem.ts'
+import type { TaskKind } from './engine.ts'
 import type { PendingActivity, PendingChild, PendingTimer, PendingWork } from './pending-work.ts'
+import type { Problem } from './problem.ts'
 
 /** Why a run does not move. */
 export interface Explanation extends RunRef {

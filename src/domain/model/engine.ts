@@ -1,11 +1,11 @@
-import type { Closing, Execution, Status } from '../protocol/execution.ts'
-import type { RunRef } from '../protocol/run-ref.ts'
-import type { EncodedPayload, TraceEntry } from '../protocol/trace/entry.ts'
+import type { Closing, Execution, Status } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import type { EncodedPayload, TraceEntry } from '../../protocol/trace/entry.ts'
 import type { Call } from './call.ts'
 import type { Description, ExecutionRef } from './execution.ts'
-import type { EventPage, EventsRequest } from './inspect/history-page.ts'
-import type { ListedRun, RunCount, SearchAttributeType, TypedRunFilter } from './inspect/run-filter.ts'
-import type { Headers, WorkflowOptions } from './start/workflow-options.ts'
+import type { EventPage, EventsRequest } from './history-page.ts'
+import type { ListedRun, RunCount, SearchAttributeType, TypedRunFilter } from './run-filter.ts'
+import type { Headers, WorkflowOptions } from './workflow-options.ts'
 
 export interface StartRequest {
   workflowId: string

@@ -1,5 +1,5 @@
-import type { ErrorDetails, Status } from '../protocol/execution.ts'
-import type { Problem } from './inspect/problem.ts'
+import type { ErrorDetails, Status } from '../../protocol/execution.ts'
+import type { Problem } from './problem.ts'
 
 /** The names of errors in responses. They never change. */
 export type ErrorName =
