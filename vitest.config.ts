@@ -9,6 +9,7 @@ const ALONE = [
   'test/long/memory.test.ts',
   'test/long/many-calls.test.ts',
   'test/long/random.test.ts',
+  'test/long/bursts.test.ts',
 ]
 
 // These register a global tracer.

@@ -107,7 +107,11 @@ async function measure(name: string, request: Exchange): Promise<void> {
     for (const { limit, service } of services) {
       const { requestsPerSecond: capacity, p99Ms } = await measureLoad(service, () => request, load)
       const offered: Offered[] = []
-      for (const factor of FACTORS) offered.push(await offer(service, request, capacity * factor))
+      for (const factor of FACTORS) {
+        offered.push(await offer(service, request, capacity * factor))
+        // The next one begins on an idle service.
+        await pause(2000)
+      }
       rounds.get(limit)?.push({ capacity, p99Ms, offered })
     }
   }

@@ -46,27 +46,24 @@ export function createInFlightLimit(max: number, metrics: RequestMetrics | null)
 
   function createPlace(waitedMs: number): Place {
     let isLeft = false
+    inFlight++
+    metrics?.inFlightChanged(1)
     return {
       waitedMs,
       isLeft: () => isLeft,
       leave() {
         if (isLeft) return
         isLeft = true
-        if (queue.serveNext(createPlace)) return
         inFlight--
         metrics?.inFlightChanged(-1)
+        while (inFlight < max && queue.serveNext(createPlace, inFlight / max));
       },
     }
   }
 
   return {
     isReached: () => inFlight >= max,
-    take() {
-      if (inFlight >= max) return null
-      inFlight++
-      metrics?.inFlightChanged(1)
-      return createPlace(0)
-    },
+    take: () => (inFlight >= max ? null : createPlace(0)),
     wait: queue.join,
     waiting: queue.size,
     close: queue.close,

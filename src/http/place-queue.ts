@@ -13,8 +13,11 @@ export interface PlaceQueue<P> {
   size(): number
   /** Null if the queue is full or closed. */
   join(): Turn<P> | null
-  /** Gives `createPlace()` to the request whose turn it is; false if none waits. */
-  serveNext(createPlace: (waitedMs: number) => P): boolean
+  /**
+   * Gives `createPlace()` to the request whose turn it is; false if it is nobody's. `usedShare` of the places, between
+   * 0 and 1, are taken by others.
+   */
+  serveNext(createPlace: (waitedMs: number) => P, usedShare: number): boolean
   /** Rejects all that wait, and all that come later. */
   close(): void
 }
@@ -38,6 +41,15 @@ const BURST_MS = 3000
 // handled: a longer queue would only delay all of them. Until then the queue is fair, afterwards the newest goes first.
 const STANDING_MS = 50
 
+// How long no request has been rejected before an empty queue counts as the end of an overload, not as a pause in it.
+const RECOVERY_MS = 1000
+
+// How long no request has had to wait before those get places that newer ones have overtaken, and how many places.
+// The other places are for requests that arrive meanwhile, which would overtake them again. While too many arrive,
+// the pauses between them are shorter: otherwise a request could be accepted after 3 s because of a pause.
+const CALM_MS = 100
+const SHARE_OF_OVERTAKEN = 0.5
+
 // More requests would be rejected a little late, not never.
 const MIN_SWEEP_MS = 5
 
@@ -51,7 +63,8 @@ interface Waiter<P> {
 
 /**
  * A queue with controlled delay: a request waits for up to 3 s while the queue was empty at some time within the last
- * 3 s, and for up to 50 ms otherwise.
+ * 3 s, and for up to 50 ms otherwise. A queue that is empty because its requests were rejected does not count as empty
+ * within a second.
  */
 export function createPlaceQueue<P>({ maxSize, onSizeChange }: PlaceQueueOptions): PlaceQueue<P> {
   let oldest: Waiter<P> | null = null
@@ -60,6 +73,9 @@ export function createPlaceQueue<P>({ maxSize, onSizeChange }: PlaceQueueOptions
   let isClosed = false
   // When the queue was empty last.
   let busySince = 0
+  // When a request had to wait last.
+  let arrivedAt = 0
+  let rejectedAt = Number.NEGATIVE_INFINITY
   let sweepTimer: ReturnType<typeof setTimeout> | undefined
 
   function add(waiter: Waiter<P>): void {
@@ -87,13 +103,20 @@ export function createPlaceQueue<P>({ maxSize, onSizeChange }: PlaceQueueOptions
     sweepTimer = undefined
   }
 
+  function patienceAt(now: number): number {
+    return now - busySince < BURST_MS ? BURST_MS : STANDING_MS
+  }
+
   /** Rejects those that have waited for too long. */
   function sweep(): void {
     const now = performance.now()
-    const burstEndsAt = busySince + BURST_MS
-    const patienceMs = now < burstEndsAt ? BURST_MS : STANDING_MS
-    while (oldest !== null && now - oldest.joinedAt >= patienceMs) remove(oldest, null)
+    const patienceMs = patienceAt(now)
+    while (oldest !== null && now - oldest.joinedAt >= patienceMs) {
+      rejectedAt = now
+      remove(oldest, null)
+    }
     if (oldest === null) return
+    const burstEndsAt = busySince + BURST_MS
     const dueAt = Math.min(oldest.joinedAt + patienceMs, now < burstEndsAt ? burstEndsAt : Number.POSITIVE_INFINITY)
     sweepTimer = setTimeout(sweep, Math.max(MIN_SWEEP_MS, dueAt - now))
   }
@@ -101,13 +124,14 @@ export function createPlaceQueue<P>({ maxSize, onSizeChange }: PlaceQueueOptions
   return {
     size: () => size,
     join() {
-      if (isClosed || size >= maxSize) return null
       const joinedAt = performance.now()
+      arrivedAt = joinedAt
+      if (isClosed || size >= maxSize) return null
       const { promise, resolve } = Promise.withResolvers<P | null>()
       const waiter: Waiter<P> = { joinedAt, settle: resolve, older: newest, newer: null, isWaiting: true }
-      if (size === 0) busySince = joinedAt
+      if (size === 0 && joinedAt - rejectedAt > RECOVERY_MS) busySince = joinedAt
       add(waiter)
-      sweepTimer ??= setTimeout(sweep, BURST_MS)
+      sweepTimer ??= setTimeout(sweep, patienceAt(joinedAt))
       return {
         place: promise,
         giveUp() {
@@ -115,11 +139,17 @@ export function createPlaceQueue<P>({ maxSize, onSizeChange }: PlaceQueueOptions
         },
       }
     },
-    serveNext(createPlace) {
+    serveNext(createPlace, usedShare) {
       const now = performance.now()
-      const next = now - busySince > STANDING_MS ? newest : oldest
+      const isStanding = now - busySince > STANDING_MS
+      const next = isStanding ? newest : oldest
       if (next === null) return false
-      remove(next, createPlace(now - next.joinedAt))
+      const waitedMs = now - next.joinedAt
+      const isOvertaken = isStanding && waitedMs > STANDING_MS
+      const isCalm = now - arrivedAt > CALM_MS && usedShare < SHARE_OF_OVERTAKEN
+      // Places are given when one is left. If none is taken, that would not happen again.
+      if (isOvertaken && !isCalm && usedShare > 0) return false
+      remove(next, createPlace(waitedMs))
       return true
     },
     close() {

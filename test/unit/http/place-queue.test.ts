@@ -21,8 +21,8 @@ function numbered(maxSize = 100) {
     void turn?.place.then((place) => void (place === null ? rejected : served).push(number))
     return turn
   }
-  const serve = async (count = 1) => {
-    while (count-- > 0) queue.serveNext(() => 'a place')
+  const serve = async (count = 1, usedShare = 0.9) => {
+    while (count-- > 0) queue.serveNext(() => 'a place', usedShare)
     await vi.advanceTimersByTimeAsync(0)
   }
   return { queue, join, serve, served, rejected, sizes }
@@ -53,7 +53,7 @@ test('place queue: the place says how long its request has waited', async () => 
   const turn = join()
   await vi.advanceTimersByTimeAsync(20)
 
-  queue.serveNext((waitedMs) => `after ${waitedMs} ms`)
+  queue.serveNext((waitedMs) => `after ${waitedMs} ms`, 0.9)
 
   expect(await turn?.place).toBe('after 20 ms')
 })
@@ -92,23 +92,82 @@ test('place queue: once it has not been empty for 3 s, a request waits for 50 ms
   ])
 })
 
-test('place queue: it is patient again as soon as it has been empty', async () => {
-  const { queue, join, serve, rejected } = numbered(1000)
-  // There is always another one.
-  for (let ms = 0; ms < 4000; ms += 20) {
+test('place queue: those that newer ones have overtaken get half of the places, once no request has had to wait', async () => {
+  const { join, serve, served } = numbered()
+  const after: number[][] = []
+  join()
+  await vi.advanceTimersByTimeAsync(51)
+
+  for (const [ms, usedShare] of [
+    [0, 0.4],
+    [51, 0.5],
+    [0, 0.4],
+  ] as const) {
+    await vi.advanceTimersByTimeAsync(ms)
+    await serve(1, usedShare)
+    after.push([...served])
+  }
+
+  expect(after).toEqual([[], [], [1]])
+})
+
+test('place queue: one that newer ones have overtaken gets a place at once if none is taken', async () => {
+  const { join, serve, served } = numbered()
+  join()
+  await vi.advanceTimersByTimeAsync(51)
+
+  await serve(1, 0)
+
+  expect(served).toEqual([1])
+})
+
+/** More requests arrive than are handled. How many have been rejected after it? */
+async function overload({ join, serve, rejected }: ReturnType<typeof numbered>, durationMs: number): Promise<number> {
+  for (let ms = 0; ms < durationMs; ms += 20) {
     join()
     join()
     await vi.advanceTimersByTimeAsync(20)
     await serve()
   }
-  const standing = rejected.length
+  return rejected.length
+}
+
+test('place queue: it is patient again a second after the last rejection', async () => {
+  const numbers = numbered(1000)
+  const standing = await overload(numbers, 4000)
   await vi.advanceTimersByTimeAsync(100)
-  const isEmpty = queue.size() === 0
-  const before = rejected.length
+  const isEmpty = numbers.queue.size() === 0
+  const before = numbers.rejected.length
+  await vi.advanceTimersByTimeAsync(1000)
+  numbers.join()
+  await vi.advanceTimersByTimeAsync(2999)
+
+  expect([standing > 0, isEmpty, numbers.rejected.length - before]).toEqual([true, true, 0])
+})
+
+test('place queue: a pause in an overload is not the end of it', async () => {
+  const numbers = numbered(1000)
+  await overload(numbers, 4000)
+  await vi.advanceTimersByTimeAsync(500)
+  const isEmpty = numbers.queue.size() === 0
+  const before = numbers.rejected.length
+  numbers.join()
+  await vi.advanceTimersByTimeAsync(60)
+
+  expect([isEmpty, numbers.rejected.length - before]).toEqual([true, 1])
+})
+
+test('place queue: once the last of an overload has been served, it is patient again', async () => {
+  const numbers = numbered(1000)
+  const { queue, join, serve, rejected } = numbers
+  await overload(numbers, 2000)
+  await vi.advanceTimersByTimeAsync(200)
+  while (queue.size() > 0) await serve(1, 0)
+  await vi.advanceTimersByTimeAsync(900)
   join()
   await vi.advanceTimersByTimeAsync(2999)
 
-  expect([standing > 0, isEmpty, rejected.length - before]).toEqual([true, true, 0])
+  expect(rejected).toEqual([])
 })
 
 test('place queue: a request that gives up is neither served nor rejected late, and leaves room', async () => {
@@ -133,7 +192,7 @@ test('place queue: without a request nothing is served, and no timer is left', a
   join()?.giveUp()
   await serve()
 
-  expect([queue.serveNext(() => 'a place'), vi.getTimerCount()]).toEqual([false, 0])
+  expect([queue.serveNext(() => 'a place', 0.9), vi.getTimerCount()]).toEqual([false, 0])
 })
 
 test('place queue: closing rejects all that wait, and all that come later', async () => {
@@ -156,7 +215,7 @@ test('place queue: a request that has its place keeps none of the later ones in 
   joinNext()
   // As under a lasting overload: the queue is never empty.
   const later = Array.from({ length: 100 }, () => {
-    queue.serveNext(() => 'a place')
+    queue.serveNext(() => 'a place', 0.9)
     return joinNext()
   })
 

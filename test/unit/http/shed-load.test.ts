@@ -241,5 +241,5 @@ test('shed load: a client that leaves gives its turn up, and a place that it has
   held[1]?.giveUp()
 
   expect(await Promise.all(held.map(({ outcome }) => outcome))).toEqual([null, null])
-  expect([limit.waiting(), limit.isReached(), changes]).toEqual([0, false, [1, -1]])
+  expect([limit.waiting(), limit.isReached(), changes]).toEqual([0, false, [1, -1, 1, -1]])
 })
