@@ -38,7 +38,7 @@ export function check({ operations, runs }: Recording): Violation[] {
   const violations: Violation[] = []
   const report: Report = (rule, operation, message) => {
     const about = operation === null ? '' : `${operation.client} ${operation.op} ${operation.marker ?? ''}: `
-    violations.push({ rule, message: `${about}${message}` })
+    violations.push({ rule, message: `${about}${message}`, ...(operation?.marker && { marker: operation.marker }) })
   }
   const index = indexRuns(runs)
   const attempts = Map.groupBy(

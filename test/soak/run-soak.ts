@@ -83,7 +83,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
       minutes,
       recordFile,
       recording: recorder.recording,
-      violations: [...check(recorder.recording), ...growth(inventories)],
+      violations: [...check(recorder.recording).map((violation) => withSent(violation, world)), ...growth(inventories)],
       faults: new Map([...faults.injected, ...world.balancer.losses]),
       inventories,
     }
@@ -111,6 +111,12 @@ async function record({ engineAddress }: World, recorder: ReturnType<typeof crea
   } finally {
     await connection.close()
   }
+}
+
+/** A violation whose cause is the engine has no more calls than the client has sent requests. */
+function withSent({ marker, message, ...violation }: Violation, { sentCalls }: World): Violation {
+  const sent = marker === undefined ? [] : sentCalls.with(marker)
+  return { ...violation, message: sent.length === 0 ? message : `${message}; sent to the engine: ${sent.join(', ')}` }
 }
 
 async function settled({ steady }: World): Promise<Inventory> {

@@ -5,6 +5,8 @@ export interface Violation {
   rule: string
   /** With the client, the marker and the ids. */
   message: string
+  /** Of the operation. */
+  marker?: string
 }
 
 /** Reports a violation, about an operation or about a run that no operation explains. */

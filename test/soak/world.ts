@@ -11,6 +11,7 @@ import * as activities from './activities.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
 import { CATALOGS } from './catalogs.ts'
 import { createRandom } from './random.ts'
+import { createSentCalls, type SentCalls } from './sent-calls.ts'
 
 export interface World {
   /** Of both replicas. */
@@ -18,6 +19,8 @@ export interface World {
   /** Never stopped. */
   steady: ObservedService
   faultProxy: FaultProxy
+  /** What has arrived at `faultProxy`. */
+  sentCalls: SentCalls
   tcpProxy: TcpProxy
   engineAddress: string
   /** `end` is how the replica ends. */
@@ -37,7 +40,8 @@ export async function startWorld(seed: number): Promise<World> {
   const dynamicConfig = { 'frontend.namespaceCount': 40, 'frontend.WorkflowPauseEnabled': true }
   let engine = await startEngine({ dbFile: join(folder, 'engine.sqlite'), dynamicConfig })
   const tcpProxy = await startTcpProxy(engine.address)
-  const faultProxy = await startFaultProxy(tcpProxy.address)
+  const sentCalls = createSentCalls()
+  const faultProxy = await startFaultProxy(tcpProxy.address, null, { onCall: sentCalls.add })
   const startReplica = () =>
     startObservedService({
       address: faultProxy.address,
@@ -69,6 +73,7 @@ export async function startWorld(seed: number): Promise<World> {
     balancer,
     steady,
     faultProxy,
+    sentCalls,
     tcpProxy,
     engineAddress: engine.address,
     async replaceReplica(end) {

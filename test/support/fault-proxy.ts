@@ -44,6 +44,8 @@ export interface FaultRule {
 export interface FaultProxyOptions {
   /** Calls that one connection may carry at once; without, as many as come. */
   maxConcurrentStreams?: number
+  /** Called with each gRPC call, before a fault happens to it. */
+  onCall?(method: string, message: Buffer): void
 }
 
 /** A call that is never answered. */
@@ -84,7 +86,7 @@ const MAX_STREAM_ID = 2 ** 31 - 1
 export async function startFaultProxy(
   target: string,
   targetHttpUrl: string | null = null,
-  { maxConcurrentStreams }: FaultProxyOptions = {},
+  { maxConcurrentStreams, onCall }: FaultProxyOptions = {},
 ): Promise<FaultProxy> {
   const rules: FaultRule[] = []
   const sessions = new Set<ServerHttp2Session>()
@@ -119,6 +121,7 @@ export async function startFaultProxy(
     const message = await bodyOf(stream)
     const path = String(headers[':path'])
     calls.add(grpcOperation(path, message), (text) => message.includes(text), stream)
+    onCall?.(path.slice(path.lastIndexOf('/') + 1), message)
     const fault = takeFault(rules, path, message)
     if (fault === null) forward(engine.current(), stream, headers, message)
     else if (fault === 'hang') hang(stream)
