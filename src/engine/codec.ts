@@ -1,6 +1,6 @@
 import { TIMEOUT_MS } from '../domain/model/deadlines.ts'
 import { ServiceError } from '../domain/model/errors.ts'
-import { sleep } from '../lib/abort.ts'
+import { retryWithBackoff } from '../lib/backoff.ts'
 import { readText } from '../lib/read-text.ts'
 import { MAX_DOWNLOAD_BYTES } from '../temporal/external-storage.ts'
 import type { Payload } from '../temporal/payload.ts'
@@ -45,7 +45,7 @@ export function remoteCodec({ endpoint, namespace, fetch = globalThis.fetch }: R
   }
 
   const transform = (verb: 'decode' | 'encode', payloads: Payload[]) =>
-    withRetries(TIMEOUT_MS.codec, async (signal) => {
+    retryCodec(TIMEOUT_MS.codec, async (signal) => {
       const response = await send(verb, payloads, signal)
       await rejectFailure(response)
       return toPayloads(await response.json(), payloads.length)
@@ -55,7 +55,7 @@ export function remoteCodec({ endpoint, namespace, fetch = globalThis.fetch }: R
     encode: (payloads) => transform('encode', payloads),
     decode: (payloads) => transform('decode', payloads),
     download: (references) =>
-      withRetries(TIMEOUT_MS.codecDownload, async (signal) => {
+      retryCodec(TIMEOUT_MS.codecDownload, async (signal) => {
         const response = await send('download', references, signal)
         if (NOT_STORED.has(response.status)) return discard(response)
         await rejectFailure(response)
@@ -66,17 +66,14 @@ export function remoteCodec({ endpoint, namespace, fetch = globalThis.fetch }: R
 }
 
 /** No endpoint of a codec has side effects: every failure is retried. */
-async function withRetries<T>(timeoutMs: number, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
+function retryCodec<T>(timeoutMs: number, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const signal = AbortSignal.timeout(timeoutMs)
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await act(signal)
-    } catch (error) {
-      const delayMs = BACKOFF_MS[attempt]
-      if (delayMs === undefined || signal.aborted) throw codecError(error)
-      await sleep(delayMs, signal)
-    }
+  function delayMs(error: unknown, retries: number): number {
+    const backoffMs = BACKOFF_MS[retries]
+    if (backoffMs === undefined || signal.aborted) throw codecError(error)
+    return backoffMs
   }
+  return retryWithBackoff(() => act(signal), { delayMs, signal })
 }
 
 async function rejectFailure(response: Response): Promise<void> {

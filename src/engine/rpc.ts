@@ -1,5 +1,5 @@
 import type { Call } from '../domain/model/call.ts'
-import { sleep } from '../lib/abort.ts'
+import { retryWithBackoff } from '../lib/backoff.ts'
 import { decideRetry } from './retry.ts'
 import { type Method, type Request, type Response, RpcError, type Transport } from './transport/transport.ts'
 
@@ -23,7 +23,7 @@ export interface RpcOptions<M extends Method = Method, Result = unknown> {
 export type LostResponseAction<M extends Method, Result = never> = { result: Result } | { retryRequest: Request<M> }
 
 export function createRpc(transport: Transport): Rpc {
-  return async <M extends Method, Result>(
+  return <M extends Method, Result>(
     method: M,
     request: Request<M>,
     call: Call,
@@ -31,27 +31,30 @@ export function createRpc(transport: Transport): Rpc {
   ): Promise<Response<M> | Result> => {
     const { deadlineAt, signal } = call
     const stopWhenSent = onLostResponse === 'throw'
-    let nextRequest = request
+    let next: LostResponseAction<M, Result> = { retryRequest: request }
     let mayHaveArrived = false
-    for (let retries = 0; ; retries++) {
-      const response = await transport.call(method, nextRequest, { deadlineAt, signal }).catch(toRpcError)
-      if (!(response instanceof RpcError)) return response
+
+    async function attempt(): Promise<Response<M> | Result> {
+      if ('result' in next) return next.result
+      return transport.call(method, next.retryRequest, { deadlineAt, signal })
+    }
+
+    function delayMs(error: unknown, retries: number): number {
+      // Any other error is a bug of ours: retrying would hide it.
+      if (!(error instanceof RpcError)) throw error
       const remainingMs = deadlineAt - Date.now()
-      const decision = decideRetry({ error: response, retries, mayHaveArrived, stopWhenSent, remainingMs })
+      const decision = decideRetry({ error, retries, mayHaveArrived, stopWhenSent, remainingMs })
       if (!decision.retry) throw decision.error
       mayHaveArrived = decision.mayHaveArrived
       call.note({ engineRetries: retries + 1 })
-      await sleep(decision.delayMs, signal)
-      if (typeof onLostResponse !== 'function' || !response.mayHaveBeenSent) continue
-      const action = await onLostResponse(response)
-      if ('result' in action) return action.result
-      nextRequest = action.retryRequest
+      return decision.delayMs
     }
-  }
-}
 
-function toRpcError(error: unknown): RpcError {
-  if (error instanceof RpcError) return error
-  // A bug of ours: retrying would hide it.
-  throw error
+    async function beforeRetry(error: unknown): Promise<void> {
+      if (typeof onLostResponse === 'function' && error instanceof RpcError && error.mayHaveBeenSent)
+        next = await onLostResponse(error)
+    }
+
+    return retryWithBackoff(attempt, { delayMs, signal, beforeRetry })
+  }
 }

@@ -1,4 +1,5 @@
-import { deadlineSignal, sleep } from '../lib/abort.ts'
+import { deadlineSignal } from '../lib/abort.ts'
+import { retryWithBackoff } from '../lib/backoff.ts'
 import { readText } from '../lib/read-text.ts'
 
 /** How long one operation on a store may take. */
@@ -32,25 +33,25 @@ export class StoreError extends Error {
  *
  * `store` is the subject of the messages, like "The object storage".
  */
-export async function withRetries<T>(
+export async function retryStoreCall<T>(
   store: string,
   call: StoreCall,
   act: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { signal, release } = deadlineSignal(call.deadlineAt, call.signal)
+  async function attempt(): Promise<T> {
+    signal.throwIfAborted()
+    return act(signal)
+  }
+  function delayMs(error: unknown, retries: number): number {
+    signal.throwIfAborted()
+    const failure = error instanceof StoreError ? error : unreachable(store, error)
+    const delay = retryDelayMs(failure, retries, call.deadlineAt - Date.now())
+    if (delay === null) throw failure
+    return delay
+  }
   try {
-    for (let attempt = 0; ; attempt++) {
-      signal.throwIfAborted()
-      try {
-        return await act(signal)
-      } catch (error) {
-        signal.throwIfAborted()
-        const failure = error instanceof StoreError ? error : unreachable(store, error)
-        const delayMs = retryDelayMs(failure, attempt, call.deadlineAt - Date.now())
-        if (delayMs === null) throw failure
-        await sleep(delayMs, signal)
-      }
-    }
+    return await retryWithBackoff(attempt, { delayMs, signal })
   } catch (error) {
     call.signal.throwIfAborted()
     throw signal.aborted ? new StoreError(`${store} did not respond in time`, { retryable: true }) : error

@@ -1,4 +1,4 @@
-import { sleep } from '../../lib/abort.ts'
+import { retryWithBackoff } from '../../lib/backoff.ts'
 import type { Closing, Execution } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { Call } from '../model/call.ts'
@@ -9,14 +9,12 @@ import { hasErrorName } from '../model/errors.ts'
 const BACKOFF_MS = 500
 
 /** A client that has waited for the end does not get a 429: the read is repeated while the engine is at its limit. */
-export async function readWithBackoff(engine: Engine, run: RunRef, call: Call, closing?: Closing): Promise<Execution> {
-  while (true) {
-    try {
-      return await engine.read(run, call, closing)
-    } catch (error) {
-      const isBusy = hasErrorName(error, 'ResourceExhaustedError')
-      if (!isBusy || call.signal.aborted || Date.now() + BACKOFF_MS > call.deadlineAt) throw error
-      await sleep(BACKOFF_MS, call.signal)
-    }
+export function readWithBackoff(engine: Engine, run: RunRef, call: Call, closing?: Closing): Promise<Execution> {
+  const { signal, deadlineAt } = call
+  function delayMs(error: unknown): number {
+    const isBusy = hasErrorName(error, 'ResourceExhaustedError')
+    if (!isBusy || signal.aborted || Date.now() + BACKOFF_MS > deadlineAt) throw error
+    return BACKOFF_MS
   }
+  return retryWithBackoff(() => engine.read(run, call, closing), { delayMs, signal })
 }

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { unlessAborted } from '../../lib/abort.ts'
 import { lazy } from '../../lib/lazy.ts'
-import { StoreError, withRetries } from '../store-call.ts'
+import { retryStoreCall, StoreError } from '../store-call.ts'
 import { type KvConnection, STORE } from './connection.ts'
 import { redisErrorCode } from './redis-error-code.ts'
 
@@ -33,7 +33,7 @@ export function redisConnection({ url, load = () => import('./redis-client.ts') 
 
   return {
     send: ([name = '', ...args], call) =>
-      withRetries(STORE, call, async (signal) => {
+      retryStoreCall(STORE, call, async (signal) => {
         const redis = await openClient()
         await unlessAborted(ready(redis), signal)
         // A command that was sent cannot be canceled; the caller only stops waiting.
@@ -51,7 +51,7 @@ function createClient({ Redis: Client }: { Redis: typeof Redis }, url: string): 
     lazyConnect: true,
     connectTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: SILENCE_TIMEOUT_MS,
-    // Only `withRetries` retries: a command whose caller has stopped waiting must not be sent later.
+    // Only `retryStoreCall` retries: a command whose caller has stopped waiting must not be sent later.
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,

@@ -1,4 +1,4 @@
-import { readBody, StoreError, withRetries } from '../store-call.ts'
+import { readBody, retryStoreCall, StoreError } from '../store-call.ts'
 import { type KvConnection, STORE } from './connection.ts'
 import { redisErrorCode } from './redis-error-code.ts'
 
@@ -24,7 +24,7 @@ export function upstashConnection({ url, token, fetch }: UpstashOptions): KvConn
   address.password = ''
   return {
     send: (command, call, maxBytes = SMALL_RESPONSE_BYTES) =>
-      withRetries(STORE, call, async (signal) => {
+      retryStoreCall(STORE, call, async (signal) => {
         const init = { method: 'POST', headers, body: JSON.stringify(command), redirect: 'manual' as const, signal }
         const response = await fetch(address.href, init)
         // The values are JSON inside JSON: escaped quotes can double their size.

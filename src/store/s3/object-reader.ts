@@ -1,4 +1,4 @@
-import { readBody, type StoreCall, withRetries } from '../store-call.ts'
+import { readBody, retryStoreCall, type StoreCall } from '../store-call.ts'
 import type { ObjectRef } from './object-url.ts'
 import { errorCodeOf, type ObjectStoreOptions, STORE, signedRequests, unexpectedResponse } from './signed-requests.ts'
 
@@ -18,7 +18,7 @@ export function createObjectReader(options: ObjectStoreOptions): ObjectReader {
   const send = signedRequests(options)
   return {
     get: (object, maxBytes, call) =>
-      withRetries(STORE, call, async (signal) => {
+      retryStoreCall(STORE, call, async (signal) => {
         const response = await send(object, { method: 'GET' }, signal)
         // A gateway's word for a server that is down.
         if (![502, 503, 504].includes(response.status)) call.onResponse?.()

@@ -101,6 +101,23 @@ test('remoteCodec: makes three attempts', async () => {
   expect(requests).toHaveLength(6)
 })
 
+test('remoteCodec: waits 100 and 300 ms before its retries', async () => {
+  vi.useFakeTimers()
+  const startedAt = Date.now()
+  const attemptsAt: number[] = []
+  const { codec } = codecThat(() => {
+    attemptsAt.push(Date.now() - startedAt)
+    return new Response('no', { status: 503 })
+  })
+
+  const rejected = refusal(codec.decode([PAYLOAD]))
+  await vi.runAllTimersAsync()
+  vi.useRealTimers()
+
+  expect((await rejected).error).toBe('PayloadCodecError')
+  expect(attemptsAt).toEqual([0, 100, 400])
+})
+
 test('remoteCodec: cancels the body of an error response, which would keep its connection busy', async () => {
   const canceled: number[] = []
   const errorResponse = (status: number) =>

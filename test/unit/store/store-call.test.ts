@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { retryDelayMs, StoreError, withRetries } from '../../../src/store/store-call.ts'
+import { expect, test, vi } from 'vitest'
+import { retryDelayMs, retryStoreCall, StoreError } from '../../../src/store/store-call.ts'
 
 const retryable = new StoreError('busy', { retryable: true })
 const retryableAfter2s = new StoreError('slow down', { retryable: true, retryAfterMs: 2000 })
@@ -18,28 +18,47 @@ test.each([
   expect(retryDelayMs(error, attempt, remainingMs, random)).toBe(expected)
 })
 
-test('withRetries: an error of a socket becomes its code, without the address', async () => {
+test('retryStoreCall: an error of a socket becomes its code, without the address', async () => {
   const cause = Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:6379'), { code: 'ECONNREFUSED' })
   const call = { signal: new AbortController().signal, deadlineAt: Date.now() + 1 }
 
   const act = () => Promise.reject(new TypeError('fetch failed', { cause }))
 
-  await expect(withRetries('The store', call, act)).rejects.toThrow(/^The store cannot be reached \(ECONNREFUSED\)$/)
+  await expect(retryStoreCall('The store', call, act)).rejects.toThrow(/^The store cannot be reached \(ECONNREFUSED\)$/)
 })
 
-test('withRetries: the deadline ends an attempt that hangs, with a retryable error', async () => {
+test('retryStoreCall: makes five attempts, with growing delays', async () => {
+  vi.useFakeTimers()
+  vi.spyOn(Math, 'random').mockReturnValue(1)
+  const startedAt = Date.now()
+  const attemptsAt: number[] = []
+  const call = { signal: new AbortController().signal, deadlineAt: startedAt + 10_000 }
+
+  const failure = retryStoreCall('The store', call, () => {
+    attemptsAt.push(Date.now() - startedAt)
+    return Promise.reject(retryable)
+  }).catch((error: unknown) => error)
+  await vi.runAllTimersAsync()
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+
+  expect(await failure).toBe(retryable)
+  expect(attemptsAt).toEqual([0, 50, 200, 600, 1600])
+})
+
+test('retryStoreCall: the deadline ends an attempt that hangs, with a retryable error', async () => {
   const call = { signal: new AbortController().signal, deadlineAt: Date.now() + 20 }
 
-  const failure = await withRetries('The store', call, hang).catch((error: unknown) => error)
+  const failure = await retryStoreCall('The store', call, hang).catch((error: unknown) => error)
 
   expect(failure).toEqual(new StoreError('The store did not respond in time', { retryable: true }))
 })
 
-test("withRetries: an abort of the caller rejects with the caller's reason", async () => {
+test("retryStoreCall: an abort of the caller rejects with the caller's reason", async () => {
   const leaving = new AbortController()
   const call = { signal: leaving.signal, deadlineAt: Date.now() + 60_000 }
 
-  const waiting = withRetries('The store', call, hang)
+  const waiting = retryStoreCall('The store', call, hang)
   leaving.abort(new Error('left'))
 
   await expect(waiting).rejects.toThrow('left')

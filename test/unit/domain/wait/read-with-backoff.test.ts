@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { ServiceError } from '../../../../src/domain/model/errors.ts'
+import { readWithBackoff } from '../../../../src/domain/wait/read-with-backoff.ts'
+import { aCall, refusal } from '../../call.ts'
+import { anEngine } from '../catalog-fixture.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const RUN = { workflowId: 'orders-17', runId: 'run-1' }
+
+/** An engine that always rejects reads with this error; records when. */
+function rejecting(error: Error) {
+  const startedAt = Date.now()
+  const readsAt: number[] = []
+  const engine = anEngine({
+    async read() {
+      readsAt.push(Date.now() - startedAt)
+      throw error
+    },
+  })
+  return { engine, readsAt }
+}
+
+test('readWithBackoff: reads every 500 ms while the engine is at its limit, until the deadline', async () => {
+  const { engine, readsAt } = rejecting(new ServiceError('ResourceExhaustedError', 'busy'))
+
+  const rejected = refusal(readWithBackoff(engine, RUN, aCall({ deadlineAt: Date.now() + 1200 })))
+  await vi.runAllTimersAsync()
+
+  expect((await rejected).error).toBe('ResourceExhaustedError')
+  expect(readsAt).toEqual([0, 500, 1000])
+})
+
+test('readWithBackoff: any other error ends it', async () => {
+  const { engine, readsAt } = rejecting(new ServiceError('WorkflowNotFoundError', 'not found'))
+
+  expect((await refusal(readWithBackoff(engine, RUN, aCall()))).error).toBe('WorkflowNotFoundError')
+  expect(readsAt).toEqual([0])
+})
