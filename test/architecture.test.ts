@@ -41,8 +41,8 @@ const MAY_IMPORT: Record<string, Row> = {
 
   'portico.ts': row('config.ts log.ts version.ts domain/ http/ engine/ telemetry/ trace/ store/', ''),
 
-  'docs-page/': row('docs-page/ http/routes/docs.ts lib/', ''),
-  'docs-page/files.ts': row('http/routes/docs.ts', 'node:fs/promises'),
+  'docs-page/': row('docs-page/ http/endpoints/docs.ts lib/', ''),
+  'docs-page/files.ts': row('http/endpoints/docs.ts', 'node:fs/promises'),
 
   'http/': row('http/ domain/ protocol/ lib/ log.ts', 'hono hono/ zod/mini'),
   'http/openapi/': row('http/ domain/ protocol/ json-schema/ lib/ version.ts', 'zod/mini'),

@@ -4,7 +4,7 @@ import { deflateRawSync } from 'node:zlib'
 import type { Plugin } from 'rolldown'
 import { assetPath } from '../../src/docs-page/assets.ts'
 import { DOCS_FILES, readDocsFile } from '../../src/docs-page/files.ts'
-import type { DocsFile } from '../../src/http/routes/docs.ts'
+import type { DocsFile } from '../../src/http/endpoints/docs.ts'
 
 const FILES_MODULE = fileURLToPath(new URL('../../src/docs-page/files.ts', import.meta.url))
 

@@ -3,7 +3,7 @@
  * with the names of the files would have other headers if the platform served them itself, and it redirects `page.html`
  * to `page`.
  */
-import type { DocsFile, ReadDocsFile } from '../http/routes/docs.ts'
+import type { DocsFile, ReadDocsFile } from '../http/endpoints/docs.ts'
 import { deadlineSignal } from '../lib/abort.ts'
 
 /** The binding of static assets: https://developers.cloudflare.com/workers/static-assets/binding/ */

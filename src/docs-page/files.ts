@@ -3,7 +3,7 @@
  * dev/build/baked-docs-page.ts.
  */
 import { readFile } from 'node:fs/promises'
-import type { DocsFile } from '../http/routes/docs.ts'
+import type { DocsFile } from '../http/endpoints/docs.ts'
 
 const SWAGGER_UI = '../../node_modules/swagger-ui-dist/'
 

@@ -1,4 +1,4 @@
-import type { ReadDocsFile } from '../http/routes/docs.ts'
+import type { ReadDocsFile } from '../http/endpoints/docs.ts'
 import { lazy } from '../lib/lazy.ts'
 
 const files = lazy(

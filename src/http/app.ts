@@ -1,14 +1,19 @@
 import { Hono } from 'hono'
 import type { Workflows } from '../domain/model/workflows.ts'
+import { lazy } from '../lib/lazy.ts'
 import { abortable } from './abortable.ts'
 import { requireToken } from './auth.ts'
 import { rejectContentLength } from './body.ts'
+import { createConstantJson } from './constant-json.ts'
 import type { Env } from './context.ts'
 import { allowOrigins } from './cors.ts'
 import { rejectCrossSite, requireLoopbackHost } from './cross-site.ts'
+import { type Endpoint, matcherOf, type Service, toHandler } from './endpoint.ts'
+import { createDocsResponder, type ReadDocsFile } from './endpoints/docs.ts'
+import { ENDPOINTS } from './endpoints/endpoints.ts'
 import { COMMENT_EVERY_MS } from './events.ts'
 import { forwardHeaders } from './forward-headers.ts'
-import { checkIdempotencyKey, notReplayed } from './idempotency-key.ts'
+import { checkIdempotencyKey, notReplayed, rejectIdempotencyKey } from './idempotency-key.ts'
 import { jsonReader } from './json.ts'
 import { createInFlightLimit, limitInFlight } from './limit-in-flight.ts'
 import type { Observers } from './observe.ts'
@@ -16,23 +21,7 @@ import { createOpenRequests, type OpenRequests } from './open-requests.ts'
 import { decodablePath, type Mount, pathBelow } from './path.ts'
 import { requestId } from './request-id.ts'
 import { createRouter } from './router.ts'
-import { capabilities } from './routes/capabilities.ts'
-import { catalog } from './routes/catalog.ts'
-import { control } from './routes/control.ts'
-import { docs, isDocsPath, type ReadDocsFile } from './routes/docs.ts'
-import { health } from './routes/health.ts'
-import { history } from './routes/history.ts'
-import { inspect } from './routes/inspect.ts'
-import { message } from './routes/message.ts'
-import { metrics } from './routes/metrics.ts'
-import { openApi } from './routes/openapi.ts'
-import { result } from './routes/result.ts'
-import { runs } from './routes/runs.ts'
-import { run } from './routes/start/run.ts'
-import { start } from './routes/start/start.ts'
-import { validate } from './routes/start/validate.ts'
-import { withStart } from './routes/start/with-start.ts'
-import { mountRoutes, serve } from './serve.ts'
+import { serve } from './serve.ts'
 import { createLoadShedder, type LoadShedder } from './shed-load.ts'
 import type { Check, Step } from './step.ts'
 import { unmatched } from './unmatched.ts'
@@ -81,30 +70,39 @@ export interface App {
   routes: readonly { method: string; path: string }[]
 }
 
-/** The HTTP application: its routes, and the steps that a request passes before its route, in this order. */
+// See decision 020.
+const createDocument = lazy(
+  () => import('./openapi/document.ts'),
+  ({ openApiDocument }) => openApiDocument,
+)
+
+/** The HTTP application: its endpoints, and the steps that a request passes before its endpoint, in this order. */
 export function createApp(options: AppOptions): App {
-  const {
-    workflows,
-    defaultCatalog,
-    maxBodyBytes,
-    maxInFlight,
-    bodyTimeoutMs = 27_000,
-    maxTimeoutMs,
-    commentEveryMs = COMMENT_EVERY_MS,
+  const { maxBodyBytes, readMetrics = null, readDocsFile, openRequests = createOpenRequests() } = options
+  const { mount = { basePath: '' }, sharesPending = true, forwardHeaders: forwarded = [] } = options
+  const requiresToken = options.auth !== null
+  const isMounted = { metrics: options.readMetrics !== undefined, docs: readDocsFile !== undefined }
+  const endpoints = ENDPOINTS.filter(({ feature }) => feature === undefined || isMounted[feature])
+
+  const service: Service = {
+    workflows: options.workflows,
+    json: jsonReader({ maxBytes: maxBodyBytes, timeoutMs: options.bodyTimeoutMs ?? 27_000 }),
+    defaultCatalog: options.defaultCatalog,
+    maxTimeoutMs: options.maxTimeoutMs,
+    commentEveryMs: options.commentEveryMs ?? COMMENT_EVERY_MS,
+    async describeCatalog(catalog) {
+      const create = createDocument.current ?? (await createDocument.get())
+      const { namespace, maxTimeoutMs } = options
+      return create({ namespace, basePath: mount.basePath, maxTimeoutMs, requiresToken, endpoints }, catalog)
+    },
+    respondDocument: createConstantJson({ sharesPending }),
+    respondCatalog: createConstantJson(),
+    respondDocsFile: createDocsResponder({ read: readDocsFile ?? null, tokenRequired: requiresToken }),
     readMetrics,
-    readDocsFile,
-    forwardHeaders: forwarded = [],
-    openRequests = createOpenRequests(),
-    mount = { basePath: '' },
-    sharesPending = true,
-  } = options
-  const json = jsonReader({ maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs })
-  const pathOf = pathBelow(mount)
-  const app = new Hono<Env>({ getPath: pathOf, router: createRouter() })
+  }
 
-  const isPublic = (path: string) =>
-    path === '/health' || path === '/ready' || (readDocsFile !== undefined && isDocsPath(path))
-
+  const observers = { ...options.observers, isPeriodic: matcherOf(ENDPOINTS.filter(({ isPeriodic }) => isPeriodic)) }
+  const isPublic = matcherOf(endpoints.filter(({ access }) => access === null))
   const checks: Check[] = [
     ...(options.loopbackOnly === true ? [requireLoopbackHost] : []),
     rejectCrossSite(options.corsOrigins),
@@ -116,53 +114,34 @@ export function createApp(options: AppOptions): App {
     ...(options.corsOrigins.length > 0 ? [allowOrigins(options.corsOrigins)] : []),
     ...checks,
   ]
-  const limit = createInFlightLimit(maxInFlight, options.observers.metrics ?? null)
+  const limit = createInFlightLimit(options.maxInFlight, options.observers.metrics ?? null)
   const work = [limitInFlight(limit), abortable(openRequests)]
   const forward = forwarded.length > 0 ? [forwardHeaders(forwarded)] : []
-  const workflowRequest = [...forward, decodablePath, checkIdempotencyKey, ...work]
+  const keySteps = { taken: [checkIdempotencyKey], rejected: [rejectIdempotencyKey], ignored: [] }
 
-  function mountBelow(path: string, routes: Hono<Env>, steps: readonly Step[] = workflowRequest): void {
-    mountRoutes(app.basePath(path), routes, options.observers, [...everyRequest, ...steps])
+  function stepsOf(endpoint: Endpoint): Step[] {
+    return [
+      ...everyRequest,
+      ...(reportsReplays(endpoint) ? [notReplayed] : []),
+      ...(endpoint.path.startsWith('/workflow/') ? [...forward, decodablePath] : []),
+      ...keySteps[endpoint.key],
+      ...(endpoint.takes === 'nothing' ? [] : work),
+    ]
   }
 
-  mountBelow('/', health(workflows), [])
-  if (readMetrics !== undefined) mountBelow('/', metrics(readMetrics), [])
-  if (readDocsFile !== undefined)
-    mountBelow('/', docs({ read: readDocsFile, tokenRequired: options.auth !== null }), work)
-  mountBelow('/', capabilities(workflows), work)
-  const document = {
-    workflows,
-    namespace: options.namespace,
-    defaultCatalog,
-    maxTimeoutMs,
-    requiresToken: options.auth !== null,
-    basePath: mount.basePath,
-    sharesPending,
-  }
-  mountBelow('/', openApi({ ...document, routes: () => app.routes }), work)
-  const startRequest = [notReplayed, ...workflowRequest]
-  const startOptions = { workflows, json, defaultCatalog, maxTimeoutMs, commentEveryMs }
-  mountBelow('/workflow', start(startOptions), startRequest)
-  mountBelow('/workflow', run(startOptions), startRequest)
-  mountBelow('/workflow', withStart(startOptions), startRequest)
-  mountBelow('/workflow', validate(startOptions))
-  mountBelow('/workflow/catalog', catalog(workflows, defaultCatalog))
-  mountBelow('/workflow/runs', runs(workflows))
-  for (const path of ['/workflow/:id', '/workflow/:id/runs/:rid']) {
-    mountBelow(path, inspect(workflows))
-    mountBelow(path, result({ workflows, maxTimeoutMs, commentEveryMs }))
-    mountBelow(path, history(workflows, commentEveryMs))
-    mountBelow(path, message(workflows, json))
-    mountBelow(path, control(workflows, json))
-  }
-  app.notFound(serve(options.observers, everyRequest, unmatched(app)))
+  const pathOf = pathBelow(mount)
+  const app = new Hono<Env>({ getPath: pathOf, router: createRouter() })
+  for (const endpoint of endpoints)
+    app.on(endpoint.method, endpoint.path, serve(observers, stepsOf(endpoint), toHandler(endpoint, service)))
+  app.notFound(serve(observers, everyRequest, unmatched(app)))
+
   const loadShedder = createLoadShedder({
     limit,
-    observers: options.observers,
+    observers,
     corsOrigins: options.corsOrigins,
     checks: [...checks, decodablePath],
     pathOf,
-    isWork,
+    isWork: matcherOf(ENDPOINTS.filter(({ takes }) => takes !== 'nothing')),
     async handle(request, place) {
       if (place === undefined) return app.fetch(request)
       try {
@@ -180,9 +159,9 @@ export function createApp(options: AppOptions): App {
   }
 }
 
-/** Whether the path is below one of those that are mounted with `work`. */
-function isWork(path: string): boolean {
-  return path.startsWith('/workflow/') || path === '/capabilities' || path === '/openapi.json' || isDocsPath(path)
+/** Whether responses have the header `Idempotency-Replayed`. */
+function reportsReplays({ responses }: Endpoint): boolean {
+  return Object.values(responses).some(({ headers }) => headers?.includes('Idempotency-Replayed'))
 }
 
 /** Preflights have no token either. */

@@ -8,29 +8,21 @@ const HEADER = 'Idempotency-Key'
 
 const VISIBLE_ASCII = /^[!-~]{1,255}$/
 
-// The path is still percent-encoded, so that an id contains no slash.
-const ROUTES_WITH_KEY =
-  /^\/workflow\/(?:run|start|validate|(?:signal|update)-with-start\/[^/]+|[^/]+\/(?:runs\/[^/]+\/)?(?:signal|update)\/[^/]+)$/
-
-const READING_ROUTES = /^\/workflow\/[^/]+\/(?:runs\/[^/]+\/)?query\/[^/]+$/
-
-/**
- * Rejects an `Idempotency-Key` that is not valid, or that the route does not support: a client that sends it relies on
- * it, and ignoring it could execute a request twice. Requests that only read ignore it.
- */
+/** Rejects an `Idempotency-Key` that is not valid. */
 export const checkIdempotencyKey: Check = (c) => {
   const key = c.req.header(HEADER)
-  const { method, path } = c.req
-  if (key === undefined || method === 'GET' || method === 'HEAD' || READING_ROUTES.test(path)) return undefined
-  if (!ROUTES_WITH_KEY.test(path)) {
+  if (key !== undefined && !VISIBLE_ASCII.test(key))
+    throw new ServiceError('ValidationError', 'The header Idempotency-Key must be 1 to 255 visible ASCII characters')
+  return undefined
+}
+
+/** Rejects any key: a client that sends it relies on it, and ignoring it could execute a request twice. */
+export const rejectIdempotencyKey: Check = (c) => {
+  if (c.req.header(HEADER) !== undefined)
     throw new ServiceError(
       'NotSupportedError',
       'Idempotency-Key is not supported for this request, which was not executed. Run, start, signal, update, signal-with-start and update-with-start support it',
     )
-  }
-  if (!VISIBLE_ASCII.test(key)) {
-    throw new ServiceError('ValidationError', 'The header Idempotency-Key must be 1 to 255 visible ASCII characters')
-  }
   return undefined
 }
 

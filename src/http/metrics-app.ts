@@ -3,10 +3,11 @@ import { TrieRouter } from 'hono/router/trie-router'
 import type { Log } from '../log.ts'
 import type { Env } from './context.ts'
 import { requireLoopbackHost } from './cross-site.ts'
+import { matcherOf } from './endpoint.ts'
+import { metrics, metricsResponse } from './endpoints/service.ts'
 import { rawPath } from './path.ts'
 import { requestId } from './request-id.ts'
-import { metrics } from './routes/metrics.ts'
-import { mountRoutes, serve } from './serve.ts'
+import { serve } from './serve.ts'
 import { notFound } from './unmatched.ts'
 
 export interface MetricsAppOptions {
@@ -20,7 +21,12 @@ export interface MetricsAppOptions {
 export function createMetricsApp({ read, loopbackOnly, log }: MetricsAppOptions) {
   const app = new Hono<Env>({ getPath: rawPath, router: new TrieRouter() })
   const steps = [requestId(''), ...(loopbackOnly ? [requireLoopbackHost] : [])]
-  mountRoutes(app, metrics(read), { log }, steps)
-  app.notFound(serve({ log }, steps, notFound))
+  const observers = { log, isPeriodic: matcherOf([metrics]) }
+  app.on(
+    metrics.method,
+    metrics.path,
+    serve(observers, steps, (c) => metricsResponse(c, read)),
+  )
+  app.notFound(serve(observers, steps, notFound))
   return { fetch: (request: Request): Promise<Response> => Promise.resolve(app.fetch(request)) }
 }

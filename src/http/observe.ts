@@ -10,9 +10,6 @@ import { traceContextOf, traceIdOf } from './trace-id.ts'
 // nginx's status for a client that disconnected before the response.
 const CLIENT_CLOSED_REQUEST = 499
 
-// Probes and scrapes, which would be most of the log.
-const PERIODIC = new Set(['/health', '/ready', '/metrics'])
-
 /** Counts requests. */
 export interface RequestMetrics {
   requestStarted(method: string): void
@@ -49,6 +46,8 @@ export interface RequestSpan {
 
 export interface Observers {
   log: Log
+  /** Whether a path is one of probes or scrapes, which would be most of the log. */
+  isPeriodic?: (path: string) => boolean
   metrics?: RequestMetrics | null
   tracer?: RequestTracer | null
 }
@@ -57,7 +56,11 @@ export interface Observers {
  * Logs one line for each request, without its query string, body or token. Counts and traces it.
  * Returns the function to call when the response is ready.
  */
-export function observe({ log, metrics = null }: Observers): (c: Context<Env>, span: RequestSpan | null) => () => void {
+export function observe({
+  log,
+  metrics = null,
+  isPeriodic = () => false,
+}: Observers): (c: Context<Env>, span: RequestSpan | null) => () => void {
   return (c, span) => {
     const startedAt = performance.now() - (c.env?.place?.waitedMs ?? 0)
     const { method } = c.req
@@ -75,7 +78,7 @@ export function observe({ log, metrics = null }: Observers): (c: Context<Env>, s
         const ms = performance.now() - startedAt
         metrics?.requestEnded({ method, route, status, ms })
         span?.end({ method, route, status, error: errorName(c), isServerError: status >= 500 })
-        tracedLog(levelOf(c, status), 'request', {
+        tracedLog(levelOf(status, isPeriodic(c.req.path)), 'request', {
           requestId: c.get('requestId'),
           method,
           route,
@@ -109,11 +112,11 @@ function statusOf(c: Context<Env>): number {
   return c.get('sent') !== undefined && c.error !== undefined ? problemBody(c, c.error).status : c.res.status
 }
 
-function levelOf(c: Context<Env>, status: number): LogLevel {
+function levelOf(status: number, isPeriodic: boolean): LogLevel {
   // 500 is a bug, 502 an engine that needs attention.
   if (status === 500 || status === 502) return 'error'
   if (status > 500) return 'warn'
-  return PERIODIC.has(c.req.path) ? 'debug' : 'info'
+  return isPeriodic ? 'debug' : 'info'
 }
 
 /** Null when no route matched. The first of several handles the request. */

@@ -5,22 +5,21 @@ import { ServiceError } from '../domain/model/errors.ts'
 import type { WorkflowResult } from '../domain/model/execution.ts'
 import type { Status } from '../protocol/execution.ts'
 import type { Env } from './context.ts'
+import { jsonForms } from './endpoints/fields/json-forms.ts'
 import { prefersEvents } from './events.ts'
 import { jsonResponse } from './json-response.ts'
-import { queryParameters } from './query-parameters.ts'
+import type { ResponseHeader } from './openapi/headers.ts'
 import { setHeader } from './response.ts'
 
 const OUTPUT = z.literal('output', { error: 'must be output' })
 
-/** The query parameter, for the schema of a route's parameters. */
-export const bodyParameter = { body: z.exactOptional(OUTPUT) }
+/** The query parameter. If it were one of the operation, the responses in generated clients would have no type. */
+export const bodyParameter = { body: z.exactOptional(OUTPUT).register(jsonForms, { hidden: true }) }
 
-const ALONE = z.strictObject(bodyParameter)
+export const OUTPUT_ALONE =
+  'For tools that can only read a status and a body: `?body=output` makes the output the whole body of the 200, and any other end of the workflow a 422 `WorkflowFailedError`. It is not a parameter of this operation, whose response would have no type then'
 
-/** The parameter of a request that has no other. Without it, others have always been ignored. */
-export function readBodyParameter(c: Context<Env>): { body?: 'output' } {
-  return c.req.query('body') === undefined ? {} : queryParameters(c, ALONE)
-}
+export const OUTPUT_HEADERS: readonly ResponseHeader[] = ['Portico-Workflow-Id', 'Portico-Run-Id']
 
 /**
  * Responds with the result, or with its output alone if the query says so. Call it before anything starts: it rejects a

@@ -60,7 +60,7 @@ export function handlerName(c: Context): string {
 }
 
 /** The id of an update, in `…/update/:name/:updateId`. */
-export function updateIdOf(c: Context): string {
+export function updateIdInPath(c: Context): string {
   return checked('Update id', c.req.param('updateId'), updateIdIssue)
 }
 

@@ -4,8 +4,17 @@ import type { RunRef } from '../protocol/run-ref.ts'
 import type { Env } from './context.ts'
 import { problemBody } from './errors.ts'
 import { eventStream, type SendEvent } from './events.ts'
+import { ref as schemaOf } from './openapi/schemas/schema.ts'
 import { respond } from './response.ts'
 import { lastRunEventId, type ReadRun, runEventId } from './run-event-id.ts'
+
+/** The events, with the schemas of their data. */
+export const RUN_EVENTS = {
+  started: schemaOf('RunIds'),
+  result: schemaOf('WorkflowResult'),
+  timeout: schemaOf('Problem408'),
+  server_error: schemaOf('ProblemDetails'),
+}
 
 export interface RunEvents {
   /** The run that a client has reconnected for. */

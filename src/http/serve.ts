@@ -2,26 +2,13 @@
  * What surrounds the handler of each request. Hono's middleware is not used: it keeps more than a kilobyte for each
  * middleware while a request waits.
  */
-import type { Context, Hono } from 'hono'
+import type { Context } from 'hono'
 import type { Env } from './context.ts'
 import { problemResponse } from './errors.ts'
 import { type Observers, observe, type RequestSpan } from './observe.ts'
 import type { Step, StepResult } from './step.ts'
 
 type Handler = (c: Context<Env>) => Response | Promise<Response>
-
-/** Adds the routes of `from` to `app`. Their requests are observed and pass `steps`, in this order. */
-export function mountRoutes(app: Hono<Env>, from: Hono<Env>, observers: Observers, steps: readonly Step[]): void {
-  for (const { method, path, handler } of from.routes)
-    app.on(
-      method,
-      path,
-      serve(observers, steps, (c) => handler(c, noNext)),
-    )
-}
-
-/** The handlers of routes do not call it. */
-async function noNext(): Promise<void> {}
 
 /** The same handler for requests that are observed and pass `steps`, in this order. */
 export function serve(observers: Observers, steps: readonly Step[], handler: Handler): Handler {

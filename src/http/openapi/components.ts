@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import type { ErrorName } from '../../domain/model/errors.ts'
+import { catalogName, handlerName, runId, updateId, workflowId } from '../endpoints/fields/names.ts'
 import { PROBLEM_TYPE } from '../problem.ts'
-import { catalogName, handlerName, runId, updateId, workflowId } from '../routes/fields/names.ts'
 import { examplesOf } from './examples/examples.ts'
 import { REQUEST_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from './headers.ts'
 import { LINKS } from './links.ts'

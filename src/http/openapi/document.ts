@@ -1,7 +1,7 @@
 /** The OpenAPI document of a deployment. */
-import type { CatalogEntry } from '../../protocol/catalog.ts'
+import { type Endpoint, templateOf } from '../endpoint.ts'
 import { generalDocument } from './general-document.ts'
-import type { OpenApiDocument, OperationObject } from './open-api-document.ts'
+import type { DescribedCatalog, OpenApiDocument, OperationObject } from './open-api-document.ts'
 import type { Schema } from './schemas/schema.ts'
 import { catalogOperations } from './typed/catalog-operations.ts'
 
@@ -13,26 +13,8 @@ export interface DocumentOptions {
   /** Maximum of `timeout`. */
   maxTimeoutMs: number
   requiresToken: boolean
-  /** Only these routes are described. */
-  routes: readonly Route[]
-}
-
-export interface Route {
-  method: string
-  /** As the router has it. */
-  path: string
-}
-
-/** Whose workflows the document describes. */
-export interface DescribedCatalog {
-  name: string
-  /** Whether requests that name no catalog use it. */
-  isDefault: boolean
-  /** `unavailable`: it could not be read. */
-  state: 'described' | 'not_published' | 'unavailable'
-  /** False if its schemas describe parsed inputs. */
-  inputsChecked: boolean
-  workflows: readonly CatalogEntry[]
+  /** Those that are mounted. */
+  endpoints: readonly Endpoint[]
 }
 
 /** The API of the service, with the workflows of the catalog. */
@@ -77,10 +59,10 @@ function operationAt({ paths }: OpenApiDocument, path: string): OperationObject 
   return operation
 }
 
-/** The document with the routes, the URL, the limit and the access control of this service. */
+/** The document with the endpoints, the URL, the limit and the access control of this service. */
 function forDeployment(document: OpenApiDocument, options: DocumentOptions): OpenApiDocument {
-  const { basePath, maxTimeoutMs, requiresToken, routes } = options
-  const served = new Set(routes.map(({ path }) => path.replace(/:(\w+)/g, '{$1}')))
+  const { basePath, maxTimeoutMs, requiresToken, endpoints } = options
+  const served = new Set(endpoints.map(({ path }) => templateOf(path)))
   const schemas = Object.entries(document.components.schemas)
   return {
     ...document,

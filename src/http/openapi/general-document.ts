@@ -1,16 +1,16 @@
 /** The document without workflows, with every operation. Bundles contain its JSON (`dev/build/baked-openapi.ts`). */
 import { VERSION } from '../../version.ts'
+import { type Tag, templateOf } from '../endpoint.ts'
+import { ENDPOINTS } from '../endpoints/endpoints.ts'
 import { components, SECURITY } from './components.ts'
 import type { OpenApiDocument } from './open-api-document.ts'
-import { TAGS } from './operation.ts'
-import { allOperations } from './operations/operations.ts'
-import { operationObject, templateOf } from './path-item.ts'
+import { operationOf } from './operation.ts'
 
 export async function generalDocument(): Promise<OpenApiDocument> {
   const paths: OpenApiDocument['paths'] = {}
-  for (const operation of allOperations()) {
-    const template = templateOf(operation.path)
-    paths[template] = { ...paths[template], [operation.method]: operationObject(operation) }
+  for (const endpoint of ENDPOINTS) {
+    const template = templateOf(endpoint.path)
+    paths[template] = { ...paths[template], [endpoint.method]: operationOf(endpoint) }
   }
   return {
     openapi: '3.1.1',
@@ -28,6 +28,16 @@ export async function generalDocument(): Promise<OpenApiDocument> {
     paths,
     components: components(),
   }
+}
+
+const TAGS: Readonly<Record<Tag, string>> = {
+  Workflows: 'The published workflows, with the types that their workers publish',
+  Start: 'Start workflows',
+  Find: 'Find runs',
+  Inspect: 'Read the state, the result and the history of runs',
+  Messages: 'Send queries, updates and signals to runs',
+  Control: 'End and change runs',
+  Service: 'The catalog, and the service itself',
 }
 
 const DESCRIPTION = `Starts workflows, reads their status and results, sends them messages, and stops them.

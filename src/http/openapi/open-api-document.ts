@@ -1,3 +1,4 @@
+import type { CatalogEntry } from '../../protocol/catalog.ts'
 import type { Schema } from './schemas/schema.ts'
 
 /** The parts of an OpenAPI document that others are derived from. */
@@ -16,3 +17,18 @@ export interface OperationObject {
   responses: Readonly<Record<string, object>>
   [key: string]: unknown
 }
+
+/** Whose workflows the document describes. */
+export interface DescribedCatalog {
+  name: string
+  /** Whether requests that name no catalog use it. */
+  isDefault: boolean
+  /** `unavailable`: it could not be read. */
+  state: 'described' | 'not_published' | 'unavailable'
+  /** False if its schemas describe parsed inputs. */
+  inputsChecked: boolean
+  workflows: readonly CatalogEntry[]
+}
+
+/** Creates the document of a deployment, with the workflows of a catalog. */
+export type DescribeCatalog = (catalog: DescribedCatalog) => Promise<OpenApiDocument>

@@ -1,65 +1,107 @@
-import type * as z from 'zod/mini'
 import type { ErrorName } from '../../domain/model/errors.ts'
-import type { RequestHeader, ResponseHeader } from './headers.ts'
-import type { LinkName } from './links.ts'
-import type { Schema } from './schemas/schema.ts'
+import { docsUrl } from '../docs-url.ts'
+import { type Endpoint, limited, type SuccessResponse } from '../endpoint.ts'
+import { headerRefs, pathParameters } from './components.ts'
+import { examplesOf, requestExamples } from './examples/examples.ts'
+import { linkRefs } from './links.ts'
+import type { OperationObject } from './open-api-document.ts'
+import { statusesOf } from './schemas/problems.ts'
+import { MAX_TIMEOUT_MS } from './schemas/requests.ts'
+import { ref, type Schema } from './schemas/schema.ts'
+import { toJsonSchema } from './to-json-schema.ts'
 
-/** One route and what the document says about it. Everything else in the document is derived from these. */
-export interface Operation {
-  method: 'get' | 'post' | 'patch'
-  /** As the router has it. One below `/workflow/:id/` also exists below `/workflow/:id/runs/:rid/`. */
-  path: string
-  /**
-   * Identifies the operation in generated clients. Never changes. In that of a pinned run, `Run` replaces `Workflow`.
-   */
-  id: string
-  tag: Tag
-  summary: string
-  /** Where docs/api.md describes it: an anchor. */
-  docs: string
-  description?: string
-  /** Whether no token is needed. */
-  isPublic?: true
-  query?: QueryParameters
-  headers?: readonly RequestHeader[]
-  body?: RequestBody
-  /** The responses that are not errors. */
-  responses: Readonly<Record<number, SuccessResponse>>
-  /** Errors besides those that every request can get. */
-  errors: readonly ErrorName[]
+/** An operation as OpenAPI describes it. */
+export function operationOf(endpoint: Endpoint): OperationObject {
+  const { id, tag, summary, docs, description, access } = endpoint
+  const isPublic = access === null
+  const errors = [...new Set([...ANY_REQUEST, ...(isPublic ? [] : UNAUTHORIZED), ...endpoint.errors])]
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    externalDocs: { url: docsUrl(`api.md#${docs}`) },
+    ...(isPublic && { security: [] }),
+    parameters: [...pathParameters(endpoint.path), ...queryParameters(endpoint), ...requestHeaders(endpoint)],
+    ...bodyOf(endpoint),
+    responses: { ...problemRefs(statusesOf(errors)), ...successResponses(endpoint) },
+    'x-errors': errors,
+  }
 }
 
-export const TAGS = {
-  Workflows: 'The published workflows, with the types that their workers publish',
-  Start: 'Start workflows',
-  Find: 'Find runs',
-  Inspect: 'Read the state, the result and the history of runs',
-  Messages: 'Send queries, updates and signals to runs',
-  Control: 'End and change runs',
-  Service: 'The catalog, and the service itself',
-} as const
+/** Any request can get these. */
+const ANY_REQUEST: readonly ErrorName[] = [
+  'ValidationError',
+  'ForbiddenError',
+  'RequestTimeoutError',
+  'PayloadTooLargeError',
+  'InternalError',
+]
 
-export type Tag = keyof typeof TAGS
+const UNAUTHORIZED = ['UnauthorizedError'] as const
 
-export interface QueryParameters {
-  schema: z.ZodMiniObject
-  descriptions: Readonly<Record<string, string>>
+/** References to the error responses. */
+function problemRefs(statuses: readonly number[]): Record<string, object> {
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]))
 }
 
-export interface RequestBody {
-  /** Name of the schema in the components. */
-  schema: string
-  isRequired: boolean
+function requestHeaders({ headers = [] }: Endpoint): object[] {
+  return ['X-Request-Id', ...headers].map((name) => ({ $ref: `#/components/parameters/${name}` }))
 }
 
-export interface SuccessResponse {
-  description: string
-  /** Of the JSON body; absent for a response without a body, and for events alone. */
-  schema?: Schema
-  headers?: readonly ResponseHeader[]
-  links?: readonly LinkName[]
-  /** Set for a response that can also, or only, be a stream of events: the events with the schemas of their data. */
-  events?: Readonly<Record<string, Schema>>
-  /** Set for a response that is text: its media types. */
-  text?: readonly string[]
+function queryParameters({ query }: Endpoint): object[] {
+  if (query === undefined) return []
+  const { properties } = toJsonSchema(limited(query, MAX_TIMEOUT_MS))
+  const described = Object.entries(properties as Record<string, Schema>).filter(([, { hidden }]) => hidden !== true)
+  return described.map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    description,
+    // Written `name[key]=value`.
+    ...(schema.type === 'object' && { style: 'deepObject', explode: true }),
+    schema,
+  }))
+}
+
+function bodyOf({ body, method, path }: Endpoint): { requestBody?: object } {
+  if (body === undefined) return {}
+  const content = mediaType(ref(body.name), requestExamples(method, path))
+  return { requestBody: { required: body.isRequired, content: { 'application/json': content } } }
+}
+
+function successResponses({ method, path, responses }: Endpoint): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => {
+      const content = contentOf(response, examplesOf({ method, path, status: Number(status) }))
+      const { description, headers = [], links = [], events } = response
+      const stream = events === undefined ? [] : (['Cache-Control', 'X-Accel-Buffering'] as const)
+      return [
+        status,
+        {
+          description,
+          headers: headerRefs([...headers, ...stream]),
+          ...(Object.keys(content).length > 0 && { content }),
+          ...(links.length > 0 && { links: linkRefs(links) }),
+        },
+      ]
+    }),
+  )
+}
+
+function contentOf({ schema, events, text = [] }: SuccessResponse, examples: object): Record<string, object> {
+  return {
+    ...(schema && { 'application/json': mediaType(schema, examples) }),
+    ...(events && { 'text/event-stream': eventStream(events) }),
+    ...Object.fromEntries(text.map((type) => [type, { schema: { type: 'string' } }])),
+  }
+}
+
+function mediaType(schema: Schema, examples: object): object {
+  return { schema, ...(Object.keys(examples).length > 0 && { examples }) }
+}
+
+/** OpenAPI 3.1 has no words for events: `x-events` has the schema of the data of each. */
+function eventStream(events: Readonly<Record<string, Schema>>): object {
+  const description = `Server-sent events: ${Object.keys(events).join(', ')}`
+  return { schema: { type: 'string', description }, 'x-events': events }
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { jsonForms } from '../routes/fields/json-forms.ts'
+import { jsonForms } from '../endpoints/fields/json-forms.ts'
 import type { Schema } from './schemas/schema.ts'
 
 /** What a schema that validates requests accepts, as JSON Schema 2020-12. */

@@ -1,0 +1,56 @@
+/** Lists the workflows that can be started. */
+import type { Context } from 'hono'
+import type { Call } from '../../domain/model/call.ts'
+import type { Env } from '../context.ts'
+import { endpoint, type Service, type SuccessResponse } from '../endpoint.ts'
+import { ref as schemaOf } from '../openapi/schemas/schema.ts'
+import { ENGINE } from './errors.ts'
+
+const RESPONSES = {
+  200: { description: 'The workflows of the catalog', schema: schemaOf('Catalog'), headers: ['ETag'] },
+  304: { description: 'The client has the catalog already', headers: ['ETag'] },
+} satisfies Record<number, SuccessResponse>
+
+const ofDefault = endpoint({
+  method: 'get',
+  path: '/workflow/catalog',
+  id: 'getCatalog',
+  tag: 'Service',
+  summary: 'List the workflows of the default catalog',
+  docs: 'catalog',
+  headers: ['If-None-Match'],
+  responses: RESPONSES,
+  errors: [...ENGINE, 'CatalogNotFoundError', 'PayloadCodecError'],
+  takes: 'work',
+  key: 'ignored',
+  access: 'catalog',
+  handle: ({ c, call }, service) => respondWith(c, service, service.defaultCatalog, call()),
+})
+
+const ofName = endpoint({
+  method: 'get',
+  path: '/workflow/catalog/:catalog',
+  id: 'getCatalogByName',
+  tag: 'Service',
+  summary: 'List the workflows of another catalog',
+  docs: 'catalog',
+  headers: ['If-None-Match'],
+  responses: RESPONSES,
+  errors: [...ENGINE, 'CatalogNotFoundError', 'PayloadCodecError'],
+  takes: 'work',
+  key: 'ignored',
+  access: 'catalog',
+  handle: ({ c, catalog, call }, service) => respondWith(c, service, catalog, call()),
+})
+
+async function respondWith(
+  c: Context<Env>,
+  { workflows, respondCatalog }: Service,
+  catalog: string,
+  call: Call,
+): Promise<Response> {
+  const listing = await workflows.catalog(catalog, call)
+  return respondCatalog(c, listing.workflows, () => listing)
+}
+
+export const catalogs = [ofDefault, ofName]

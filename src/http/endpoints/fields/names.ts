@@ -1,0 +1,49 @@
+/** Ids and names, as bodies contain them and as `path.ts` reads them from paths. */
+import { checkedString } from '../../../protocol/checked-string.ts'
+import {
+  catalogIssue,
+  characterIssue,
+  handlerNameIssue,
+  runIdIssue,
+  UUID_PATTERN,
+  updateIdIssue,
+  workflowIdIssue,
+  workflowNameIssue,
+} from '../../../protocol/names.ts'
+import { jsonForms } from './json-forms.ts'
+
+const NO_NUL = '[^\\u0000]'
+
+// JSON Schema counts characters instead of bytes, so it accepts some strings that are too long.
+function nameForm(maxLength: number, forbidden: string, characters = NO_NUL) {
+  return { minLength: 1, maxLength, pattern: `^${forbidden}${characters}+$` }
+}
+
+const NOT_RESERVED = '(?!\\$|__temporal_)'
+const NOT_OF_THE_ENGINE = '(?!/_sys/|__temporal_)'
+const NOT_A_ROUTE = '(?!(?:\\.{1,2}|catalog|runs|(?:signal|update)-with-start)$)'
+
+export const workflowId = checkedString(workflowIdIssue).register(jsonForms, nameForm(1000, NOT_A_ROUTE + NOT_RESERVED))
+export const workflowName = checkedString(workflowNameIssue).register(jsonForms, {
+  ...nameForm(1000, NOT_RESERVED),
+  description: 'Name of the workflow, or one of its aliases',
+})
+export const handlerName = checkedString(handlerNameIssue).register(jsonForms, nameForm(1000, '(?!\\$|__)'))
+export const updateId = checkedString(updateIdIssue).register(jsonForms, nameForm(1000, ''))
+export const catalogName = checkedString(catalogIssue).register(jsonForms, nameForm(991, NOT_OF_THE_ENGINE))
+
+/** Any string that the engine can store. */
+export const text = checkedString(characterIssue).register(jsonForms, { pattern: `^${NO_NUL}*$` })
+
+export const requiredText = checkedString((value) =>
+  value === '' ? 'must not be empty' : characterIssue(value),
+).register(jsonForms, { minLength: 1, pattern: `^${NO_NUL}+$` })
+
+export const runId = checkedString(runIdIssue).register(jsonForms, { pattern: `^${UUID_PATTERN}$` })
+
+const NO_CONTROL = '[^\\u0000-\\u001f\\u007f-\\u009f]'
+
+/** `filterValueIssue` for JSON Schema, alone and with that of names. */
+export const FILTER_FORM = { pattern: `^${NO_CONTROL}*$` }
+export const WORKFLOW_FILTER_FORM = nameForm(1000, NOT_RESERVED, NO_CONTROL)
+export const CATALOG_FILTER_FORM = nameForm(991, NOT_OF_THE_ENGINE, NO_CONTROL)

@@ -1,0 +1,104 @@
+import type { Context } from 'hono'
+import * as z from 'zod/mini'
+import type { StartCommand } from '../../../domain/model/workflows.ts'
+import { isObject } from '../../../lib/is-object.ts'
+import type { Env } from '../../context.ts'
+import { docsUrl } from '../../docs-url.ts'
+import type { RequestBody } from '../../endpoint.ts'
+import { idempotencyKey } from '../../idempotency-key.ts'
+import { setHeader } from '../../response.ts'
+import { duration } from './duration.ts'
+import { jsonForms, optional } from './json-forms.ts'
+import { catalogName, workflowId, workflowName } from './names.ts'
+import { compatibleOptions, OPTION_CONFLICTS } from './option-conflicts.ts'
+import { type OptionFields, optionFields, toWorkflowOptions } from './workflow-options.ts'
+
+/** The body fields that start a workflow. */
+export function startFields(maxTimeoutMs: number, listKey: ListKey) {
+  return {
+    workflowName,
+    input: optional(
+      z.unknown(),
+      `The workflow's only argument. Exactly one of \`input\` and \`${listKey}\` is required`,
+    ),
+    workflowId: optional(workflowId, 'Id of the workflow. At most 1000 bytes of UTF-8. Default: a generated id'),
+    catalog: optional(catalogName, 'Task queue of the workers that execute the workflow. Default: that of the service'),
+    taskQueue: optional(catalogName, 'Deprecated name of `catalog`, which takes precedence'),
+    timeout: optional(
+      duration(maxTimeoutMs),
+      'How long to wait for the result: milliseconds, or a duration such as `30s`. Default 30 s',
+    ),
+    ...optionFields,
+  }
+}
+
+/** The alternative to `input`: a list of arguments, in `args`, or in `startArgs` where `args` is for a handler. */
+type ListKey = 'args' | 'startArgs'
+
+export function inputOrList(listKey: ListKey) {
+  return z.refine<object>((body) => 'input' in body !== listKey in body, {
+    message: `must contain either input (one argument) or ${listKey} (an array with one element per argument)`,
+    // Reported together with the issues of single fields.
+    when: ({ value }) => isObject(value),
+  })
+}
+
+/** The body of `run`, `start` and `validate`. */
+export const startRequest = {
+  name: 'StartRequest',
+  schema: (maxTimeoutMs: number) =>
+    z
+      .strictObject({
+        ...startFields(maxTimeoutMs, 'args'),
+        args: optional(z.array(z.unknown()), 'Instead of `input`: one element per argument; `[]` for none'),
+      })
+      .check(inputOrList('args'), compatibleOptions)
+      .register(jsonForms, inputOrListForm('args', OPTION_CONFLICTS)),
+  isRequired: true,
+} satisfies RequestBody<unknown>
+
+/** `inputOrList` for JSON Schema, together with other conflicts. */
+export function inputOrListForm(listKey: ListKey, conflicts: readonly object[]) {
+  const either = { if: { required: ['input'] }, else: { required: [listKey] } }
+  return { ...either, not: { anyOf: [{ required: ['input', listKey] }, ...conflicts] } }
+}
+
+interface StartBody extends OptionFields {
+  workflowName: string
+  workflowId?: string
+  catalog?: string
+  taskQueue?: string
+  input?: unknown
+  args?: unknown[]
+  startArgs?: unknown[]
+}
+
+/** The catalog is `catalog`, or its deprecated name `taskQueue`, or the default. */
+export function startCommand(c: Context<Env>, body: StartBody, defaultCatalog: string, listKey: ListKey): StartCommand {
+  const { workflowId, workflowName, taskQueue, catalog = taskQueue ?? defaultCatalog } = body
+  if (taskQueue !== undefined) deprecateTaskQueue(c)
+  const options = toWorkflowOptions(body)
+  return {
+    ...(workflowId !== undefined && { workflowId }),
+    workflowName,
+    catalog,
+    ...(options && { options }),
+    ...idempotencyKey(c),
+    ...startArguments(body, listKey),
+  }
+}
+
+function startArguments(body: StartBody, listKey: ListKey): Pick<StartCommand, 'args' | 'argumentPointer'> {
+  const { [listKey]: args = [] } = body
+  if ('input' in body) return { args: [body.input], argumentPointer: '/input' }
+  return { args, argumentPointer: args.length === 0 ? '/input' : `/${listKey}/0` }
+}
+
+// 2026-01-01, when the specification replaced `taskQueue` with `catalog`.
+const TASK_QUEUE_DEPRECATED_SINCE = 1_767_225_600
+
+/** Deprecation header: RFC 9745. */
+function deprecateTaskQueue(c: Context<Env>): void {
+  setHeader(c, 'Deprecation', `@${TASK_QUEUE_DEPRECATED_SINCE}`)
+  setHeader(c, 'Link', `<${docsUrl('api.md#deprecated-fields')}>; rel="deprecation"`)
+}

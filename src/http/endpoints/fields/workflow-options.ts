@@ -1,0 +1,135 @@
+/** The body fields with the options of a start: how the engine runs the workflow. */
+import * as z from 'zod/mini'
+import {
+  CONFLICT_POLICIES,
+  REUSE_POLICIES,
+  type RetryOptions,
+  type VersioningOverride,
+  type WorkflowOptions,
+} from '../../../domain/model/workflow-options.ts'
+import { isObject } from '../../../lib/is-object.ts'
+import { checkedString } from '../../../protocol/checked-string.ts'
+import { characterIssue } from '../../../protocol/names.ts'
+import { chosenSchema } from './chosen-schema.ts'
+import { duration } from './duration.ts'
+import { jsonForms, optional } from './json-forms.ts'
+import { headersField, jsonObject, memo, validKeys } from './json-object.ts'
+import { requiredText, text } from './names.ts'
+import { searchAttributeValue } from './search-attribute-value.ts'
+
+// A century: the engine counts nanoseconds with 64 bits.
+const MAX_MS = 100 * 365 * 24 * 3_600_000
+// The engine lowers a longer timeout to this without an error.
+const MAX_TASK_TIMEOUT_MS = 120_000
+const MAX_INT32 = 2_147_483_647
+// The engine's limit.
+const MAX_FAIRNESS_KEY_BYTES = 64
+
+const interval = duration(MAX_MS)
+
+function oneOf<const Values extends readonly string[]>(values: Values) {
+  return z.enum(values, { error: `must be one of ${values.join(', ')}` })
+}
+
+function integer(min: number) {
+  const error = `must be an integer from ${min} to ${MAX_INT32}`
+  return z
+    .number({ error })
+    .check(z.refine(Number.isInteger, { error }), z.minimum(min, { error }), z.maximum(MAX_INT32, { error }))
+    .register(jsonForms, { type: 'integer' })
+}
+
+function numberFrom(min: number, error: string) {
+  return z.number({ error }).check(z.minimum(min, { error }))
+}
+
+const retry = z.strictObject({
+  initialInterval: z.exactOptional(interval),
+  backoffCoefficient: z.exactOptional(numberFrom(1, 'must be a number of at least 1')),
+  maximumInterval: z.exactOptional(interval),
+  maximumAttempts: z.exactOptional(integer(0)),
+  nonRetryableErrorTypes: z.exactOptional(z.array(requiredText)),
+})
+
+const fairnessKey = checkedString((key) =>
+  new TextEncoder().encode(key).length > MAX_FAIRNESS_KEY_BYTES
+    ? `must be at most ${MAX_FAIRNESS_KEY_BYTES} bytes of UTF-8`
+    : characterIssue(key),
+).register(jsonForms, { maxLength: MAX_FAIRNESS_KEY_BYTES, pattern: '^[^\\u0000]*$' })
+
+const priority = z.strictObject({
+  priorityKey: z.exactOptional(integer(1)),
+  fairnessKey: z.exactOptional(fairnessKey),
+  fairnessWeight: z.exactOptional(
+    numberFrom(Number.MIN_VALUE, 'must be a number greater than 0').register(jsonForms, {
+      exclusiveMinimum: 0,
+      minimum: undefined,
+    }),
+  ),
+})
+
+const pinned = z.strictObject({ pinned: z.strictObject({ deploymentName: requiredText, buildId: requiredText }) })
+const autoUpgrade = z.literal('auto-upgrade', {
+  error: 'must be "auto-upgrade" or {"pinned": {"deploymentName": …, "buildId": …}}',
+})
+
+const versioningOverride = chosenSchema<VersioningOverride>((input) =>
+  isObject(input) ? pinned : autoUpgrade,
+).register(jsonForms, { anyOf: [autoUpgrade, pinned] })
+
+const searchAttributes = z
+  .record(z.string(), searchAttributeValue)
+  .register(jsonForms, { propertyNames: { type: 'string', ...validKeys() } })
+
+export const optionFields = {
+  memo: optional(memo, 'Values by name, stored with the run'),
+  searchAttributes: optional(
+    z.pipe(jsonObject, searchAttributes),
+    'Search attributes by name: a value of the registered type, or a value with its type',
+  ),
+  headers: headersField,
+  startDelay: optional(interval, 'Time until the first workflow task: milliseconds, or a duration such as `30s`'),
+  executionTimeout: optional(interval, 'Limit for the whole chain of runs: milliseconds, or a duration such as `30s`'),
+  runTimeout: optional(interval, 'Limit for each run: milliseconds, or a duration such as `30s`'),
+  taskTimeout: optional(
+    duration(MAX_TASK_TIMEOUT_MS),
+    'Limit for a workflow task: milliseconds, or a duration such as `30s`',
+  ),
+  retry: optional(retry, 'Retry policy of the workflow'),
+  cronSchedule: optional(requiredText, 'Such as `0 12 * * *` or `@every 1h`. Such a workflow never ends'),
+  workflowIdConflictPolicy: optional(oneOf(CONFLICT_POLICIES), 'What to do if a run of `workflowId` is open'),
+  workflowIdReusePolicy: optional(
+    oneOf(REUSE_POLICIES),
+    'Whether the id of a closed run can be used again. Default `allow-duplicate`',
+  ),
+  priority: optional(priority, 'Priority of the tasks: 1 is the most urgent `priorityKey`'),
+  versioningOverride: optional(versioningOverride, 'The version of the workers: `auto-upgrade` or a pinned one'),
+  summary: optional(text, "Text for people, which Temporal's web UI shows"),
+  details: optional(text, "Longer text for people, which Temporal's web UI shows"),
+}
+
+export type OptionFields = z.output<z.ZodMiniObject<typeof optionFields>>
+
+/** Undefined for a body without options. */
+export function toWorkflowOptions(body: OptionFields): WorkflowOptions | undefined {
+  const entries = Object.entries(body).flatMap(([key, value]) => {
+    if (!Object.hasOwn(optionFields, key)) return []
+    return [key === 'retry' ? [key, toRetryOptions(body.retry ?? {})] : [DURATIONS.get(key) ?? key, value]]
+  })
+  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+}
+
+const DURATIONS = new Map<string, keyof WorkflowOptions>([
+  ['startDelay', 'startDelayMs'],
+  ['executionTimeout', 'executionTimeoutMs'],
+  ['runTimeout', 'runTimeoutMs'],
+  ['taskTimeout', 'taskTimeoutMs'],
+])
+
+function toRetryOptions({ initialInterval, maximumInterval, ...rest }: z.output<typeof retry>): RetryOptions {
+  return {
+    ...rest,
+    ...(initialInterval !== undefined && { initialIntervalMs: initialInterval }),
+    ...(maximumInterval !== undefined && { maximumIntervalMs: maximumInterval }),
+  }
+}

@@ -1,0 +1,117 @@
+/** The events of a run: page by page, or as a stream. */
+import type { Context } from 'hono'
+import * as z from 'zod/mini'
+import { ServiceError } from '../../domain/model/errors.ts'
+import type { ExecutionRef } from '../../domain/model/execution.ts'
+import type { HistoryFeed } from '../../domain/model/workflows.ts'
+import { UUID_PATTERN } from '../../protocol/names.ts'
+import type { Env } from '../context.ts'
+import { endpoint } from '../endpoint.ts'
+import { problemBody } from '../errors.ts'
+import { eventStream, type SendEvent } from '../events.ts'
+import { jsonResponse } from '../json-response.ts'
+import { ref as schemaOf } from '../openapi/schemas/schema.ts'
+import { respond } from '../response.ts'
+import { OF_RUN } from './errors.ts'
+import { optional } from './fields/json-forms.ts'
+import { DEFAULT_PAGE_SIZE, flag, MAX_WAIT_MS, pageParameters, queryDuration } from './fields/query-values.ts'
+
+const includePayloads = optional(
+  flag,
+  'False leaves out arguments, results, memos, headers and search attributes. Default true',
+)
+
+const page = endpoint({
+  method: 'get',
+  path: '/workflow/:id/history',
+  id: 'getWorkflowHistory',
+  tag: 'Inspect',
+  summary: 'Get the events of a run, and wait for new ones',
+  docs: 'history',
+  query: z.strictObject({
+    ...pageParameters,
+    wait: optional(
+      queryDuration(MAX_WAIT_MS),
+      'How long to wait for the next event of an open run: milliseconds, or a duration such as `30s`, at most 60 s. Default: do not wait',
+    ),
+    includePayloads,
+  }),
+  responses: { 200: { description: 'A page of events', schema: schemaOf('HistoryPage'), links: ['nextEvents'] } },
+  errors: [...OF_RUN, 'InvalidPageTokenError'],
+  takes: 'wait',
+  key: 'ignored',
+  access: 'read',
+  async handle({ c, ref, query, call }, { workflows }) {
+    const { pageSize = DEFAULT_PAGE_SIZE, pageToken = null, wait = 0, includePayloads = true } = query()
+    const command = { ref, pageSize, pageToken, waitMs: wait, includePayloads }
+    return jsonResponse(c, await workflows.history(command, call()))
+  },
+})
+
+const stream = endpoint({
+  method: 'get',
+  path: '/workflow/:id/history/stream',
+  id: 'streamWorkflowHistory',
+  tag: 'Inspect',
+  summary: 'Get the events of a run as they are recorded',
+  docs: 'history-stream',
+  query: z.strictObject({ includePayloads }),
+  headers: ['Last-Event-ID'],
+  responses: {
+    200: {
+      description: 'The events, until the run closes',
+      events: {
+        workflow: schemaOf('HistoryRun'),
+        history: schemaOf('HistoryEvent'),
+        done: schemaOf('HistoryRun'),
+        server_error: schemaOf('ProblemDetails'),
+      },
+    },
+    204: { description: 'The run is closed, and the client has received its last event already' },
+  },
+  errors: OF_RUN,
+  takes: 'wait',
+  key: 'ignored',
+  access: 'read',
+  async handle({ c, ref: path, query, call }, { workflows, commentEveryMs }) {
+    const { includePayloads = true } = query()
+    const { ref, after } = lastEvent(c, path)
+    const feed = await workflows.followHistory({ ref, after, includePayloads }, call())
+    // 204 ends the reconnecting of an EventSource.
+    if (feed === null) return respond(c, null, 204, {})
+    // Without a run id the path may name another run when the client reconnects.
+    const suffix = path.runId === undefined ? `@${feed.workflow.runId}` : ''
+    return eventStream(c, (send) => sendFeed(c, send, feed, suffix), commentEveryMs)
+  },
+})
+
+export const history = [page, stream]
+
+const EVENT_ID = new RegExp(`^(\\d{1,15})(?:@(${UUID_PATTERN}))?$`)
+
+/** The last event that the client has received, and the run that it belongs to. */
+function lastEvent(c: Context<Env>, path: ExecutionRef): { ref: ExecutionRef; after: number } {
+  const [, after, runId = path.runId] = EVENT_ID.exec(c.req.header('Last-Event-ID') || '0') ?? []
+  const ref = runId === undefined ? path : { ...path, runId: runId.toLowerCase() }
+  if (after !== undefined && (path.runId ?? ref.runId) === ref.runId) return { ref, after: Number(after) }
+  throw new ServiceError('ValidationError', 'Last-Event-ID must be the id of an event of this run')
+}
+
+async function sendFeed(
+  c: Context<Env>,
+  send: SendEvent,
+  { workflow, pages }: HistoryFeed,
+  idSuffix: string,
+): Promise<void> {
+  try {
+    await send('workflow', workflow)
+    for await (const { events, closed } of pages) {
+      for (const event of events) await send('history', event, `${event.eventId}${idSuffix}`)
+      if (closed !== null) await send('done', closed)
+    }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    c.error = error
+    await send('server_error', problemBody(c, error))
+  }
+}

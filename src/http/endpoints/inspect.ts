@@ -1,0 +1,67 @@
+/** Reads an execution: its status, what it waits for, its input and trace. */
+import { endpoint } from '../endpoint.ts'
+import { jsonResponse } from '../json-response.ts'
+import { ref as schemaOf } from '../openapi/schemas/schema.ts'
+import { OF_RUN } from './errors.ts'
+
+const status = endpoint({
+  method: 'get',
+  path: '/workflow/:id/status',
+  id: 'getWorkflowStatus',
+  tag: 'Inspect',
+  summary: "Get the workflow's status",
+  docs: 'status',
+  responses: { 200: { description: 'The run', schema: schemaOf('WorkflowStatus') } },
+  errors: OF_RUN,
+  takes: 'work',
+  key: 'ignored',
+  access: 'read',
+  handle: async ({ c, ref, call }, { workflows }) => jsonResponse(c, await workflows.status(ref, call())),
+})
+
+const explain = endpoint({
+  method: 'get',
+  path: '/workflow/:id/explain',
+  id: 'explainWorkflow',
+  tag: 'Inspect',
+  summary: 'Find out what the run is waiting for, and what to do about it',
+  docs: 'explain',
+  responses: { 200: { description: 'Why the run does not move', schema: schemaOf('Explanation') } },
+  errors: OF_RUN,
+  takes: 'work',
+  key: 'ignored',
+  access: 'read',
+  handle: async ({ c, ref, call }, { workflows }) => jsonResponse(c, await workflows.explain(ref, call())),
+})
+
+const input = endpoint({
+  method: 'get',
+  path: '/workflow/:id/input',
+  id: 'getWorkflowInput',
+  tag: 'Inspect',
+  summary: 'Get its arguments',
+  docs: 'input',
+  responses: { 200: { description: 'The arguments of the run', schema: schemaOf('RunInput') } },
+  errors: OF_RUN,
+  takes: 'work',
+  key: 'ignored',
+  access: 'read',
+  handle: async ({ c, ref, call }, { workflows }) => jsonResponse(c, await workflows.input(ref, call())),
+})
+
+const trace = endpoint({
+  method: 'get',
+  path: '/workflow/:id/trace-log',
+  id: 'getWorkflowTrace',
+  tag: 'Inspect',
+  summary: 'Get the steps of a run as a tree',
+  docs: 'trace-log',
+  responses: { 200: { description: 'The trace', schema: schemaOf('Trace') } },
+  errors: [...OF_RUN, 'TraceNotAvailableError'],
+  takes: 'work',
+  key: 'ignored',
+  access: 'read',
+  handle: async ({ c, ref, call }, { workflows }) => jsonResponse(c, await workflows.trace(ref, call())),
+})
+
+export const inspect = [status, explain, input, trace]

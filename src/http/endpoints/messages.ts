@@ -1,0 +1,233 @@
+/** Sends signals, queries and updates to an execution. */
+import type { Context } from 'hono'
+import * as z from 'zod/mini'
+import { attachIds } from '../../domain/model/attach-ids.ts'
+import type { Call } from '../../domain/model/call.ts'
+import type { UpdateState } from '../../domain/model/engine.ts'
+import { hasErrorName } from '../../domain/model/errors.ts'
+import type { SendCommand, Workflows } from '../../domain/model/workflows.ts'
+import { isObject } from '../../lib/is-object.ts'
+import type { Env } from '../context.ts'
+import { endpoint, type RequestBody } from '../endpoint.ts'
+import { idempotencyKey } from '../idempotency-key.ts'
+import { jsonResponse } from '../json-response.ts'
+import { ref as schemaOf } from '../openapi/schemas/schema.ts'
+import { updatePath } from '../path.ts'
+import { type AsyncPreference, asyncPreference, preferenceApplied } from '../prefer.ts'
+import { setHeader } from '../response.ts'
+import { withWarnings } from '../warnings.ts'
+import { BODY, OF_RUN } from './errors.ts'
+import { argumentFields, NOT_BOTH_ARGUMENTS, payloadOrArgs, toArguments } from './fields/handler-arguments.ts'
+import { jsonForms, optional } from './fields/json-forms.ts'
+import { headersField } from './fields/json-object.ts'
+import { MAX_WAIT_MS, queryDuration } from './fields/query-values.ts'
+
+const messageRequest = {
+  name: 'MessageRequest',
+  schema: z.pipe(
+    z
+      .strictObject({
+        ...argumentFields({
+          payload: "The handler's only argument. Without `payload` and `args` there is none",
+          args: 'Instead of `payload`: one element per argument',
+        }),
+        headers: headersField,
+      })
+      .check(payloadOrArgs)
+      .register(jsonForms, { not: NOT_BOTH_ARGUMENTS }),
+    z.transform(({ headers, ...body }) => ({ ...toArguments(body), ...(headers && { headers }) })),
+  ),
+  isRequired: false,
+  adviceFor: wrapAdvice,
+} satisfies RequestBody<unknown>
+
+/** A hint for clients that send the bare value instead of `payload`. */
+function wrapAdvice(body: unknown): string | null {
+  if (isObject(body) && ('payload' in body || 'args' in body || 'headers' in body)) return null
+  return Array.isArray(body)
+    ? 'wrap the value: {"payload": …}, or {"args": […]} for several arguments'
+    : 'wrap the value: {"payload": …}'
+}
+
+const HANDLER_RESULT = { description: "The handler's result; null if it has none" }
+
+const query = endpoint({
+  method: 'post',
+  path: '/workflow/:id/query/:name',
+  id: 'queryWorkflow',
+  tag: 'Messages',
+  summary: 'Send a query and return its result',
+  docs: 'query',
+  headers: ['traceparent', 'tracestate'],
+  body: messageRequest,
+  responses: {
+    200: { description: "The handler's result", schema: HANDLER_RESULT, headers: ['Portico-Output-Warning'] },
+  },
+  errors: [
+    ...OF_RUN,
+    ...BODY,
+    'HandlerNotFoundError',
+    'QueryFailedError',
+    'WorkflowNotReadyError',
+    'DeadlineExceededError',
+  ],
+  takes: 'work',
+  key: 'ignored',
+  access: 'query',
+  async handle({ c, ref, name, body, call }, { workflows }) {
+    const message = { name, ...(await body()) }
+    return jsonResponse(c, await workflows.query({ ref, message }, call()))
+  },
+})
+
+const update = endpoint({
+  method: 'post',
+  path: '/workflow/:id/update/:name',
+  id: 'updateWorkflow',
+  tag: 'Messages',
+  summary: 'Send an update and return its result',
+  docs: 'update',
+  headers: ['traceparent', 'tracestate', 'Idempotency-Key', 'Prefer'],
+  body: messageRequest,
+  responses: {
+    200: {
+      description: "The handler's result",
+      schema: HANDLER_RESULT,
+      headers: ['Location', 'Preference-Applied', 'Portico-Output-Warning'],
+    },
+    202: {
+      description: 'With `Prefer: respond-async`: the workflow has accepted the update',
+      schema: schemaOf('PendingUpdate'),
+      headers: ['Location', 'Preference-Applied'],
+      links: ['getRunUpdate'],
+    },
+  },
+  errors: [
+    ...OF_RUN,
+    ...BODY,
+    'HandlerNotFoundError',
+    'IdempotencyKeyReusedError',
+    'UpdateNotFoundError',
+    'UpdateFailedError',
+    'WorkflowNotRunningError',
+    'WorkflowNotReadyError',
+    'DeadlineExceededError',
+  ],
+  takes: 'wait',
+  key: 'taken',
+  access: 'update',
+  async handle({ c, ref, name, body, call }, { workflows }) {
+    const message = { name, ...(await body()) }
+    const command = { ref, message, ...idempotencyKey(c) }
+    const preference = asyncPreference(c)
+    return preference === null
+      ? jsonResponse(c, await workflows.update(command, call()))
+      : updateAsync({ c, workflows, call: call() }, command, preference)
+  },
+})
+
+interface UpdateContext {
+  c: Context<Env>
+  workflows: Workflows
+  call: Call
+}
+
+/** Sends an update, and responds when the workflow has accepted it, or has completed it within the preferred time. */
+async function updateAsync(
+  { c, workflows, call }: UpdateContext,
+  command: SendCommand,
+  preference: AsyncPreference,
+): Promise<Response> {
+  const { name } = command.message
+  const waitMs = Math.min(preference.waitMs, MAX_WAIT_MS)
+  const sent = await workflows.startUpdate(command, call)
+  const { workflowId, runId, updateId } = sent
+  setHeader(c, 'Location', updatePath(c, sent, name))
+  const accepted: UpdateState = { ...sent, stage: 'accepted' }
+  const read = () => workflows.readUpdate({ ref: { workflowId, runId }, name, updateId, waitMs }, call)
+  const state = waitMs === 0 ? accepted : await readAccepted(accepted, read)
+  preferenceApplied(c, { waitMs })
+  return stateResponse(c, state)
+}
+
+/** The client must not send an update again because only its result cannot be read now. */
+async function readAccepted(accepted: UpdateState, read: () => Promise<UpdateState>): Promise<UpdateState> {
+  try {
+    return await read()
+  } catch (error) {
+    if (hasErrorName(error, 'EngineUnavailableError', 'ResourceExhaustedError')) return accepted
+    const { workflowId, runId, updateId } = accepted
+    throw attachIds(error, { workflowId, runId, updateId })
+  }
+}
+
+const updateState = endpoint({
+  method: 'get',
+  path: '/workflow/:id/update/:name/:updateId',
+  id: 'getWorkflowUpdate',
+  tag: 'Messages',
+  summary: 'Get the result of an update that was sent asynchronously',
+  docs: 'asynchronous-updates',
+  query: z.strictObject({
+    wait: optional(
+      queryDuration(MAX_WAIT_MS),
+      'How long to wait for the result: milliseconds, or a duration such as `30s`, at most 60 s. Default: do not wait',
+    ),
+  }),
+  responses: {
+    200: { description: "The handler's result", schema: HANDLER_RESULT, headers: ['Portico-Output-Warning'] },
+    202: { description: 'The update has not completed yet', schema: schemaOf('PendingUpdate') },
+  },
+  errors: [
+    ...OF_RUN,
+    'UpdateNotFoundError',
+    'UpdateFailedError',
+    'WorkflowNotRunningError',
+    'WorkflowNotReadyError',
+    'DeadlineExceededError',
+  ],
+  takes: 'wait',
+  key: 'ignored',
+  access: 'update',
+  async handle({ c, ref, name, updateId, query, call }, { workflows }) {
+    const { wait: waitMs = 0 } = query()
+    return stateResponse(c, await workflows.readUpdate({ ref, name, updateId, waitMs }, call()))
+  },
+})
+
+/** How far an update is: its result, or a 202 while it is running. */
+function stateResponse(c: Context<Env>, state: UpdateState): Response {
+  if (state.stage === 'completed') return jsonResponse(c, state.result)
+  const { workflowId, runId, updateId, stage } = state
+  return jsonResponse(c, { workflowId, runId, updateId, stage }, 202)
+}
+
+const signal = endpoint({
+  method: 'post',
+  path: '/workflow/:id/signal/:name',
+  id: 'signalWorkflow',
+  tag: 'Messages',
+  summary: 'Send a signal',
+  docs: 'signal',
+  headers: ['traceparent', 'tracestate', 'Idempotency-Key'],
+  body: messageRequest,
+  responses: {
+    200: {
+      description: 'The engine has accepted the signal',
+      schema: schemaOf('AcceptedSignal'),
+      headers: ['Portico-Warning'],
+    },
+  },
+  errors: [...OF_RUN, ...BODY, 'IdempotencyKeyReusedError', 'WorkflowNotRunningError'],
+  takes: 'work',
+  key: 'taken',
+  access: 'signal',
+  async handle({ c, ref, name, body, call }, { workflows }) {
+    const message = { name, ...(await body()) }
+    const sent = await workflows.signal({ ref, message, ...idempotencyKey(c) }, call())
+    const { workflowId, runId, warnings } = sent
+    return jsonResponse(c, withWarnings(c, { workflowId, runId, signal: name, accepted: true }, warnings))
+  },
+})
+
+export const messages = [query, update, updateState, signal]

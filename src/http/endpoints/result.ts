@@ -1,0 +1,70 @@
+/** The result of a run: now, as soon as there is one, or as events. */
+import * as z from 'zod/mini'
+import type { WaitCommand } from '../../domain/model/workflows.ts'
+import { endpoint } from '../endpoint.ts'
+import { prefersEvents } from '../events.ts'
+import { ref as schemaOf } from '../openapi/schemas/schema.ts'
+import { bodyParameter, OUTPUT_ALONE, OUTPUT_HEADERS, resultResponder } from '../output-body.ts'
+import { lastReadRun } from '../run-event-id.ts'
+import { RUN_EVENTS, type RunEvents, runEvents } from '../run-events.ts'
+import { OF_RUN } from './errors.ts'
+import { optional } from './fields/json-forms.ts'
+import { queryDuration } from './fields/query-values.ts'
+
+const DEFAULT_STREAM_MS = 300_000
+
+export const result = endpoint({
+  method: 'get',
+  path: '/workflow/:id/result',
+  id: 'getWorkflowResult',
+  tag: 'Inspect',
+  summary: 'Get its result, or wait for it',
+  docs: 'result',
+  description: OUTPUT_ALONE,
+  query: (maxTimeoutMs) =>
+    z.strictObject({
+      wait: optional(
+        queryDuration(maxTimeoutMs),
+        'How long to wait for the end of the run: milliseconds, or a duration such as `30s`. Default: do not wait; as an event stream 5 minutes',
+      ),
+      ...bodyParameter,
+    }),
+  headers: ['Last-Event-ID'],
+  responses: {
+    200: {
+      description: 'The result of the closed run, or the events about it',
+      schema: schemaOf('WorkflowResult'),
+      headers: [...OUTPUT_HEADERS, 'Portico-Output-Warning'],
+      events: RUN_EVENTS,
+    },
+    204: { description: 'The client has received the last event already' },
+  },
+  errors: [...OF_RUN, 'WorkflowExecutionTimedOutError', 'WorkflowNotCompletedError', 'WorkflowFailedError'],
+  takes: 'wait',
+  key: 'ignored',
+  access: 'read',
+  async handle(request, { workflows, maxTimeoutMs, commentEveryMs }) {
+    const { c, query, call } = request
+    const waitCommand = (waitMs: number): WaitCommand => {
+      const { ref } = request
+      return { ref, followsChain: ref.runId === undefined, waitMs }
+    }
+    if (prefersEvents(c)) {
+      const { wait: waitMs = Math.min(DEFAULT_STREAM_MS, maxTimeoutMs), ...given } = query()
+      resultResponder(c, given)
+      const command = waitCommand(waitMs)
+      const last = lastReadRun(c, command.ref)
+      const ref = last?.run ?? command.ref
+      const wait: RunEvents['wait'] = (onFound) => workflows.waitForResult({ ...command, ref, onFound }, call())
+      return runEvents(c, { last, commentEveryMs, wait })
+    }
+    // Without these, other parameters have always been ignored.
+    const isPlain = c.req.query('wait') === undefined && c.req.query('body') === undefined
+    const { wait: waitMs, ...given } = isPlain ? {} : query()
+    const respond = resultResponder(c, given)
+    if (waitMs === undefined) return respond(await workflows.result(request.ref, call()))
+    const command = waitCommand(waitMs)
+    const ref = lastReadRun(c, command.ref)?.run ?? command.ref
+    return respond(await workflows.waitForResult({ ...command, ref }, call()))
+  },
+})

@@ -1,0 +1,134 @@
+/** Starts a workflow and waits for its result, or waits for the run whose events the client has read before. */
+import type { Context } from 'hono'
+import * as z from 'zod/mini'
+import type { Call } from '../../domain/model/call.ts'
+import { hasErrorName } from '../../domain/model/errors.ts'
+import type { WorkflowResult } from '../../domain/model/execution.ts'
+import type { RunStart, StartCommand } from '../../domain/model/workflows.ts'
+import { isOpen } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import type { Env } from '../context.ts'
+import { endpoint, type Service } from '../endpoint.ts'
+import { prefersEvents } from '../events.ts'
+import { reportReplayed } from '../idempotency-key.ts'
+import { jsonResponse } from '../json-response.ts'
+import { WORKFLOW_LINKS } from '../openapi/links.ts'
+import { ref as schemaOf } from '../openapi/schemas/schema.ts'
+import { bodyParameter, OUTPUT_ALONE, OUTPUT_HEADERS, resultResponder } from '../output-body.ts'
+import { resultPath } from '../path.ts'
+import { type AsyncPreference, asyncPreference, preferenceApplied } from '../prefer.ts'
+import { setHeader } from '../response.ts'
+import { lastReadRun, type ReadRun } from '../run-event-id.ts'
+import { RUN_EVENTS, runEvents } from '../run-events.ts'
+import { START } from './errors.ts'
+import { startCommand, startRequest } from './fields/start-fields.ts'
+import { mayFindRun, reportRun, START_HEADERS, startNow } from './start.ts'
+
+const DEFAULT_TIMEOUT_MS = 30_000
+
+export const run = endpoint({
+  method: 'post',
+  path: '/workflow/run',
+  id: 'runWorkflow',
+  tag: 'Start',
+  summary: 'Start a workflow and wait for its result',
+  docs: 'run-a-workflow',
+  description: OUTPUT_ALONE,
+  query: z.strictObject(bodyParameter),
+  headers: ['Idempotency-Key', 'traceparent', 'tracestate', 'Prefer', 'Last-Event-ID'],
+  body: startRequest,
+  responses: {
+    200: {
+      description: 'The workflow has ended. A failed workflow is a result, not an error of the request',
+      schema: schemaOf('WorkflowResult'),
+      headers: [...START_HEADERS, ...OUTPUT_HEADERS, 'Location', 'Portico-Output-Warning'],
+      links: WORKFLOW_LINKS,
+      events: RUN_EVENTS,
+    },
+    202: {
+      description: 'With `Prefer: respond-async`: the workflow has started and is still running',
+      schema: schemaOf('AcceptedRun'),
+      headers: [...START_HEADERS, 'Location', 'Preference-Applied'],
+      links: WORKFLOW_LINKS,
+    },
+    204: { description: 'The client has received the last event already', headers: START_HEADERS },
+  },
+  errors: [...START, 'WorkflowExecutionTimedOutError', 'WorkflowFailedError'],
+  takes: 'wait',
+  key: 'taken',
+  access: 'start',
+  async handle({ c, body, query, call }, service) {
+    const given = await body()
+    // Without the parameter, others have always been ignored.
+    const respond = resultResponder(c, c.req.query('body') === undefined ? {} : query())
+    const command = startCommand(c, given, service.defaultCatalog, 'args')
+    const last = lastReadRun(c, command)
+    if (last !== null && command.idempotencyKey !== undefined) reportReplayed(c)
+    const awaited = { c, service, call, command, last }
+    const timeoutMs = given.timeout ?? Math.min(DEFAULT_TIMEOUT_MS, service.maxTimeoutMs)
+    if (prefersEvents(c)) return eventsOf(awaited, timeoutMs)
+    const preference = asyncPreference(c)
+    if (preference === null) return respond(await resultOf(awaited, timeoutMs))
+    const waitMs = Math.min(preference.waitMs, given.timeout ?? service.maxTimeoutMs)
+    return acceptedOrResult(awaited, { waitMs }, respond)
+  },
+})
+
+/** The run that a request waits for: the one that it starts, or the one that its client has read before. */
+interface AwaitedRun {
+  c: Context<Env>
+  service: Service
+  call: () => Call
+  command: StartCommand
+  last: ReadRun | null
+}
+
+function resultOf(
+  { c, service: { workflows }, call, command, last }: AwaitedRun,
+  waitMs: number,
+  onFound?: (run: RunRef) => void,
+): Promise<WorkflowResult> {
+  if (last !== null) {
+    const command = { ref: last.run, followsChain: true, waitMs, ...(onFound && { onFound }) }
+    return workflows.waitForResult(command, call())
+  }
+  const onStarted = (run: RunStart) => {
+    reportRun(c, command, run)
+    onFound?.(run)
+  }
+  const isAwaited = onFound !== undefined || mayFindRun(command)
+  return workflows.run({ ...command, timeoutMs: waitMs, ...(isAwaited && { onStarted }) }, call())
+}
+
+function eventsOf(run: AwaitedRun, waitMs: number): Promise<Response> {
+  const { c, last, service } = run
+  const { commentEveryMs } = service
+  return runEvents(c, { last, commentEveryMs, wait: (onFound) => resultOf(run, waitMs, onFound) })
+}
+
+/** Responds with the result if it is there within the preferred time, otherwise as soon as the run has started. */
+async function acceptedOrResult(
+  run: AwaitedRun,
+  preference: AsyncPreference,
+  respond: (result: WorkflowResult) => Response,
+): Promise<Response> {
+  const { c, service, call, command, last } = run
+  if (preference.waitMs === 0 && last === null) {
+    const started = await startNow(c, service.workflows, command, call())
+    // The chain of a repeat may have ended: its result needs no wait.
+    if (isOpen(started.status)) return accepted(c, started, preference)
+  }
+  try {
+    return respond(await resultOf(run, preference.waitMs))
+  } catch (error) {
+    if (!hasErrorName(error, 'WorkflowExecutionTimedOutError')) throw error
+    const { workflowId = '', runId, workflowStatus = null, problem } = error.details
+    setHeader(c, 'Location', resultPath(c, workflowId))
+    return accepted(c, { workflowId, runId, status: workflowStatus, ...(problem && { problem }) }, preference)
+  }
+}
+
+function accepted(c: Context<Env>, body: object, applied: AsyncPreference): Response {
+  preferenceApplied(c, applied)
+  return jsonResponse(c, body, 202)
+}

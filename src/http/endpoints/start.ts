@@ -1,0 +1,107 @@
+/** Starts a workflow without waiting for its result, or only checks whether it could. */
+import type { Context } from 'hono'
+import type { Call } from '../../domain/model/call.ts'
+import type { RunStart, StartCommand, Workflows } from '../../domain/model/workflows.ts'
+import type { Status } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import type { Env } from '../context.ts'
+import { endpoint } from '../endpoint.ts'
+import { reportReplayed } from '../idempotency-key.ts'
+import { jsonResponse } from '../json-response.ts'
+import type { ResponseHeader } from '../openapi/headers.ts'
+import { WORKFLOW_LINKS } from '../openapi/links.ts'
+import { ref as schemaOf } from '../openapi/schemas/schema.ts'
+import { resultPath } from '../path.ts'
+import { setHeader } from '../response.ts'
+import { BODY, ENGINE, START } from './errors.ts'
+import { startCommand, startRequest } from './fields/start-fields.ts'
+
+/** The headers of responses to what starts a workflow. */
+export const START_HEADERS: readonly ResponseHeader[] = [
+  'Idempotency-Replayed',
+  'Portico-Started',
+  'Deprecation',
+  'Link',
+]
+
+const startOnly = endpoint({
+  method: 'post',
+  path: '/workflow/start',
+  id: 'startWorkflow',
+  tag: 'Start',
+  summary: 'Start a workflow and return its ids',
+  docs: 'start-a-workflow',
+  headers: ['Idempotency-Key', 'traceparent', 'tracestate'],
+  body: startRequest,
+  responses: {
+    200: {
+      description: 'The engine has accepted the workflow',
+      schema: schemaOf('StartedRun'),
+      headers: [...START_HEADERS, 'Location'],
+      links: WORKFLOW_LINKS,
+    },
+  },
+  errors: START,
+  takes: 'work',
+  key: 'taken',
+  access: 'start',
+  async handle({ c, body, call }, { workflows, defaultCatalog }) {
+    const command = startCommand(c, await body(), defaultCatalog, 'args')
+    return jsonResponse(c, await startNow(c, workflows, command, call()))
+  },
+})
+
+const validate = endpoint({
+  method: 'post',
+  path: '/workflow/validate',
+  id: 'validateRequest',
+  tag: 'Start',
+  summary: 'Check a request for run or start, and start nothing',
+  docs: 'validate',
+  headers: ['Idempotency-Key'],
+  body: startRequest,
+  responses: {
+    200: {
+      description: 'The request is valid',
+      schema: schemaOf('Validation'),
+      headers: ['Deprecation', 'Link'],
+    },
+  },
+  errors: [...ENGINE, ...BODY, 'UnsupportedWorkflowError', 'CatalogNotAvailableError', 'PayloadCodecError'],
+  takes: 'work',
+  key: 'taken',
+  access: 'start',
+  async handle({ c, body, call }, { workflows, defaultCatalog }) {
+    const command = startCommand(c, await body(), defaultCatalog, 'args')
+    await workflows.validate(command, call())
+    return jsonResponse(c, { valid: true })
+  },
+})
+
+export const start = [startOnly, validate]
+
+/** Starts the workflow, and returns the body of the response. */
+export async function startNow(
+  c: Context<Env>,
+  workflows: Workflows,
+  command: StartCommand,
+  call: Call,
+): Promise<RunRef & { status: Status }> {
+  const run = await workflows.start(command, call)
+  const { workflowId, runId, repeatedStatus: status = 'running' } = run
+  reportRun(c, command, run)
+  setHeader(c, 'Location', resultPath(c, workflowId))
+  return { workflowId, runId, status }
+}
+
+/** Whether the run of the response may be one that the request did not start. */
+export function mayFindRun({ options, idempotencyKey }: StartCommand): boolean {
+  return options?.workflowIdConflictPolicy === 'use-existing' || idempotencyKey !== undefined
+}
+
+/** In headers, because a result has exactly the keys of the specification. */
+export function reportRun(c: Context<Env>, { options }: StartCommand, { isExisting, repeatedStatus }: RunStart): void {
+  if (options?.workflowIdConflictPolicy === 'use-existing')
+    setHeader(c, 'Portico-Started', String(isExisting === undefined))
+  if (repeatedStatus !== undefined) reportReplayed(c)
+}
