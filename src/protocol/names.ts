@@ -2,8 +2,8 @@
 
 const encoder = new TextEncoder()
 
-// URLs cannot contain the first two as a path segment; the others are static routes.
-const RESERVED_IDS = new Set(['.', '..', 'catalog', 'runs', 'signal-with-start', 'update-with-start'])
+/** URLs cannot contain the first two as a path segment; the others are static routes. */
+export const RESERVED_IDS = new Set(['.', '..', 'catalog', 'runs', 'signal-with-start', 'update-with-start'])
 
 export function workflowIdIssue(id: string): string | null {
   if (RESERVED_IDS.has(id)) return `"${id}" is reserved`

@@ -1,4 +1,5 @@
 /** A request to each endpoint that needs the engine, about one run. */
+import { ENDPOINTS } from '../../src/http/endpoints/endpoints.ts'
 import type { Answer, Api } from '../support/api.ts'
 import { runningMs } from '../support/running-ms.ts'
 
@@ -9,46 +10,44 @@ export interface TimedAnswer extends Answer {
   ms: number
 }
 
-type Endpoint = [method: string, path: string, body?: unknown]
+type Request = [method: string, path: string, body?: unknown]
+
+/** The endpoints whose response depends on more than the engine, or that would change what the others find. */
+const OTHERS = new Set([
+  ...['validateRequest', 'getCatalog', 'getCatalogByName'],
+  ...['streamWorkflowHistory', 'getWorkflowUpdate', 'resetWorkflow', 'pauseWorkflow', 'unpauseWorkflow'],
+  ...['streamRunHistory', 'getRunUpdate', 'resetRun', 'pauseRun', 'unpauseRun'],
+])
+
+const HANDLERS: Readonly<Record<string, string>> = { signal: 'add', query: 'state', update: 'set' }
 
 /** What acts on the run, reads it, or starts another. */
-export function runEndpoints({ workflowId, runId }: { workflowId: string; runId: string }): Endpoint[] {
-  return [
-    ['POST', '/workflow/run', { workflowName: 'nothing', input: null }],
-    ['POST', '/workflow/start', { workflowName: 'nothing', input: null }],
-    ['POST', '/workflow/update-with-start/set', { workflowName: 'messages', input: null, payload: 1 }],
-    ['GET', `/workflow/${workflowId}/status`],
-    ['GET', `/workflow/${workflowId}/explain`],
-    ['GET', `/workflow/${workflowId}/result`],
-    ['GET', `/workflow/${workflowId}/input`],
-    ['GET', `/workflow/${workflowId}/history`],
-    ['GET', `/workflow/${workflowId}/trace-log`],
-    ['GET', '/workflow/runs'],
-    ['GET', '/workflow/runs/count'],
-    ['POST', `/workflow/${workflowId}/signal/add`, { payload: 1 }],
-    ['POST', `/workflow/${workflowId}/query/state`],
-    ['POST', `/workflow/${workflowId}/update/set`, { payload: 1 }],
-    ['PATCH', `/workflow/${workflowId}/stop`],
-    ['POST', `/workflow/${workflowId}/terminate`],
-    ['GET', `/workflow/${workflowId}/runs/${runId}/status`],
-    ['GET', `/workflow/${workflowId}/runs/${runId}/result`],
-    ['GET', `/workflow/${workflowId}/runs/${runId}/trace-log`],
-    ['POST', `/workflow/${workflowId}/runs/${runId}/signal/add`, { payload: 1 }],
-    ['POST', `/workflow/${workflowId}/runs/${runId}/query/state`],
-    ['POST', `/workflow/${workflowId}/runs/${runId}/update/set`, { payload: 1 }],
-    ['PATCH', `/workflow/${workflowId}/runs/${runId}/stop`],
-    ['POST', `/workflow/${workflowId}/runs/${runId}/terminate`],
-  ]
+export function runEndpoints({ workflowId, runId }: { workflowId: string; runId: string }): Request[] {
+  return ENDPOINTS.filter(({ id, path }) => path.startsWith('/workflow/') && !OTHERS.has(id)).map(
+    ({ method, path, body }) => {
+      const [kind = ''] = /(?:signal|query|update)(?=(?:-with-start)?\/:name$)/.exec(path) ?? []
+      const values: Readonly<Record<string, string | undefined>> = { id: workflowId, rid: runId, name: HANDLERS[kind] }
+      const filled = path.replace(/:(\w+)/g, (_, name: string) => values[name] ?? '')
+      return [method.toUpperCase(), filled, body && BODIES.get(body.name)]
+    },
+  )
 }
 
+const BODIES = new Map<string, object>([
+  ['StartRequest', { workflowName: 'nothing', input: null }],
+  ['SignalWithStartRequest', { workflowName: 'messages', input: null, payload: 1 }],
+  ['UpdateWithStartRequest', { workflowName: 'messages', input: null, payload: 1 }],
+  ['MessageRequest', { payload: 1 }],
+])
+
 /** What a service answers from memory for a while. */
-export const CATALOG_ENDPOINTS: Endpoint[] = [
+export const CATALOG_ENDPOINTS: Request[] = [
   ['GET', '/workflow/catalog'],
   ['GET', '/workflow/catalog/other'],
 ]
 
 /** All at once. */
-export function callEach(api: Pick<Api, 'call'>, endpoints: readonly Endpoint[]): Promise<TimedAnswer[]> {
+export function callEach(api: Pick<Api, 'call'>, endpoints: readonly Request[]): Promise<TimedAnswer[]> {
   return Promise.all(
     endpoints.map(async ([method, path, body]) => {
       const sentAt = runningMs()

@@ -1,5 +1,6 @@
 /** A client of the API that records every response and checks the properties that all responses share. */
 import assert from 'node:assert/strict'
+import { ENDPOINTS } from '../../src/http/endpoints/endpoints.ts'
 import { internalStringIn } from './internal-strings.ts'
 import { secretsIn } from './log-leak-recorder.ts'
 import { undocumentedIn } from './openapi-check.ts'
@@ -112,30 +113,12 @@ function checkPromises(bodiless: boolean, answer: Answer): void {
   for (const key of ['type', 'title', 'message', 'error']) assert.match(body[key], /./, `a problem has a ${key}`)
 }
 
-const STATIC_ROUTES = new Set([
-  '/health',
-  '/ready',
-  '/capabilities',
-  '/openapi.json',
-  '/docs',
-  '/workflow/run',
-  '/workflow/start',
-  '/workflow/validate',
-  '/workflow/catalog',
-  '/workflow/runs',
-  '/workflow/runs/count',
-])
+const ROUTES = ENDPOINTS.map(({ path }) => ({ path, pattern: new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`) }))
 
 /** The pattern of a path, as `docs/api.md` writes it; other paths as they are. */
 function routeOf(path: string): string {
   const [bare = ''] = path.split('?')
-  if (STATIC_ROUTES.has(bare)) return bare
-  if (/^\/workflow\/catalog\/[^/]+$/.test(bare)) return '/workflow/catalog/:catalog'
-  return bare
-    .replace(/^\/workflow\/(?!(?:signal|update)-with-start\/)[^/]+\//, '/workflow/:id/')
-    .replace(/^\/workflow\/:id\/runs\/[^/]+\//, '/workflow/:id/runs/:rid/')
-    .replace(/\/update\/[^/]+\/[^/]+$/, '/update/:name/:updateId')
-    .replace(/\/(signal|query|update|signal-with-start|update-with-start)\/(?!:)[^/]+$/, '/$1/:name')
+  return ROUTES.find(({ pattern }) => pattern.test(bare))?.path ?? bare
 }
 
 function toBody(body: unknown): string | Uint8Array<ArrayBuffer> {

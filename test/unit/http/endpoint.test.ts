@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest'
+import { matcherOf } from '../../../src/http/endpoint.ts'
+import { ENDPOINTS } from '../../../src/http/endpoints/endpoints.ts'
+import { workflowId } from '../../../src/http/endpoints/fields/names.ts'
+import { toJsonSchema } from '../../../src/http/openapi/to-json-schema.ts'
+import { RESERVED_IDS } from '../../../src/protocol/names.ts'
+
+describe('the list of endpoints', () => {
+  test('a static path segment in the place of an id is a reserved id, and nothing else is', () => {
+    const segments = ENDPOINTS.flatMap(({ path }) => /^\/workflow\/([^:/]+)\//.exec(path)?.[1] ?? [])
+    const { pattern } = toJsonSchema(workflowId)
+
+    expect(new Set(['.', '..', ...segments])).toEqual(RESERVED_IDS)
+    expect([...RESERVED_IDS].filter((id) => new RegExp(String(pattern), 'u').test(id))).toEqual([])
+  })
+
+  test('what takes an Idempotency-Key describes that header, and what only reads ignores it', () => {
+    const taking = ENDPOINTS.filter(({ key }) => key === 'taken')
+    const describing = ENDPOINTS.filter(({ headers }) => headers?.includes('Idempotency-Key'))
+    const ignoring = ENDPOINTS.filter(({ key }) => key === 'ignored')
+
+    expect(taking.map(({ id }) => id)).toEqual(describing.map(({ id }) => id))
+    expect(ignoring.filter(({ method }) => method !== 'get').map(({ id }) => id)).toEqual(['queryWorkflow', 'queryRun'])
+    expect(ENDPOINTS.filter(({ method, key }) => method === 'get' && key !== 'ignored')).toEqual([])
+  })
+
+  test('what needs no token says nothing about this deployment', () => {
+    expect(ENDPOINTS.filter(({ access }) => access === null).map(({ path }) => path)).toEqual([
+      '/health',
+      '/ready',
+      '/docs',
+      '/docs/:file',
+    ])
+  })
+
+  test('a matcher knows whole paths, and paths up to their first parameter', () => {
+    const matches = matcherOf(ENDPOINTS.filter(({ tag }) => tag === 'Service' || tag === 'Inspect'))
+
+    expect(['/health', '/docs', '/docs/x/y', '/workflow/w/nope'].filter((path) => !matches(path))).toEqual([])
+    expect(['/', '/health/', '/workflow', '/docsx'].filter(matches)).toEqual([])
+  })
+})
