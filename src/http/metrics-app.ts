@@ -6,7 +6,7 @@ import { requireLoopbackHost } from './cross-site.ts'
 import { matcherOf } from './endpoint.ts'
 import { metrics, metricsResponse } from './endpoints/service.ts'
 import { rawPath } from './path.ts'
-import { requestId } from './request-id.ts'
+import { requestId } from './request-variables.ts'
 import { serve } from './serve.ts'
 import { notFound } from './unmatched.ts'
 

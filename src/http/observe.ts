@@ -5,7 +5,6 @@ import { hasErrorName, ServiceError } from '../domain/model/errors.ts'
 import { type Log, type LogLevel, withoutStack } from '../log.ts'
 import { type Env, whenSent } from './context.ts'
 import { problemBody } from './errors.ts'
-import { traceContextOf, traceIdOf } from './trace-id.ts'
 
 // nginx's status for a client that disconnected before the response.
 const CLIENT_CLOSED_REQUEST = 499
@@ -140,4 +139,19 @@ function causeOf(error: Error | undefined): unknown {
   if (!(error instanceof ServiceError)) return error
   const { cause = error.message } = error
   return cause instanceof Error && error.error !== 'InternalError' ? withoutStack(cause) : cause
+}
+
+const TRACEPARENT = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:$|-)/
+
+/** The trace that the client's `traceparent` names: https://www.w3.org/TR/trace-context/. Null without a valid one. */
+export function traceIdOf(traceparent: string | undefined): string | null {
+  return traceparent === undefined ? null : (TRACEPARENT.exec(traceparent)?.[1] ?? null)
+}
+
+/** The trace context of the request, as headers; undefined without a valid `traceparent`. */
+export function traceContextOf(headers: Headers): Readonly<Record<string, string>> | undefined {
+  const traceparent = headers.get('traceparent')
+  if (traceparent === null || traceIdOf(traceparent) === null) return undefined
+  const tracestate = headers.get('tracestate')
+  return { traceparent, ...(tracestate && { tracestate }) }
 }

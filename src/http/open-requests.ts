@@ -1,4 +1,7 @@
 import { SHUTTING_DOWN } from '../domain/model/call.ts'
+import { linkSignals } from '../lib/abort.ts'
+import { whenSent } from './context.ts'
+import type { Step } from './step.ts'
 
 /**
  * The requests that do work and have no complete response yet, so that a server that shuts down can abort all of them.
@@ -29,5 +32,20 @@ export function createOpenRequests(): OpenRequests {
       isShuttingDown = true
       for (const request of open) request.abort(SHUTTING_DOWN)
     },
+  }
+}
+
+/** Sets `signal`, which aborts when the client disconnects or the server shuts down. */
+export function abortable(openRequests: OpenRequests): Step {
+  return (c) => {
+    const linked = linkSignals(c.req.raw.signal)
+    const remove = openRequests.add(linked)
+    c.set('signal', linked.signal)
+    c.set('abort', () => linked.abort())
+    return () =>
+      whenSent(c, () => {
+        remove()
+        linked.release()
+      })
   }
 }

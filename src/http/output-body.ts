@@ -7,9 +7,8 @@ import type { Status } from '../protocol/execution.ts'
 import type { Env } from './context.ts'
 import { jsonForms } from './endpoints/fields/json-forms.ts'
 import { prefersEvents } from './events.ts'
-import { jsonResponse } from './json-response.ts'
 import type { ResponseHeader } from './openapi/headers.ts'
-import { setHeader } from './response.ts'
+import { jsonResponse, setHeader } from './response.ts'
 
 const OUTPUT = z.literal('output', { error: 'must be output' })
 

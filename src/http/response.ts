@@ -4,6 +4,7 @@
  */
 import type { Context } from 'hono'
 import type { Env } from './context.ts'
+import { toHeaderValue } from './header-value.ts'
 
 /** Adds a header to the response to this request, whichever that will be. */
 export function setHeader(c: Context<Env>, name: string, value: string): void {
@@ -18,6 +19,25 @@ export function respond(
   headers: Readonly<Record<string, string>>,
 ): Response {
   return new Response(body, { status, headers: { ...c.get('headers'), ...headers } })
+}
+
+/**
+ * A response with the value as JSON; `undefined` becomes `null`.
+ * Unlike `c.json`, it keeps the type that serializes exact numbers.
+ */
+export function jsonResponse(c: Context<Env>, value: unknown, status = 200): Response {
+  return respond(c, JSON.stringify(value ?? null), status, { 'Content-Type': 'application/json' })
+}
+
+/** The body with these warnings, which the header `Portico-Warning` has too. Without any, the body as it is. */
+export function withWarnings<Body extends object>(
+  c: Context<Env>,
+  body: Body,
+  warnings: string[],
+): Body & { warnings?: string[] } {
+  if (warnings.length === 0) return body
+  setHeader(c, 'Portico-Warning', toHeaderValue(warnings.join('; ')))
+  return { ...body, warnings }
 }
 
 /** A response to a request that has no context. */

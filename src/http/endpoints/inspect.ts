@@ -1,7 +1,7 @@
 /** Reads an execution: its status, what it waits for, its input and trace. */
 import { endpoint } from '../endpoint.ts'
-import { jsonResponse } from '../json-response.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
+import { jsonResponse } from '../response.ts'
 import { OF_RUN } from './errors.ts'
 
 const status = endpoint({

@@ -3,9 +3,8 @@ import type { Context } from 'hono'
 import { ServiceError } from '../../domain/model/errors.ts'
 import type { Env } from '../context.ts'
 import { endpoint } from '../endpoint.ts'
-import { jsonResponse } from '../json-response.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
-import { respond } from '../response.ts'
+import { jsonResponse, respond } from '../response.ts'
 
 const capabilities = endpoint({
   method: 'get',

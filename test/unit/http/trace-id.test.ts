@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { traceIdOf } from '../../../src/http/trace-id.ts'
+import { traceIdOf } from '../../../src/http/observe.ts'
 import { makeApi } from './api.ts'
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'

@@ -1,7 +1,7 @@
 /**
  * A schema that a worker has published, as schemas of the document: everything that it refers to becomes a component.
  */
-import type { Budget } from '../../../json-schema/budget.ts'
+import { type Budget, createBudget } from '../../../json-schema/budget.ts'
 import { dialectOf } from '../../../json-schema/dialects.ts'
 import { BudgetExceededError, SchemaError } from '../../../json-schema/errors.ts'
 import { requiredNames } from '../../../json-schema/required-names.ts'
@@ -182,5 +182,24 @@ function inNewWords({ items, additionalItems, dependencies, ...schema }: Record<
     ...(Array.isArray(items) && additionalItems !== undefined && { items: additionalItems }),
     ...(lists.length > 0 && { dependentRequired: Object.fromEntries(lists) }),
     ...(schemas.length > 0 && { dependentSchemas: Object.fromEntries(schemas) }),
+  }
+}
+
+/** Divides the units among the schemas, by the size of each. What one does not need is left to those after it. */
+export function sharesBySize(units: number, schemas: readonly JsonSchema[]): (schema: JsonSchema) => Budget {
+  const sizes = new Map(schemas.map((schema) => [schema, JSON.stringify(schema).length]))
+  let sizeLeft = schemas.reduce<number>((sum, schema) => sum + (sizes.get(schema) ?? 0), 0)
+  let unitsLeft = units
+
+  return (schema) => {
+    const size = sizes.get(schema) ?? 0
+    const share = createBudget(unitsLeft * Math.min(1, size / sizeLeft))
+    sizeLeft -= size
+    return {
+      spend(cost) {
+        share.spend(cost)
+        unitsLeft -= cost
+      },
+    }
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { numbers } from '../../../../../dev/hostile-schemas.ts'
-import { sharesBySize } from '../../../../../src/http/openapi/typed/shares-by-size.ts'
+import { sharesBySize } from '../../../../../src/http/openapi/typed/published-schema.ts'
 import { BudgetExceededError } from '../../../../../src/json-schema/errors.ts'
 import type { JsonSchema } from '../../../../../src/protocol/catalog.ts'
 
