@@ -34,6 +34,8 @@ export interface Env {
     startWork: () => () => void
     /** Set by the first `toCall`. */
     call?: Call
+    /** Called when the response is ready, the last one first. */
+    whenResponded: (() => void)[]
     /** Set for a streamed response; resolves when its last chunk has been written. */
     sent?: Promise<void>
   }
@@ -63,6 +65,11 @@ function createCall(c: Context<Env>): Call {
     },
     warn: (message, fields) => c.get('log')('warn', message, { requestId: c.get('requestId'), ...fields }),
   }
+}
+
+/** Runs `act` once there is a response, which may still have to be streamed. */
+export function whenResponded(c: Context<Env>, act: () => void): void {
+  c.get('whenResponded').push(act)
 }
 
 /** Runs `act` once the response is complete: now, or after the last chunk of a streamed one. */

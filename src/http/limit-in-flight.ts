@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { ServiceError } from '../domain/model/errors.ts'
 import { whenAborted } from '../lib/abort.ts'
-import type { Env } from './context.ts'
+import { type Env, whenResponded } from './context.ts'
 import type { RequestMetrics } from './observe.ts'
 import { createPlaceQueue, type Place, type Turn } from './place-queue.ts'
 import type { Step } from './step.ts'
@@ -83,8 +83,7 @@ export function limitInFlight(limit: InFlightLimit): Step {
   }
 }
 
-/** Returns what to do when the response is ready. */
-function begin(c: Context<Env>, limit: InFlightLimit, granted: Place | null): () => void {
+function begin(c: Context<Env>, limit: InFlightLimit, granted: Place | null): undefined {
   let place = granted
   let isWorking = false
   const leave = () => place?.leave()
@@ -102,10 +101,10 @@ function begin(c: Context<Env>, limit: InFlightLimit, granted: Place | null): ()
     isWorking = true
     return leave
   })
-  return () => {
+  whenResponded(c, () => {
     clearTimeout(keeping)
     leave()
-  }
+  })
 }
 
 /** Rejects with `OVERLOADED` if the request gets no place in time, or its client leaves. */

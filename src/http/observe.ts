@@ -52,42 +52,39 @@ export interface Observers {
 }
 
 /**
- * Logs one line for each request, without its query string, body or token. Counts and traces it.
+ * Logs one line for the request, without its query string, body or token. Counts and traces it.
  * Returns the function to call when the response is ready.
  */
-export function observe({
-  log,
-  metrics = null,
-  isPeriodic = () => false,
-}: Observers): (c: Context<Env>, span: RequestSpan | null) => () => void {
-  return (c, span) => {
-    const startedAt = performance.now() - (c.env?.place?.waitedMs ?? 0)
-    const { method } = c.req
-    metrics?.requestStarted(method)
-    const traceId = span === null ? traceIdOf(c.req.header('traceparent')) : span.traceId
-    const tracedLog = traceId === null ? log : withFields(log, { traceId })
-    c.set('log', tracedLog)
-    c.set('traceContext', () => (span?.traceId ? span.contextHeaders() : traceContextOf(c.req.raw.headers)))
-    return () =>
-      whenSent(c, () => {
-        const status = statusOf(c)
-        // The client has left, so the error that ends its request is not sent.
-        if (status === CLIENT_CLOSED_REQUEST) c.set('facts', withoutError(c.get('facts')))
-        const route = routePattern(c)
-        const ms = performance.now() - startedAt
-        metrics?.requestEnded({ method, route, status, ms })
-        span?.end({ method, route, status, error: errorName(c), isServerError: status >= 500 })
-        tracedLog(levelOf(status, isPeriodic(c.req.path)), 'request', {
-          requestId: c.get('requestId'),
-          method,
-          route,
-          status,
-          ms: Math.round(ms),
-          ...withoutStacks(c.get('facts')),
-          ...(concernsOperator(c.error, status) && { cause: causeOf(c.error) }),
-        })
-      })
+export function observe(c: Context<Env>, observers: Observers, span: RequestSpan | null): () => void {
+  const { log, metrics = null, isPeriodic } = observers
+  const startedAt = performance.now() - (c.env?.place?.waitedMs ?? 0)
+  const { method } = c.req
+  metrics?.requestStarted(method)
+  const traceId = span === null ? traceIdOf(c.req.header('traceparent')) : span.traceId
+  const tracedLog = traceId === null ? log : withFields(log, { traceId })
+  c.set('log', tracedLog)
+  c.set('traceContext', () => (span?.traceId ? span.contextHeaders() : traceContextOf(c.req.raw.headers)))
+
+  function end(): void {
+    const status = statusOf(c)
+    // The client has left, so the error that ends its request is not sent.
+    if (status === CLIENT_CLOSED_REQUEST) c.set('facts', withoutError(c.get('facts')))
+    const route = routePattern(c)
+    const ms = performance.now() - startedAt
+    metrics?.requestEnded({ method, route, status, ms })
+    span?.end({ method, route, status, error: errorName(c), isServerError: status >= 500 })
+    tracedLog(levelOf(status, isPeriodic?.(c.req.path) === true), 'request', {
+      requestId: c.get('requestId'),
+      method,
+      route,
+      status,
+      ms: Math.round(ms),
+      ...withoutStacks(c.get('facts')),
+      ...(concernsOperator(c.error, status) && { cause: causeOf(c.error) }),
+    })
   }
+
+  return () => whenSent(c, end)
 }
 
 function withoutError({ error: _, ...facts }: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { SHUTTING_DOWN } from '../domain/model/call.ts'
 import { linkSignals } from '../lib/abort.ts'
-import { whenSent } from './context.ts'
+import { whenResponded, whenSent } from './context.ts'
 import type { Step } from './step.ts'
 
 /**
@@ -42,10 +42,11 @@ export function abortable(openRequests: OpenRequests): Step {
     const remove = openRequests.add(linked)
     c.set('signal', linked.signal)
     c.set('abort', () => linked.abort())
-    return () =>
+    whenResponded(c, () =>
       whenSent(c, () => {
         remove()
         linked.release()
-      })
+      }),
+    )
   }
 }

@@ -6,24 +6,25 @@ import type { Context } from 'hono'
 import type { Env } from './context.ts'
 import { problemResponse } from './errors.ts'
 import { type Observers, observe, type RequestSpan } from './observe.ts'
-import type { Step, StepResult } from './step.ts'
+import type { Step } from './step.ts'
 
 type Handler = (c: Context<Env>) => Response | Promise<Response>
 
 /** The same handler for requests that are observed and pass `steps`, in this order. */
 export function serve(observers: Observers, steps: readonly Step[], handler: Handler): Handler {
-  const begin = observe(observers)
-
   async function handle(c: Context<Env>, span: RequestSpan | null): Promise<Response> {
-    const ends = [begin(c, span)]
+    const acts: (() => void)[] = []
+    c.set('whenResponded', acts)
+    const endObservation = observe(c, observers, span)
     try {
-      const early = runSteps(c, steps, ends)
+      const early = runSteps(c, steps)
       c.res = (early instanceof Promise ? await early : early) ?? (await handler(c))
     } catch (error) {
       c.error = error instanceof Error ? error : new Error('not an Error was thrown', { cause: error })
       c.res = problemResponse(c, c.error)
     }
-    for (const end of ends.reverse()) end()
+    for (const act of acts.reverse()) act()
+    endObservation()
     return c.res
   }
 
@@ -41,21 +42,12 @@ export function serve(observers: Observers, steps: readonly Step[], handler: Han
 function runSteps(
   c: Context<Env>,
   steps: readonly Step[],
-  ends: (() => void)[],
   first = 0,
 ): Response | undefined | Promise<Response | undefined> {
   for (let at = first; at < steps.length; at++) {
-    const result = steps[at]?.(c)
-    if (result instanceof Promise)
-      return result.then((settled) => keepEnd(settled, ends) ?? runSteps(c, steps, ends, at + 1))
-    const response = keepEnd(result, ends)
+    const response = steps[at]?.(c)
+    if (response instanceof Promise) return response.then((settled) => settled ?? runSteps(c, steps, at + 1))
     if (response !== undefined) return response
   }
-  return undefined
-}
-
-function keepEnd(result: StepResult, ends: (() => void)[]): Response | undefined {
-  if (typeof result !== 'function') return result
-  ends.push(result)
   return undefined
 }

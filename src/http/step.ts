@@ -3,11 +3,9 @@ import type { Env } from './context.ts'
 
 /**
  * What happens to a request before its handler. A step rejects the request by throwing a `ServiceError`, or responds to
- * it itself. A function that it returns is called when the response is ready.
+ * it itself. What it takes it gives back with `whenResponded`.
  */
-export type Step = (c: Context<Env>) => StepResult | Promise<StepResult>
-
-export type StepResult = Response | (() => void) | undefined
+export type Step = (c: Context<Env>) => Response | undefined | Promise<Response | undefined>
 
 /** A request without its body. A context of Hono's has it; `shed-load.ts` makes one without a context. */
 export interface RequestHead {

@@ -7,8 +7,7 @@ import type { OpenApiDocument, OperationObject } from '../open-api-document.ts'
 import type { Schema } from '../schemas/schema.ts'
 import { createIdentifiers, identifiersOf } from './identifiers.ts'
 import { isBodyRequired, type Kind, publishTypes, type Typed, type Types } from './operation-types.ts'
-import type { Publication } from './published-schema.ts'
-import { sharesBySize } from './published-schema.ts'
+import { type Publication, sharesBySize } from './published-schema.ts'
 import { type EntryExamples, examplesOfEntry, requestExample, responseExample } from './typed-examples.ts'
 
 // Each takes some two kilobytes.
