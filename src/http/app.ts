@@ -21,7 +21,7 @@ import { forwardHeaders, requestId } from './request-variables.ts'
 import { createRouter } from './router.ts'
 import { serve } from './serve.ts'
 import { createLoadShedder, type LoadShedder } from './shed-load.ts'
-import type { Check, Step } from './step.ts'
+import type { RequestCheck, RequestStep } from './step.ts'
 import { unmatched } from './unmatched.ts'
 
 export interface AppOptions {
@@ -101,13 +101,13 @@ export function createApp(options: AppOptions): App {
 
   const observers = { ...options.observers, isPeriodic: matcherOf(ENDPOINTS.filter(({ isPeriodic }) => isPeriodic)) }
   const isPublic = matcherOf(endpoints.filter(({ access }) => access === null))
-  const checks: Check[] = [
+  const checks: RequestCheck[] = [
     ...(options.loopbackOnly === true ? [requireLoopbackHost] : []),
     rejectCrossSite(options.corsOrigins),
     rejectContentLength(maxBodyBytes),
     ...(options.auth === null ? [] : [except(isPublic, requireToken(options.auth.tokens))]),
   ]
-  const everyRequest: Step[] = [
+  const everyRequest: RequestStep[] = [
     requestId(mount.basePath),
     ...(options.corsOrigins.length > 0 ? [allowOrigins(options.corsOrigins)] : []),
     ...checks,
@@ -117,7 +117,7 @@ export function createApp(options: AppOptions): App {
   const forward = forwarded.length > 0 ? [forwardHeaders(forwarded)] : []
   const keySteps = { taken: [checkIdempotencyKey], rejected: [rejectIdempotencyKey], ignored: [] }
 
-  function stepsOf(endpoint: Endpoint): Step[] {
+  function stepsOf(endpoint: Endpoint): RequestStep[] {
     return [
       ...everyRequest,
       ...(reportsReplays(endpoint) ? [notReplayed] : []),
@@ -163,6 +163,6 @@ function reportsReplays({ responses }: Endpoint): boolean {
 }
 
 /** Preflights have no token either. */
-function except(isPublic: (path: string) => boolean, reject: Check): Check {
+function except(isPublic: (path: string) => boolean, reject: RequestCheck): RequestCheck {
   return (c) => (c.req.method === 'OPTIONS' || isPublic(c.req.path) ? undefined : reject(c))
 }

@@ -1,6 +1,6 @@
 /** Reads request bodies with a limit on size and time, and stops at the first error. */
 import { ServiceError } from '../domain/model/errors.ts'
-import type { Check } from './step.ts'
+import type { RequestCheck } from './step.ts'
 
 export interface BodyLimits {
   maxBytes: number
@@ -9,7 +9,7 @@ export interface BodyLimits {
 }
 
 /** Rejects a request whose Content-Length is over the limit, before any of its body is read. */
-export function rejectContentLength(maxBytes: number): Check {
+export function rejectContentLength(maxBytes: number): RequestCheck {
   return (c) => {
     if (Number(c.req.header('Content-Length')) > maxBytes) throw tooLarge(maxBytes)
   }

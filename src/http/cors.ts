@@ -2,7 +2,7 @@
 import type { Context } from 'hono'
 import type { Env } from './context.ts'
 import { respond } from './response.ts'
-import type { Step } from './step.ts'
+import type { RequestStep } from './step.ts'
 
 const METHODS = 'GET,HEAD,POST,PATCH'
 const EXPOSED =
@@ -15,7 +15,7 @@ export function isAllowedOrigin(origins: readonly string[], origin: string | und
 }
 
 /** Responds to preflights from allowed origins, and lets their pages read every response. */
-export function allowOrigins(origins: readonly string[]): Step {
+export function allowOrigins(origins: readonly string[]): RequestStep {
   return (c) => {
     const origin = c.req.header('Origin')
     Object.assign(c.get('headers'), corsHeaders(origins, origin))

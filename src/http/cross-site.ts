@@ -1,14 +1,14 @@
 /** Protects against cross-site request forgery: a browser may add a stored token, or no token may be required. */
 import { ServiceError } from '../domain/model/errors.ts'
 import { isAllowedOrigin } from './cors.ts'
-import type { Check, RequestHead } from './step.ts'
+import type { RequestCheck, RequestHead } from './step.ts'
 
 /**
  * Rejects requests from pages of other sites, except GET, HEAD and OPTIONS, unless CORS allows the origin.
  *
  * CORS alone does not stop them: browsers send requests without a body before any preflight.
  */
-export function rejectCrossSite(origins: readonly string[]): Check {
+export function rejectCrossSite(origins: readonly string[]): RequestCheck {
   return (c) => {
     const hasEffect = !['GET', 'HEAD', 'OPTIONS'].includes(c.req.method)
     if (hasEffect && isCrossSite(c) && !isAllowedOrigin(origins, c.req.header('Origin'))) {
@@ -50,7 +50,7 @@ const LOOPBACK_HOST = /^(?:(?:[\w-]+\.)*localhost\.?|127(?:\.\d{1,3}){3}|\[::1\]
  *
  * A page whose host name resolves to 127.0.0.1 has the same origin as the service, and could read and write.
  */
-export const requireLoopbackHost: Check = (c) => {
+export const requireLoopbackHost: RequestCheck = (c) => {
   if (!LOOPBACK_HOST.test(hostOf(c))) {
     throw new ServiceError(
       'ForbiddenError',

@@ -12,7 +12,7 @@ import type { RequestHeader, ResponseHeader } from './openapi/headers.ts'
 import type { LinkName } from './openapi/links.ts'
 import type { DescribeCatalog } from './openapi/open-api-document.ts'
 import type { Schema } from './openapi/schemas/schema.ts'
-import { catalogId, execution, handlerName, updateIdInPath } from './path.ts'
+import { catalogInPath, executionInPath, handlerNameInPath, updateIdInPath } from './path.ts'
 import { queryParameters } from './query-parameters.ts'
 
 export interface Endpoint<Path extends string = string, Query = unknown, Body = unknown> extends Description {
@@ -189,16 +189,16 @@ export function toHandler(endpoint: Endpoint, service: Service): (c: Context<Env
       body: () => service.json(c, bodySchema, body),
       call: () => toCall(c),
       get ref() {
-        return execution(c)
+        return executionInPath(c)
       },
       get name() {
-        return handlerName(c)
+        return handlerNameInPath(c)
       },
       get updateId() {
         return updateIdInPath(c)
       },
       get catalog() {
-        return catalogId(c)
+        return catalogInPath(c)
       },
       get file() {
         return c.req.param('file') ?? ''

@@ -2,14 +2,14 @@ import type { Context } from 'hono'
 import { ServiceError } from '../domain/model/errors.ts'
 import type { Env } from './context.ts'
 import { setHeader } from './response.ts'
-import type { Check, Step } from './step.ts'
+import type { RequestCheck, RequestStep } from './step.ts'
 
 const HEADER = 'Idempotency-Key'
 
 const VISIBLE_ASCII = /^[!-~]{1,255}$/
 
 /** Rejects an `Idempotency-Key` that is not valid. */
-export const checkIdempotencyKey: Check = (c) => {
+export const checkIdempotencyKey: RequestCheck = (c) => {
   const key = c.req.header(HEADER)
   if (key !== undefined && !VISIBLE_ASCII.test(key))
     throw new ServiceError('ValidationError', 'The header Idempotency-Key must be 1 to 255 visible ASCII characters')
@@ -17,7 +17,7 @@ export const checkIdempotencyKey: Check = (c) => {
 }
 
 /** Rejects any key: a client that sends it relies on it, and ignoring it could execute a request twice. */
-export const rejectIdempotencyKey: Check = (c) => {
+export const rejectIdempotencyKey: RequestCheck = (c) => {
   if (c.req.header(HEADER) !== undefined)
     throw new ServiceError(
       'NotSupportedError',
@@ -38,7 +38,7 @@ const REPLAYED = 'Idempotency-Replayed'
  * Every response to a start with a key has the header, once the checks of all requests have passed.
  * It is `false` until `reportReplayed` is called.
  */
-export const notReplayed: Step = (c) => {
+export const notReplayed: RequestStep = (c) => {
   if (c.req.header(HEADER) !== undefined) setHeader(c, REPLAYED, 'false')
   return undefined
 }

@@ -22,7 +22,7 @@ export function jsonReader(limits: BodyLimits): ReadJson {
   return async (c, schema, { adviceFor } = {}) => {
     const text = await readBody(c.req.raw, limits)
     const body = text === '' ? {} : plainNumber(parse(text))
-    const valid = validate(schema, body, adviceFor)
+    const valid = validateWith(schema, body, adviceFor)
     // Others may have taken the last places while the body arrived.
     await c.get('takePlace')?.()
     return valid
@@ -30,7 +30,7 @@ export function jsonReader(limits: BodyLimits): ReadJson {
 }
 
 /** The value as the schema returns it. Throws `ValidationError` if the schema rejects it. */
-export function validate<T>(schema: z.ZodMiniType<T>, value: unknown, adviceFor?: ReadOptions['adviceFor']): T {
+export function validateWith<T>(schema: z.ZodMiniType<T>, value: unknown, adviceFor?: ReadOptions['adviceFor']): T {
   const parsed = schema.safeParse(value, { error: typeMessage })
   if (parsed.success) return parsed.data
   throw invalid(parsed.error.issues.flatMap(toIssues), adviceFor?.(value) ?? null)

@@ -4,7 +4,7 @@ import { whenAborted } from '../lib/abort.ts'
 import { type Env, whenResponded } from './context.ts'
 import type { RequestMetrics } from './observe.ts'
 import { createPlaceQueue, type Place, type Turn } from './place-queue.ts'
-import type { Step } from './step.ts'
+import type { RequestStep } from './step.ts'
 
 /**
  * How many requests may be in flight. The others wait for a place, and are rejected if none is free in time, before
@@ -74,7 +74,7 @@ export function createInFlightLimit(max: number, metrics: RequestMetrics | null)
 const KEPT_FOR_BODY_MS = 100
 
 /** Counts each request of a route once, whatever its handler does. Those beyond the limit wait, or are rejected. */
-export function limitInFlight(limit: InFlightLimit): Step {
+export function limitInFlight(limit: InFlightLimit): RequestStep {
   return (c) => {
     const granted = c.env?.place
     if (granted !== undefined) return begin(c, limit, granted)

@@ -1,7 +1,7 @@
 import { SHUTTING_DOWN } from '../domain/model/call.ts'
 import { linkSignals } from '../lib/abort.ts'
 import { whenResponded, whenSent } from './context.ts'
-import type { Step } from './step.ts'
+import type { RequestStep } from './step.ts'
 
 /**
  * The requests that do work and have no complete response yet, so that a server that shuts down can abort all of them.
@@ -36,7 +36,7 @@ export function createOpenRequests(): OpenRequests {
 }
 
 /** Sets `signal`, which aborts when the client disconnects or the server shuts down. */
-export function abortable(openRequests: OpenRequests): Step {
+export function abortable(openRequests: OpenRequests): RequestStep {
   return (c) => {
     const linked = linkSignals(c.req.raw.signal)
     const remove = openRequests.add(linked)

@@ -5,7 +5,7 @@ import { ServiceError } from '../domain/model/errors.ts'
 import type { ExecutionRef } from '../domain/model/execution.ts'
 import { catalogIssue, handlerNameIssue, runIdIssue, updateIdIssue, workflowIdIssue } from '../protocol/names.ts'
 import type { Env } from './context.ts'
-import type { Check } from './step.ts'
+import type { RequestCheck } from './step.ts'
 
 /**
  * The path of a URL with or without scheme and host, still percent-encoded: "%2F" in an id is not a separator,
@@ -37,7 +37,7 @@ export function pathBelow({ basePath, mayBeStripped = false }: Mount): (request:
 }
 
 /** Rejects malformed percent-encoding, which Hono would pass on undecoded. */
-export const decodablePath: Check = (c) => {
+export const decodablePath: RequestCheck = (c) => {
   if (!c.req.path.includes('%')) return
   try {
     decodeURIComponent(c.req.path)
@@ -47,7 +47,7 @@ export const decodablePath: Check = (c) => {
 }
 
 /** The execution named by `/workflow/:id/…` or `/workflow/:id/runs/:rid/…`. */
-export function execution(c: Context): ExecutionRef {
+export function executionInPath(c: Context): ExecutionRef {
   const workflowId = checked('Workflow id', c.req.param('id'), workflowIdIssue)
   const runId = c.req.param('rid')
   if (runId === undefined) return { workflowId }
@@ -55,7 +55,7 @@ export function execution(c: Context): ExecutionRef {
 }
 
 /** The signal, query or update named by `…/:name`. */
-export function handlerName(c: Context): string {
+export function handlerNameInPath(c: Context): string {
   return checked('Handler name', c.req.param('name'), handlerNameIssue)
 }
 
@@ -64,7 +64,7 @@ export function updateIdInPath(c: Context): string {
   return checked('Update id', c.req.param('updateId'), updateIdIssue)
 }
 
-export function catalogId(c: Context): string {
+export function catalogInPath(c: Context): string {
   return checked('Catalog', c.req.param('catalog'), catalogIssue)
 }
 

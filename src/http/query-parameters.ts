@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 import type * as z from 'zod/mini'
 import { ServiceError } from '../domain/model/errors.ts'
 import { toPointer } from '../lib/json-pointer.ts'
-import { validate } from './json.ts'
+import { validateWith } from './json.ts'
 
 /**
  * The parameters as the schema returns them. Parameters that are written `name[key]` become one object. Throws
@@ -19,7 +19,7 @@ export function queryParameters<T>(c: Context, schema: z.ZodMiniType<T>): T {
     else maps.set(map, [...(maps.get(map) ?? []), [key, value]])
   }
   const objects = [...maps].map(([name, pairs]) => [name, toObject(pairs, name)] as const)
-  return validate(schema, toObject([...parameters, ...objects]), adviceFor)
+  return validateWith(schema, toObject([...parameters, ...objects]), adviceFor)
 }
 
 // Names that other APIs have for the same.

@@ -1,9 +1,9 @@
 /** Steps that set variables of the request. */
 import { toRequestId } from './problem.ts'
-import type { Step } from './step.ts'
+import type { RequestStep } from './step.ts'
 
 /** Sets the request id, also as a response header, and the other variables that every response needs. */
-export function requestId(basePath: string): Step {
+export function requestId(basePath: string): RequestStep {
   return (c) => {
     const id = toRequestId(c.req.header('X-Request-Id'))
     c.set('requestId', id)
@@ -14,7 +14,7 @@ export function requestId(basePath: string): Step {
 }
 
 /** Forwards these request headers to workers, as Temporal headers with lower-case names. */
-export function forwardHeaders(names: readonly string[]): Step {
+export function forwardHeaders(names: readonly string[]): RequestStep {
   return (c) => {
     const headers = names.flatMap((name): [string, string][] => {
       const value = c.req.header(name)

@@ -16,7 +16,7 @@ export function lastRunEventId(run: RunRef): string {
   return `${runEventId(run)}/end`
 }
 
-export interface ReadRun {
+export interface LastRead {
   run: RunRef
   /** Whether the client has received the last event. */
   isEnd: boolean
@@ -28,7 +28,7 @@ const RUN_EVENT_ID = new RegExp(`^([^/]+)/(${UUID_PATTERN})(/end)?$`)
  * The run that `Last-Event-ID` names; null without it.
  * Throws `WorkflowNotFoundError` if that is not a run of `expected`.
  */
-export function lastReadRun(c: Context, expected: Partial<ExecutionRef>): ReadRun | null {
+export function lastReadRun(c: Context, expected: Partial<ExecutionRef>): LastRead | null {
   const id = c.req.header('Last-Event-ID') ?? ''
   if (id === '') return null
   const [, encoded = '', runId = '', end] = RUN_EVENT_ID.exec(id) ?? []

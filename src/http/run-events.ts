@@ -6,7 +6,7 @@ import { problemBody } from './errors.ts'
 import { eventStream, type SendEvent } from './events.ts'
 import { ref as schemaOf } from './openapi/schemas/schema.ts'
 import { respond } from './response.ts'
-import { lastRunEventId, type ReadRun, runEventId } from './run-event-id.ts'
+import { type LastRead, lastRunEventId, runEventId } from './run-event-id.ts'
 
 /** The events, with the schemas of their data. */
 export const RUN_EVENTS = {
@@ -18,7 +18,7 @@ export const RUN_EVENTS = {
 
 export interface RunEvents {
   /** The run that a client has reconnected for. */
-  last: ReadRun | null
+  last: LastRead | null
   /** Interval of the comments. */
   commentEveryMs: number
   /** Waits for the result, and says for which run as soon as that is known. */

@@ -6,12 +6,12 @@ import type { Context } from 'hono'
 import type { Env } from './context.ts'
 import { problemResponse } from './errors.ts'
 import { type Observers, observe, type RequestSpan } from './observe.ts'
-import type { Step } from './step.ts'
+import type { RequestStep } from './step.ts'
 
 type Handler = (c: Context<Env>) => Response | Promise<Response>
 
 /** The same handler for requests that are observed and pass `steps`, in this order. */
-export function serve(observers: Observers, steps: readonly Step[], handler: Handler): Handler {
+export function serve(observers: Observers, steps: readonly RequestStep[], handler: Handler): Handler {
   async function handle(c: Context<Env>, span: RequestSpan | null): Promise<Response> {
     const acts: (() => void)[] = []
     c.set('whenResponded', acts)
@@ -41,7 +41,7 @@ export function serve(observers: Observers, steps: readonly Step[], handler: Han
 /** The response of the step that responds, if one does. Only a step that waits makes it a promise. */
 function runSteps(
   c: Context<Env>,
-  steps: readonly Step[],
+  steps: readonly RequestStep[],
   first = 0,
 ): Response | undefined | Promise<Response | undefined> {
   for (let at = first; at < steps.length; at++) {

@@ -10,7 +10,7 @@ import type { Observers } from './observe.ts'
 import type { Place } from './place-queue.ts'
 import { problemHeaders, toRequestId } from './problem.ts'
 import { respondWithoutContext } from './response.ts'
-import type { Check, RequestHead } from './step.ts'
+import type { RequestCheck, RequestHead } from './step.ts'
 
 export interface LoadShedder {
   /** Whether `hold` would hold or reject any request. */
@@ -54,7 +54,7 @@ export interface LoadShedderOptions {
   observers: Observers
   corsOrigins: readonly string[]
   /** What the app checks before it counts a request. It rejects a request itself that does not pass them. */
-  checks: readonly Check[]
+  checks: readonly RequestCheck[]
   /** The path below the base path, as the app routes it. */
   pathOf(request: { url: string }): string
   /**

@@ -5,7 +5,7 @@ import type { Env } from './context.ts'
  * What happens to a request before its handler. A step rejects the request by throwing a `ServiceError`, or responds to
  * it itself. What it takes it gives back with `whenResponded`.
  */
-export type Step = (c: Context<Env>) => Response | undefined | Promise<Response | undefined>
+export type RequestStep = (c: Context<Env>) => Response | undefined | Promise<Response | undefined>
 
 /** A request without its body. A context of Hono's has it; `shed-load.ts` makes one without a context. */
 export interface RequestHead {
@@ -19,4 +19,4 @@ export interface RequestHead {
 }
 
 /** A step that only rejects requests. */
-export type Check = (c: RequestHead) => undefined
+export type RequestCheck = (c: RequestHead) => undefined

@@ -4,7 +4,7 @@ import type { Call } from '../../domain/model/call.ts'
 import type { Env } from '../context.ts'
 import { endpoint, type Service, type SuccessResponse } from '../endpoint.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
-import { ENGINE } from './errors.ts'
+import { ENGINE_ERRORS } from './errors.ts'
 
 const RESPONSES = {
   200: { description: 'The workflows of the catalog', schema: schemaOf('Catalog'), headers: ['ETag'] },
@@ -20,7 +20,7 @@ const ofDefault = endpoint({
   docs: 'catalog',
   headers: ['If-None-Match'],
   responses: RESPONSES,
-  errors: [...ENGINE, 'CatalogNotFoundError', 'PayloadCodecError'],
+  errors: [...ENGINE_ERRORS, 'CatalogNotFoundError', 'PayloadCodecError'],
   takes: 'work',
   key: 'ignored',
   access: 'catalog',
@@ -36,7 +36,7 @@ const ofName = endpoint({
   docs: 'catalog',
   headers: ['If-None-Match'],
   responses: RESPONSES,
-  errors: [...ENGINE, 'CatalogNotFoundError', 'PayloadCodecError'],
+  errors: [...ENGINE_ERRORS, 'CatalogNotFoundError', 'PayloadCodecError'],
   takes: 'work',
   key: 'ignored',
   access: 'catalog',
@@ -53,4 +53,4 @@ async function respondWith(
   return respondCatalog(c, listing.workflows, () => listing)
 }
 
-export const catalogs = [ofDefault, ofName]
+export const catalogEndpoints = [ofDefault, ofName]

@@ -4,7 +4,7 @@ import { isObject } from '../../lib/is-object.ts'
 import { endpoint, type RequestBody } from '../endpoint.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { jsonResponse } from '../response.ts'
-import { BODY, OF_RUN } from './errors.ts'
+import { BODY_ERRORS, RUN_ERRORS } from './errors.ts'
 import { jsonForms, optional } from './fields/json-forms.ts'
 import { requiredText, text } from './fields/names.ts'
 
@@ -52,7 +52,7 @@ const stop = endpoint({
   responses: {
     200: { description: 'Cancellation was requested, or the run was closed already', schema: schemaOf('StoppedRun') },
   },
-  errors: [...OF_RUN, ...BODY],
+  errors: [...RUN_ERRORS, ...BODY_ERRORS],
   takes: 'work',
   key: 'rejected',
   access: 'stop',
@@ -72,7 +72,7 @@ const terminate = endpoint({
   docs: 'terminate',
   body: controlRequest,
   responses: { 200: { description: 'The run has ended', schema: schemaOf('TerminatedRun') } },
-  errors: [...OF_RUN, ...BODY, 'WorkflowNotRunningError'],
+  errors: [...RUN_ERRORS, ...BODY_ERRORS, 'WorkflowNotRunningError'],
   takes: 'work',
   key: 'rejected',
   access: 'terminate',
@@ -92,7 +92,7 @@ const pause = endpoint({
   docs: 'pause',
   body: controlRequest,
   responses: { 200: { description: 'The run is paused', schema: schemaOf('PausedRun') } },
-  errors: [...OF_RUN, ...BODY, 'WorkflowNotRunningError', 'WorkflowNotReadyError'],
+  errors: [...RUN_ERRORS, ...BODY_ERRORS, 'WorkflowNotRunningError', 'WorkflowNotReadyError'],
   takes: 'work',
   key: 'rejected',
   access: 'pause',
@@ -112,7 +112,7 @@ const unpause = endpoint({
   docs: 'pause',
   body: controlRequest,
   responses: { 200: { description: 'The run is not paused', schema: schemaOf('PausedRun') } },
-  errors: [...OF_RUN, ...BODY, 'WorkflowNotRunningError', 'WorkflowNotReadyError'],
+  errors: [...RUN_ERRORS, ...BODY_ERRORS, 'WorkflowNotRunningError', 'WorkflowNotReadyError'],
   takes: 'work',
   key: 'rejected',
   access: 'pause',
@@ -132,7 +132,7 @@ const reset = endpoint({
   docs: 'reset',
   body: { name: 'ResetRequest', schema: resetRequest, isRequired: true },
   responses: { 200: { description: 'The new run', schema: schemaOf('ResetRun'), links: ['getWorkflowResult'] } },
-  errors: [...OF_RUN, ...BODY, 'StepNotFoundError', 'StepNotCompletedError'],
+  errors: [...RUN_ERRORS, ...BODY_ERRORS, 'StepNotFoundError', 'StepNotCompletedError'],
   takes: 'work',
   key: 'rejected',
   access: 'reset',
@@ -144,4 +144,4 @@ const reset = endpoint({
   },
 })
 
-export const control = [stop, terminate, pause, unpause, reset]
+export const controlEndpoints = [stop, terminate, pause, unpause, reset]

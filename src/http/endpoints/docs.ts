@@ -122,4 +122,4 @@ const pageFile = endpoint({
   handle: ({ c, file }, { respondDocsFile }) => (file === PAGE ? notFound(c) : respondDocsFile(c, file)),
 })
 
-export const docs = [page, pageFile]
+export const docsEndpoints = [page, pageFile]

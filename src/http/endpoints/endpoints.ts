@@ -1,33 +1,33 @@
 import { type Endpoint, withPinned } from '../endpoint.ts'
-import { catalogs } from './catalog.ts'
-import { control } from './control.ts'
-import { docs } from './docs.ts'
-import { history } from './history.ts'
-import { inspect } from './inspect.ts'
-import { messages } from './messages.ts'
-import { openApi } from './openapi.ts'
-import { result } from './result.ts'
-import { run } from './run.ts'
-import { runs } from './runs.ts'
-import { service } from './service.ts'
-import { start } from './start.ts'
-import { withStart } from './with-start.ts'
+import { catalogEndpoints } from './catalog.ts'
+import { controlEndpoints } from './control.ts'
+import { docsEndpoints } from './docs.ts'
+import { historyEndpoints } from './history.ts'
+import { inspectEndpoints } from './inspect.ts'
+import { messageEndpoints } from './messages.ts'
+import { openApiEndpoint } from './openapi.ts'
+import { resultEndpoint } from './result.ts'
+import { runEndpoint } from './run.ts'
+import { listEndpoints } from './runs.ts'
+import { serviceEndpoints } from './service.ts'
+import { startEndpoints } from './start.ts'
+import { withStartEndpoints } from './with-start.ts'
 
 const DECLARED: readonly Endpoint[] = [
-  run,
-  ...start,
-  ...withStart,
+  runEndpoint,
+  ...startEndpoints,
+  ...withStartEndpoints,
   // Before those of runs, whose ids could have these names.
-  ...catalogs,
-  ...runs,
-  ...inspect,
-  result,
-  ...history,
-  ...messages,
-  ...control,
-  openApi,
-  ...service,
-  ...docs,
+  ...catalogEndpoints,
+  ...listEndpoints,
+  ...inspectEndpoints,
+  resultEndpoint,
+  ...historyEndpoints,
+  ...messageEndpoints,
+  ...controlEndpoints,
+  openApiEndpoint,
+  ...serviceEndpoints,
+  ...docsEndpoints,
 ]
 
 /** Every endpoint, with those of pinned runs, in the order in which requests are matched. */

@@ -2,7 +2,7 @@
 import type { ErrorName } from '../../domain/model/errors.ts'
 
 /** A request that calls the engine. */
-export const ENGINE: readonly ErrorName[] = [
+export const ENGINE_ERRORS: readonly ErrorName[] = [
   'OverloadedError',
   'ResourceExhaustedError',
   'NotSupportedError',
@@ -11,15 +11,15 @@ export const ENGINE: readonly ErrorName[] = [
 ]
 
 /** A request about one workflow. */
-export const OF_RUN: readonly ErrorName[] = [...ENGINE, 'WorkflowNotFoundError', 'PayloadCodecError']
+export const RUN_ERRORS: readonly ErrorName[] = [...ENGINE_ERRORS, 'WorkflowNotFoundError', 'PayloadCodecError']
 
 /** A request with a body. */
-export const BODY: readonly ErrorName[] = ['UnsupportedMediaTypeError']
+export const BODY_ERRORS: readonly ErrorName[] = ['UnsupportedMediaTypeError']
 
 /** A request that starts a workflow. */
-export const START: readonly ErrorName[] = [
-  ...ENGINE,
-  ...BODY,
+export const START_ERRORS: readonly ErrorName[] = [
+  ...ENGINE_ERRORS,
+  ...BODY_ERRORS,
   'WorkflowNotFoundError',
   'WorkflowAlreadyStartedError',
   'IdempotencyKeyReusedError',

@@ -11,12 +11,12 @@ import { problemBody } from '../errors.ts'
 import { eventStream, type SendEvent } from '../events.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { jsonResponse, respond } from '../response.ts'
-import { OF_RUN } from './errors.ts'
+import { RUN_ERRORS } from './errors.ts'
 import { optional } from './fields/json-forms.ts'
-import { DEFAULT_PAGE_SIZE, flag, MAX_WAIT_MS, pageParameters, queryDuration } from './fields/query-values.ts'
+import { DEFAULT_PAGE_SIZE, MAX_WAIT_MS, pageParameters, queryDuration, queryFlag } from './fields/query-values.ts'
 
 const includePayloads = optional(
-  flag,
+  queryFlag,
   'False leaves out arguments, results, memos, headers and search attributes. Default true',
 )
 
@@ -36,7 +36,7 @@ const page = endpoint({
     includePayloads,
   }),
   responses: { 200: { description: 'A page of events', schema: schemaOf('HistoryPage'), links: ['nextEvents'] } },
-  errors: [...OF_RUN, 'InvalidPageTokenError'],
+  errors: [...RUN_ERRORS, 'InvalidPageTokenError'],
   takes: 'wait',
   key: 'ignored',
   access: 'read',
@@ -68,7 +68,7 @@ const stream = endpoint({
     },
     204: { description: 'The run is closed, and the client has received its last event already' },
   },
-  errors: OF_RUN,
+  errors: RUN_ERRORS,
   takes: 'wait',
   key: 'ignored',
   access: 'read',
@@ -84,7 +84,7 @@ const stream = endpoint({
   },
 })
 
-export const history = [page, stream]
+export const historyEndpoints = [page, stream]
 
 const EVENT_ID = new RegExp(`^(\\d{1,15})(?:@(${UUID_PATTERN}))?$`)
 

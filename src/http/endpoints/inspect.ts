@@ -2,7 +2,7 @@
 import { endpoint } from '../endpoint.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { jsonResponse } from '../response.ts'
-import { OF_RUN } from './errors.ts'
+import { RUN_ERRORS } from './errors.ts'
 
 const status = endpoint({
   method: 'get',
@@ -12,7 +12,7 @@ const status = endpoint({
   summary: "Get the workflow's status",
   docs: 'status',
   responses: { 200: { description: 'The run', schema: schemaOf('WorkflowStatus') } },
-  errors: OF_RUN,
+  errors: RUN_ERRORS,
   takes: 'work',
   key: 'ignored',
   access: 'read',
@@ -27,7 +27,7 @@ const explain = endpoint({
   summary: 'Find out what the run is waiting for, and what to do about it',
   docs: 'explain',
   responses: { 200: { description: 'Why the run does not move', schema: schemaOf('Explanation') } },
-  errors: OF_RUN,
+  errors: RUN_ERRORS,
   takes: 'work',
   key: 'ignored',
   access: 'read',
@@ -42,7 +42,7 @@ const input = endpoint({
   summary: 'Get its arguments',
   docs: 'input',
   responses: { 200: { description: 'The arguments of the run', schema: schemaOf('RunInput') } },
-  errors: OF_RUN,
+  errors: RUN_ERRORS,
   takes: 'work',
   key: 'ignored',
   access: 'read',
@@ -57,11 +57,11 @@ const trace = endpoint({
   summary: 'Get the steps of a run as a tree',
   docs: 'trace-log',
   responses: { 200: { description: 'The trace', schema: schemaOf('Trace') } },
-  errors: [...OF_RUN, 'TraceNotAvailableError'],
+  errors: [...RUN_ERRORS, 'TraceNotAvailableError'],
   takes: 'work',
   key: 'ignored',
   access: 'read',
   handle: async ({ c, ref, call }, { workflows }) => jsonResponse(c, await workflows.trace(ref, call())),
 })
 
-export const inspect = [status, explain, input, trace]
+export const inspectEndpoints = [status, explain, input, trace]

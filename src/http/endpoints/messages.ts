@@ -14,7 +14,7 @@ import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { updatePath } from '../path.ts'
 import { type AsyncPreference, asyncPreference, preferenceApplied } from '../prefer.ts'
 import { jsonResponse, setHeader, withWarnings } from '../response.ts'
-import { BODY, OF_RUN } from './errors.ts'
+import { BODY_ERRORS, RUN_ERRORS } from './errors.ts'
 import { argumentFields, NOT_BOTH_ARGUMENTS, payloadOrArgs, toArguments } from './fields/handler-arguments.ts'
 import { jsonForms, optional } from './fields/json-forms.ts'
 import { headersField } from './fields/json-object.ts'
@@ -62,8 +62,8 @@ const query = endpoint({
     200: { description: "The handler's result", schema: HANDLER_RESULT, headers: ['Portico-Output-Warning'] },
   },
   errors: [
-    ...OF_RUN,
-    ...BODY,
+    ...RUN_ERRORS,
+    ...BODY_ERRORS,
     'HandlerNotFoundError',
     'QueryFailedError',
     'WorkflowNotReadyError',
@@ -101,8 +101,8 @@ const update = endpoint({
     },
   },
   errors: [
-    ...OF_RUN,
-    ...BODY,
+    ...RUN_ERRORS,
+    ...BODY_ERRORS,
     'HandlerNotFoundError',
     'IdempotencyKeyReusedError',
     'UpdateNotFoundError',
@@ -177,7 +177,7 @@ const updateState = endpoint({
     202: { description: 'The update has not completed yet', schema: schemaOf('PendingUpdate') },
   },
   errors: [
-    ...OF_RUN,
+    ...RUN_ERRORS,
     'UpdateNotFoundError',
     'UpdateFailedError',
     'WorkflowNotRunningError',
@@ -216,7 +216,7 @@ const signal = endpoint({
       headers: ['Portico-Warning'],
     },
   },
-  errors: [...OF_RUN, ...BODY, 'IdempotencyKeyReusedError', 'WorkflowNotRunningError'],
+  errors: [...RUN_ERRORS, ...BODY_ERRORS, 'IdempotencyKeyReusedError', 'WorkflowNotRunningError'],
   takes: 'work',
   key: 'taken',
   access: 'signal',
@@ -228,4 +228,4 @@ const signal = endpoint({
   },
 })
 
-export const messages = [query, update, updateState, signal]
+export const messageEndpoints = [query, update, updateState, signal]

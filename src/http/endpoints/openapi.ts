@@ -4,7 +4,7 @@ import { ServiceError } from '../../domain/model/errors.ts'
 import { endpoint } from '../endpoint.ts'
 import type { DescribedCatalog } from '../openapi/open-api-document.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
-import { ENGINE } from './errors.ts'
+import { ENGINE_ERRORS } from './errors.ts'
 import { optional } from './fields/json-forms.ts'
 import { catalogName } from './fields/names.ts'
 
@@ -12,7 +12,7 @@ import { catalogName } from './fields/names.ts'
 const notPublished: object = {}
 const unavailable: object = {}
 
-export const openApi = endpoint({
+export const openApiEndpoint = endpoint({
   method: 'get',
   path: '/openapi.json',
   id: 'getOpenApi',
@@ -27,7 +27,7 @@ export const openApi = endpoint({
     200: { description: 'The document', schema: schemaOf('OpenApi'), headers: ['ETag'] },
     304: { description: 'The client has the document already', headers: ['ETag'] },
   },
-  errors: [...ENGINE, 'CatalogNotFoundError', 'PayloadCodecError'],
+  errors: [...ENGINE_ERRORS, 'CatalogNotFoundError', 'PayloadCodecError'],
   takes: 'work',
   key: 'ignored',
   access: 'catalog',

@@ -7,13 +7,13 @@ import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { bodyParameter, OUTPUT_ALONE, OUTPUT_HEADERS, resultResponder } from '../output-body.ts'
 import { lastReadRun } from '../run-event-id.ts'
 import { RUN_EVENTS, type RunEvents, runEvents } from '../run-events.ts'
-import { OF_RUN } from './errors.ts'
+import { RUN_ERRORS } from './errors.ts'
 import { optional } from './fields/json-forms.ts'
 import { queryDuration } from './fields/query-values.ts'
 
 const DEFAULT_STREAM_MS = 300_000
 
-export const result = endpoint({
+export const resultEndpoint = endpoint({
   method: 'get',
   path: '/workflow/:id/result',
   id: 'getWorkflowResult',
@@ -39,7 +39,7 @@ export const result = endpoint({
     },
     204: { description: 'The client has received the last event already' },
   },
-  errors: [...OF_RUN, 'WorkflowExecutionTimedOutError', 'WorkflowNotCompletedError', 'WorkflowFailedError'],
+  errors: [...RUN_ERRORS, 'WorkflowExecutionTimedOutError', 'WorkflowNotCompletedError', 'WorkflowFailedError'],
   takes: 'wait',
   key: 'ignored',
   access: 'read',

@@ -17,15 +17,15 @@ import { bodyParameter, OUTPUT_ALONE, OUTPUT_HEADERS, resultResponder } from '..
 import { resultPath } from '../path.ts'
 import { type AsyncPreference, asyncPreference, preferenceApplied } from '../prefer.ts'
 import { jsonResponse, setHeader } from '../response.ts'
-import { lastReadRun, type ReadRun } from '../run-event-id.ts'
+import { type LastRead, lastReadRun } from '../run-event-id.ts'
 import { RUN_EVENTS, runEvents } from '../run-events.ts'
-import { START } from './errors.ts'
+import { START_ERRORS } from './errors.ts'
 import { startCommand, startRequest } from './fields/start-fields.ts'
 import { mayFindRun, reportRun, START_HEADERS, startNow } from './start.ts'
 
 const DEFAULT_TIMEOUT_MS = 30_000
 
-export const run = endpoint({
+export const runEndpoint = endpoint({
   method: 'post',
   path: '/workflow/run',
   id: 'runWorkflow',
@@ -52,7 +52,7 @@ export const run = endpoint({
     },
     204: { description: 'The client has received the last event already', headers: START_HEADERS },
   },
-  errors: [...START, 'WorkflowExecutionTimedOutError', 'WorkflowFailedError'],
+  errors: [...START_ERRORS, 'WorkflowExecutionTimedOutError', 'WorkflowFailedError'],
   takes: 'wait',
   key: 'taken',
   access: 'start',
@@ -79,7 +79,7 @@ interface AwaitedRun {
   service: Service
   call: () => Call
   command: StartCommand
-  last: ReadRun | null
+  last: LastRead | null
 }
 
 function resultOf(

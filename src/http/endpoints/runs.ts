@@ -8,7 +8,7 @@ import { endpoint } from '../endpoint.ts'
 import { LISTED_RUN_LINKS } from '../openapi/links.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { jsonResponse } from '../response.ts'
-import { ENGINE } from './errors.ts'
+import { ENGINE_ERRORS } from './errors.ts'
 import { jsonForms, optional } from './fields/json-forms.ts'
 import { CATALOG_FILTER_FORM, FILTER_FORM, WORKFLOW_FILTER_FORM } from './fields/names.ts'
 import { DEFAULT_PAGE_SIZE, pageParameters } from './fields/query-values.ts'
@@ -56,7 +56,7 @@ const list = endpoint({
       links: [...LISTED_RUN_LINKS, 'nextRuns'],
     },
   },
-  errors: [...ENGINE, 'InvalidPageTokenError'],
+  errors: [...ENGINE_ERRORS, 'InvalidPageTokenError'],
   takes: 'work',
   key: 'ignored',
   access: 'list',
@@ -79,7 +79,7 @@ const count = endpoint({
     groupBy: optional(z.literal('status', { error: 'must be status' }), 'Count by status, too'),
   }),
   responses: { 200: { description: 'The number of runs', schema: schemaOf('RunCount') } },
-  errors: ENGINE,
+  errors: ENGINE_ERRORS,
   takes: 'work',
   key: 'ignored',
   access: 'list',
@@ -94,4 +94,4 @@ function toListed({ workflowId, runId, workflowName, ...run }: ListedRun) {
   return { workflowId, runId, workflowName, workflowType: workflowName, ...run }
 }
 
-export const runs = [list, count]
+export const listEndpoints = [list, count]

@@ -91,4 +91,4 @@ export function metricsResponse(c: Context<Env>, read: (() => string) | null): R
   return respond(c, read(), 200, { 'Content-Type': PROMETHEUS_TEXT })
 }
 
-export const service = [capabilities, health, ready, metrics]
+export const serviceEndpoints = [capabilities, health, ready, metrics]

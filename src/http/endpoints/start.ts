@@ -12,7 +12,7 @@ import { WORKFLOW_LINKS } from '../openapi/links.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { resultPath } from '../path.ts'
 import { jsonResponse, setHeader } from '../response.ts'
-import { BODY, ENGINE, START } from './errors.ts'
+import { BODY_ERRORS, ENGINE_ERRORS, START_ERRORS } from './errors.ts'
 import { startCommand, startRequest } from './fields/start-fields.ts'
 
 /** The headers of responses to what starts a workflow. */
@@ -23,7 +23,7 @@ export const START_HEADERS: readonly ResponseHeader[] = [
   'Link',
 ]
 
-const startOnly = endpoint({
+const start = endpoint({
   method: 'post',
   path: '/workflow/start',
   id: 'startWorkflow',
@@ -40,7 +40,7 @@ const startOnly = endpoint({
       links: WORKFLOW_LINKS,
     },
   },
-  errors: START,
+  errors: START_ERRORS,
   takes: 'work',
   key: 'taken',
   access: 'start',
@@ -66,7 +66,13 @@ const validate = endpoint({
       headers: ['Deprecation', 'Link'],
     },
   },
-  errors: [...ENGINE, ...BODY, 'UnsupportedWorkflowError', 'CatalogNotAvailableError', 'PayloadCodecError'],
+  errors: [
+    ...ENGINE_ERRORS,
+    ...BODY_ERRORS,
+    'UnsupportedWorkflowError',
+    'CatalogNotAvailableError',
+    'PayloadCodecError',
+  ],
   takes: 'work',
   key: 'taken',
   access: 'start',
@@ -77,7 +83,7 @@ const validate = endpoint({
   },
 })
 
-export const start = [startOnly, validate]
+export const startEndpoints = [start, validate]
 
 /** Starts the workflow, and returns the body of the response. */
 export async function startNow(

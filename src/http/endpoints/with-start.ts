@@ -9,7 +9,7 @@ import { WORKFLOW_LINKS } from '../openapi/links.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { resultPath } from '../path.ts'
 import { jsonResponse, setHeader, withWarnings } from '../response.ts'
-import { START } from './errors.ts'
+import { START_ERRORS } from './errors.ts'
 import { argumentFields, NOT_BOTH_ARGUMENTS, payloadOrArgs, toArguments } from './fields/handler-arguments.ts'
 import { jsonForms, optional } from './fields/json-forms.ts'
 import {
@@ -44,7 +44,7 @@ const signalWithStart = endpoint({
       links: WORKFLOW_LINKS,
     },
   },
-  errors: [...START, 'WorkflowNotRunningError'],
+  errors: [...START_ERRORS, 'WorkflowNotRunningError'],
   takes: 'work',
   key: 'taken',
   access: 'start',
@@ -81,7 +81,7 @@ const updateWithStart = endpoint({
     },
   },
   errors: [
-    ...START,
+    ...START_ERRORS,
     'HandlerNotFoundError',
     'WorkflowNotRunningError',
     'WorkflowNotReadyError',
@@ -101,7 +101,7 @@ const updateWithStart = endpoint({
   },
 })
 
-export const withStart = [signalWithStart, updateWithStart]
+export const withStartEndpoints = [signalWithStart, updateWithStart]
 
 function requestOf(maxTimeoutMs: number) {
   return z

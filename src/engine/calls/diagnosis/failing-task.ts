@@ -27,7 +27,7 @@ export function toFailingTask(
         problem(call) {
           const bounded = atMost(call, TIMEOUT_MS.failingTask)
           const readEvents = async () => (await readLast(context, run, bounded, { maximumPageSize: PAGE_SIZE })).events
-          return toProblem(context, attempt, bounded, readEvents)
+          return toTaskProblem(context, attempt, bounded, readEvents)
         },
       }
 }
@@ -36,7 +36,7 @@ export function toFailingTask(
  * Finds the failure in the last events of the history, the only place that has it. The log gets the failure with its
  * causes. Never rejects.
  */
-export async function toProblem(
+export async function toTaskProblem(
   context: EngineContext,
   attempt: number,
   call: Call,

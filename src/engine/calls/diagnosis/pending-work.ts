@@ -11,7 +11,7 @@ import { toDate, toEpochMs } from '../../../temporal/time.ts'
 import { type EngineContext, executionIds } from '../../context.ts'
 import { toServiceError } from '../../errors.ts'
 import { readLast } from '../history-pages.ts'
-import { toProblem } from './failing-task.ts'
+import { toTaskProblem } from './failing-task.ts'
 
 type Described = temporal.api.workflowservice.v1.IDescribeWorkflowExecutionResponse
 
@@ -50,7 +50,7 @@ export async function readPendingWork(
             startedAt: toDate(pendingWorkflowTask.startedTime),
           }
         : null,
-      problem: attempt < 2 ? null : await toProblem(context, attempt, call, async () => events),
+      problem: attempt < 2 ? null : await toTaskProblem(context, attempt, call, async () => events),
       activities: await Promise.all(mostTried(pendingActivities ?? []).map((one) => toActivity(context, one, call))),
       children: (pendingChildren ?? []).slice(0, MAX_LISTED).map((child) => ({
         childWorkflowId: child.workflowId ?? '',

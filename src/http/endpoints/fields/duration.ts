@@ -8,7 +8,7 @@ export const DURATION_PATTERN = '[0-9]{1,15}(?:\\.[0-9]{1,15})? ?(?:ms|s|m|h|d)'
 const NOT_ZERO = '(?![0.]+ ?[a-z])'
 
 /** Accepts a number of milliseconds, or a string with a unit, and returns milliseconds. */
-export function duration(maxMs: number) {
+export function durationField(maxMs: number) {
   const message = `must be a number of milliseconds or a duration like "30s", greater than 0 and at most ${maxMs} ms`
   return z
     .transform((input, { issues }): number => {

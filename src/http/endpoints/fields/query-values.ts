@@ -17,7 +17,7 @@ export function queryInteger(min: number, max: number) {
     .register(jsonForms, { type: 'integer', minimum: min, maximum: max })
 }
 
-export const flag = z
+export const queryFlag = z
   .pipe(
     z.enum(['true', 'false'], { error: 'must be true or false' }),
     z.transform((text) => text === 'true'),

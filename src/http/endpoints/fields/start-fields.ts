@@ -7,7 +7,7 @@ import { docsUrl } from '../../docs-url.ts'
 import type { RequestBody } from '../../endpoint.ts'
 import { idempotencyKey } from '../../idempotency-key.ts'
 import { setHeader } from '../../response.ts'
-import { duration } from './duration.ts'
+import { durationField } from './duration.ts'
 import { jsonForms, optional } from './json-forms.ts'
 import { catalogName, workflowId, workflowName } from './names.ts'
 import { compatibleOptions, OPTION_CONFLICTS } from './option-conflicts.ts'
@@ -25,7 +25,7 @@ export function startFields(maxTimeoutMs: number, listKey: ListKey) {
     catalog: optional(catalogName, 'Task queue of the workers that execute the workflow. Default: that of the service'),
     taskQueue: optional(catalogName, 'Deprecated name of `catalog`, which takes precedence'),
     timeout: optional(
-      duration(maxTimeoutMs),
+      durationField(maxTimeoutMs),
       'How long to wait for the result: milliseconds, or a duration such as `30s`. Default 30 s',
     ),
     ...optionFields,

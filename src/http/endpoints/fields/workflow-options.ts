@@ -11,7 +11,7 @@ import { isObject } from '../../../lib/is-object.ts'
 import { checkedString } from '../../../protocol/checked-string.ts'
 import { characterIssue } from '../../../protocol/names.ts'
 import { chosenSchema } from './chosen-schema.ts'
-import { duration } from './duration.ts'
+import { durationField } from './duration.ts'
 import { jsonForms, optional } from './json-forms.ts'
 import { headersField, jsonObject, memo, validKeys } from './json-object.ts'
 import { requiredText, text } from './names.ts'
@@ -25,7 +25,7 @@ const MAX_INT32 = 2_147_483_647
 // The engine's limit.
 const MAX_FAIRNESS_KEY_BYTES = 64
 
-const interval = duration(MAX_MS)
+const interval = durationField(MAX_MS)
 
 function oneOf<const Values extends readonly string[]>(values: Values) {
   return z.enum(values, { error: `must be one of ${values.join(', ')}` })
@@ -92,7 +92,7 @@ export const optionFields = {
   executionTimeout: optional(interval, 'Limit for the whole chain of runs: milliseconds, or a duration such as `30s`'),
   runTimeout: optional(interval, 'Limit for each run: milliseconds, or a duration such as `30s`'),
   taskTimeout: optional(
-    duration(MAX_TASK_TIMEOUT_MS),
+    durationField(MAX_TASK_TIMEOUT_MS),
     'Limit for a workflow task: milliseconds, or a duration such as `30s`',
   ),
   retry: optional(retry, 'Retry policy of the workflow'),

@@ -6,7 +6,7 @@ import { linkToWorkflow } from '../links.ts'
 import type { OpenApiDocument, OperationObject } from '../open-api-document.ts'
 import type { Schema } from '../schemas/schema.ts'
 import { createIdentifiers, identifiersOf } from './identifiers.ts'
-import { isBodyRequired, type Kind, publishTypes, type Typed, type Types } from './operation-types.ts'
+import { isBodyRequired, type OperationKind, publishTypes, type Typed, type Types } from './operation-types.ts'
 import { type Publication, sharesBySize } from './published-schema.ts'
 import { type EntryExamples, examplesOfEntry, requestExample, responseExample } from './typed-examples.ts'
 
@@ -29,7 +29,7 @@ export interface CatalogOperations {
 
 export interface GeneralOperations {
   /** The general operation for each kind, as the document has it. */
-  of(kind: Kind): OperationObject
+  of(kind: OperationKind): OperationObject
   operationIds: readonly string[]
   /** What generators make types of. */
   typeNames: readonly string[]
@@ -87,7 +87,7 @@ export async function catalogOperations(
 function typedOf(entry: CatalogEntry): Typed[] {
   const workflow = entry.name
   const own = (['run', 'start'] as const).map((kind) => ({ kind, workflow, handler: null, entry }))
-  const ofKind = (kind: Kind, handlers: readonly HandlerEntry[]) =>
+  const ofKind = (kind: OperationKind, handlers: readonly HandlerEntry[]) =>
     handlers
       .filter(({ name }) => isSendable(name))
       .map((handler) => ({ kind, workflow, handler: handler.name, entry: handler }))

@@ -4,11 +4,11 @@ import { described, ref, type Schema } from '../schemas/schema.ts'
 import { workflowResult } from '../schemas/workflow-result.ts'
 import { NOTHING, type Publication, publishSchema } from './published-schema.ts'
 
-export type Kind = 'run' | 'start' | 'signal' | 'query' | 'update'
+export type OperationKind = 'run' | 'start' | 'signal' | 'query' | 'update'
 
 /** An operation of a workflow, or of one of its handlers. */
 export interface Typed {
-  kind: Kind
+  kind: OperationKind
   workflow: string
   handler: string | null
   entry: HandlerEntry
