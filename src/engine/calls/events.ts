@@ -1,3 +1,10 @@
+/**
+ * Reads a run's history, and waits at its end. A position is in one of two states:
+ *
+ * - within the history: `live` is null, and `page` is the engine's page with the next event;
+ * - at the end: `live` is for polls for the next event. `page` is still the last page, which gets that event too: it is
+ *   read instead of a poll while no slot for a poll is free.
+ */
 import { invalidPageToken } from '../../domain/inspect/page-token.ts'
 import { type Call, withTimeout } from '../../domain/model/call.ts'
 import type { EventPage, EventsRequest, HistoryPosition } from '../../domain/model/history-page.ts'
@@ -65,13 +72,11 @@ async function readNow({ context, run, maxEvents }: Reader, from: HistoryPositio
   while (true) {
     const request = { maximumPageSize: maxEvents, ...toToken(page) }
     const { events, nextPageToken } = await readPage(context, run, call, request)
-    const found = select(events, from, maxEvents, {
-      page,
-      nextPage: nextPageToken && toBase64(nextPageToken),
-      live: null,
-    })
-    if (found.events.length > 0 || nextPageToken === null) return found
-    page = found.next.page
+    const nextPage = nextPageToken && toBase64(nextPageToken)
+    // The last page is read again from its start, because it may get more events.
+    const found = select(events, { ...from, page }, maxEvents, { page: nextPage ?? page, live: null })
+    if (found.events.length > 0 || nextPage === null) return found
+    page = nextPage
   }
 }
 
@@ -96,26 +101,24 @@ async function pollOnce({ context, run, maxEvents }: Reader, from: HistoryPositi
   const nextLive = nextPageToken && toBase64(nextPageToken)
   // A paused run has no token. Its polls are answered at once, as are those that find nothing but a pending task.
   const isRepeated = nextLive === null || (live !== null && events.length > 0)
-  return { ...select(events, from, maxEvents, { page, nextPage: null, live: nextLive }), isRepeated }
+  return { ...select(events, from, maxEvents, { page, live: nextLive }), isRepeated }
 }
 
-/** The events after the position, and the position after them. The engine's pages may be larger than requested. */
+/**
+ * The first events after the position. The engine's pages may be larger than requested: `afterAll` is where the reader
+ * continues if no event is left over.
+ */
 function select(
   read: readonly HistoryEvent[],
-  { after }: HistoryPosition,
+  { after, page }: HistoryPosition,
   maxEvents: number,
-  { page, nextPage, live }: { page: string | null; nextPage: string | null; live: string | null },
+  afterAll: Pick<HistoryPosition, 'page' | 'live'>,
 ): Found {
   const newer = read.filter((event) => Number(event.eventId) > after && isRecorded(event))
   const events = newer.slice(0, maxEvents)
   const isPart = events.length < newer.length
-  const next = {
-    after: Number(events.at(-1)?.eventId ?? after),
-    // The last page is read again from its start, because it may get more events.
-    page: isPart ? page : (nextPage ?? page),
-    live: isPart ? null : live,
-  }
-  return { events, next }
+  const next = isPart ? { page, live: null } : afterAll
+  return { events, next: { after: Number(events.at(-1)?.eventId ?? after), ...next } }
 }
 
 /**

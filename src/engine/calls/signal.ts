@@ -22,13 +22,13 @@ export async function signal(
     // All attempts share it: a run accepts the signal once, even if several of them arrive.
     requestId,
   }
-  const { link } = await onOpenRun(
-    context,
-    ref,
-    { kind: 'write', details: executionIds(ref) },
-    call,
-    ({ retryOnSameRun }) =>
-      context.rpc('signalWorkflowExecution', request, call, { onLostResponse: retryOnSameRun(request, call) }),
+  const { link } = await onOpenRun(context, ref, { kind: 'write', details: executionIds(ref) }, call, (attempts) =>
+    context.rpc('signalWorkflowExecution', request, call, {
+      async onLostResponse(lost) {
+        const pinned = await attempts.pinAfterLoss(lost, call)
+        return { retryRequest: { ...request, workflowExecution: toExecution(pinned) } }
+      },
+    }),
   )
   return { runId: link?.workflowEvent?.runId || ref.runId || null }
 }

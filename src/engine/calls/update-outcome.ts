@@ -49,79 +49,85 @@ export function toRequest({ updateId, message: { name }, args, header }: Update)
 }
 
 /** Sends the update until it has completed, and returns its result. If it was `sent` before, `ref` must be pinned. */
-export async function outcomeOf(
+export async function untilCompleted(
   context: EngineContext,
   update: Update,
   call: Call,
   sent?: SentUpdate,
 ): Promise<unknown> {
-  return (await sendUntil(COMPLETED, context, update, call, sent)).result
+  const sending: Sending = { update, mayBeAdmitted: sent !== undefined }
+  try {
+    for (let known = sent?.response ?? null; ; known = null) {
+      const response = await step(COMPLETED, context, sending, known, call)
+      if (response?.outcome) return await resultOf(context, sending.update, response.outcome)
+      await sleep(POLL_PAUSE_MS, call.signal)
+    }
+  } catch (error) {
+    throw withIds(sending, error)
+  }
 }
 
 /**
  * Sends the update until the workflow has accepted it, and returns the run. Rejects if the update has failed by then.
  */
-export async function acceptingRun(context: EngineContext, update: Update, call: Call): Promise<string> {
-  const { runId } = (await sendUntil(ACCEPTED, context, update, call)).ref
+export async function untilAccepted(context: EngineContext, update: Update, call: Call): Promise<string> {
+  const sending: Sending = { update, mayBeAdmitted: false }
+  try {
+    while (!isAccepted(await step(ACCEPTED, context, sending, null, call))) await sleep(POLL_PAUSE_MS, call.signal)
+  } catch (error) {
+    throw withIds(sending, error)
+  }
+  const { runId } = sending.update.ref
   if (runId === undefined) throw new Error('the engine accepted an update but did not return its run id')
   return runId
 }
 
-async function sendUntil(
-  stage: typeof ACCEPTED | typeof COMPLETED,
-  context: EngineContext,
-  update: Update,
-  call: Call,
-  sent?: SentUpdate,
-): Promise<{ ref: ExecutionRef; result: unknown }> {
-  let progress: Progress = { ref: update.ref, mayBeAdmitted: sent !== undefined }
-  let response = sent?.response ?? null
-  try {
-    for (;;) {
-      response ??= await poll(stage, context, update, progress, call)
-      progress = advance(progress, response)
-      const pinned = { ...update, ref: progress.ref }
-      const { outcome } = response ?? {}
-      if (outcome?.failure) throw await toUpdateError(context, pinned, outcome.failure, call)
-      if (stage === ACCEPTED && (response?.stage ?? 0) >= ACCEPTED) return { ref: progress.ref, result: null }
-      if (outcome) return { ref: progress.ref, result: await resultOf(context, pinned, outcome) }
-      response = null
-      await sleep(POLL_PAUSE_MS, call.signal)
-    }
-  } catch (error) {
-    if (!progress.mayBeAdmitted) throw error
-    throw attachIds(error, { ...executionIds(progress.ref), updateId: update.updateId })
-  }
-}
-
-/** What is known about an update while it is polled. */
-interface Progress {
-  /** The run that has the update, once a response names it. */
-  ref: ExecutionRef
+/** What the responses so far say of an update: nothing, that the engine has it, or also which run has it. */
+interface Sending {
+  /** Its `ref` is pinned to the run that has the update, once a response names that run. */
+  update: Update
   /** Whether the engine may have the update. Then errors carry its ids, and no `Retry-After`. */
   mayBeAdmitted: boolean
 }
 
-function advance({ ref, mayBeAdmitted }: Progress, response: UpdateResponse | null): Progress {
-  const { updateRef } = response ?? {}
-  const runId = updateRef?.workflowExecution?.runId
-  return { ref: runId ? { ...ref, runId } : ref, mayBeAdmitted: mayBeAdmitted || updateRef != null }
-}
-
-async function poll(
+/** One attempt, unless its response is `known`. Rejects if the update has failed. Null: another attempt must follow. */
+async function step(
   stage: number,
   context: EngineContext,
-  update: Update,
-  { ref, mayBeAdmitted }: Progress,
+  sending: Sending,
+  known: UpdateResponse | null,
+  call: Call,
+): Promise<UpdateResponse | null> {
+  const response = known ?? (await attempt(stage, context, sending, call))
+  const { updateRef, outcome } = response ?? {}
+  const runId = updateRef?.workflowExecution?.runId
+  if (runId) sending.update = { ...sending.update, ref: { ...sending.update.ref, runId } }
+  if (updateRef) sending.mayBeAdmitted = true
+  if (outcome?.failure) throw await toUpdateError(context, sending.update, outcome.failure, call)
+  return response
+}
+
+async function attempt(
+  stage: number,
+  context: EngineContext,
+  { update, mayBeAdmitted }: Sending,
   call: Call,
 ): Promise<UpdateResponse | null> {
   try {
-    return await send(stage, context, { ...update, ref }, call)
+    return await send(stage, context, update, call)
   } catch (error) {
     // The engine has the update. A client that gets a 429 would send it again, with another id.
     if (mayBeAdmitted && hasErrorName(error, 'ResourceExhaustedError')) return null
     throw error
   }
+}
+
+function isAccepted(response: UpdateResponse | null): boolean {
+  return (response?.stage ?? 0) >= ACCEPTED || Boolean(response?.outcome)
+}
+
+function withIds({ update: { ref, updateId }, mayBeAdmitted }: Sending, error: unknown): unknown {
+  return mayBeAdmitted ? attachIds(error, { ...executionIds(ref), updateId }) : error
 }
 
 function send(stage: number, context: EngineContext, update: Update, call: Call): Promise<UpdateResponse> {
@@ -137,9 +143,14 @@ function send(stage: number, context: EngineContext, update: Update, call: Call)
     ref,
     { kind: 'write', waitsForWorker: true, details: { ...executionIds(ref), updateId } },
     call,
-    ({ retryOnSameRun }) =>
+    (attempts) =>
       withEngineWatchdog(context.rpc, call, (watched) =>
-        context.rpc('updateWorkflowExecution', request, watched, { onLostResponse: retryOnSameRun(request, watched) }),
+        context.rpc('updateWorkflowExecution', request, watched, {
+          async onLostResponse(lost) {
+            const pinned = await attempts.pinAfterLoss(lost, watched)
+            return { retryRequest: { ...request, workflowExecution: toExecution(pinned) } }
+          },
+        }),
       ),
   )
 }

@@ -15,14 +15,32 @@ import { type Request, type Response, RpcError } from '../transport/transport.ts
 import { type AtMostOnceRequest, findRun, findStartedRun, isStartedByRequest } from './at-most-once/find-run.ts'
 import { findUpdatedRun } from './at-most-once/find-updated-run.ts'
 import { findLatestRun } from './at-most-once/lost-response.ts'
-import { stepAfterLostResponse, stepAfterRejection } from './at-most-once/update-with-start-step.ts'
+import {
+  type Poll,
+  type Resend,
+  stepAfterLostResponse,
+  stepAfterRejection,
+  type Throw,
+} from './at-most-once/update-with-start-step.ts'
 import { rejectedOption } from './rejected-option.ts'
 import { requestHeaders } from './request-headers.ts'
 import { toStartWorkflow } from './start.ts'
-import { outcomeOf, toRequest, UNTIL_COMPLETED, type Update, type UpdateResponse } from './update-outcome.ts'
+import { toRequest, UNTIL_COMPLETED, type Update, type UpdateResponse, untilCompleted } from './update-outcome.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
-/** Why the run is described before a retry: docs/decisions/018-retrying-update-with-start.md. */
+/**
+ * One call starts a run, or finds one, and updates it. Until it is known which run has the update, the request is in
+ * one of three states:
+ *
+ * - sent: no response was lost.
+ * - lost: an attempt may have reached the engine. `stepAfterLostResponse` decides: send both again, send the update
+ *   alone to the run that may have it (poll), or throw.
+ * - rejected: the start was carried out or found a run, but that run did not accept the update. `stepAfterRejection`
+ *   decides: send the update alone to the latest run (poll), or throw. The start is never sent again.
+ *
+ * Then the update is sent to this run only, until it has completed. docs/decisions/018-retrying-update-with-start.md
+ * has the reasons.
+ */
 export async function updateWithStart(
   context: EngineContext,
   request: StartRequest,
@@ -44,24 +62,27 @@ export async function updateWithStart(
     waitPolicy: UNTIL_COMPLETED,
     request: toRequest(update),
   }
-  const { runId, started, response } = await sendWatched(
-    context,
-    {
-      details: { workflowId, updateId },
-      requestId: startWorkflow.requestId,
-      operations: { namespace, operations: [{ startWorkflow }, { updateWorkflow }] },
-      start: request,
+  const toSend: UpdateWithStartRequest = {
+    details: { workflowId, updateId },
+    requestId: startWorkflow.requestId,
+    operations: { namespace, operations: [{ startWorkflow }, { updateWorkflow }] },
+    usesExisting: request.options?.workflowIdConflictPolicy !== 'fail',
+  }
+  const receiver = await withEngineWatchdog(context.rpc, call, (watched) => send(context, toSend, watched)).catch(
+    async (error) => {
+      throw rejectedOption(error, request) ?? (await toSendError(context, toSend, error, call))
     },
-    call,
   )
-  const result = await outcomeOf(context, { ...update, ref: { workflowId, runId } }, call, { response })
+  const { runId, started, response } = receiver
+  const result = await untilCompleted(context, { ...update, ref: { workflowId, runId } }, call, { response })
   return { workflowId, runId, started, result }
 }
 
 interface UpdateWithStartRequest extends AtMostOnceRequest {
   details: { workflowId: string; updateId: string }
-  start: StartRequest
   operations: Request<'executeMultiOperation'>
+  /** Whether the update may go to a run that the request has not started. */
+  usesExisting: boolean
 }
 
 /** The run that has received the update, or is to receive it now. */
@@ -73,45 +94,22 @@ interface Receiver {
   response: UpdateResponse | null
 }
 
-async function sendWatched(context: EngineContext, request: UpdateWithStartRequest, call: Call): Promise<Receiver> {
-  const { details } = request
-  try {
-    return await withEngineWatchdog(context.rpc, call, (watched) => send(context, request, watched))
-  } catch (error) {
-    const rejected = rejectedOption(error, request.start)
-    if (rejected !== null) throw rejected
-    const failure = toServiceError(error, { kind: 'write', waitsForWorker: true, details })
-    throw failure instanceof ServiceError
-      ? await withRunId(context, request, failure, call)
-      : attachIds(failure, details)
-  }
-}
-
+/** Sends both until a run is known that has the update, or is the only one that may receive it. */
 async function send(context: EngineContext, request: UpdateWithStartRequest, call: Call): Promise<Receiver> {
-  const { details, operations, start } = request
-  const { workflowId, updateId } = details
-  const usesExisting = start.options?.workflowIdConflictPolicy !== 'fail'
   const sentAt = Date.now()
   let isResent = false
-
-  async function onLostResponse(error: RpcError): Promise<LostResponseAction<'executeMultiOperation', Receiver>> {
-    const latest = await findLatestRun(context, request, sentAt, call)
-    const sentAfter = context.clock.earliest(sentAt)
-    const updatedRunId =
-      latest.kind === 'maybe newer than request'
-        ? await findUpdatedRun(context, { workflowId, runId: latest.run.runId }, { updateId, sentAfter }, call)
-        : null
-    const next = stepAfterLostResponse({ error, latest, sentAfter, usesExisting, updatedRunId }, details)
-    if (next.step === 'throw') throw next.error
-    if (next.step === 'poll') return { result: { runId: next.runId, started: next.started, response: null } }
-    isResent = true
-    return { retryRequest: operations }
-  }
-
   try {
-    const response = await context.rpc('executeMultiOperation', operations, call, { onLostResponse })
-    if (!('responses' in response)) return response
-    const receiver = toReceiver(response)
+    const reply = await context.rpc('executeMultiOperation', request.operations, call, {
+      async onLostResponse(lost): Promise<LostResponseAction<'executeMultiOperation', Poll>> {
+        const next = await afterLoss(context, request, lost, sentAt, call)
+        if (next.step === 'throw') throw next.error
+        if (next.step === 'poll') return { result: next }
+        isResent = true
+        return { retryRequest: request.operations }
+      },
+    })
+    if ('step' in reply) return toPolled(reply)
+    const receiver = toReceiver(reply)
     context.clock.observe(startTimeOf(receiver.runId))
     // For a resent start the engine returns `started: false` even if an earlier attempt has started the run.
     if (receiver.started || !isResent) return receiver
@@ -119,8 +117,44 @@ async function send(context: EngineContext, request: UpdateWithStartRequest, cal
   } catch (error) {
     const rejection = unwrapMultiOperationError(error)
     if (!isUpdateRejected(rejection)) throw rejection
-    return receiverAfterRejection(context, request, rejection, call)
+    const next = await afterRejection(context, request, rejection, call)
+    if (next.step === 'throw') throw next.error
+    return toPolled(next)
   }
+}
+
+async function afterLoss(
+  context: EngineContext,
+  request: UpdateWithStartRequest,
+  error: RpcError,
+  sentAt: number,
+  call: Call,
+): Promise<Resend | Poll | Throw> {
+  const { details, usesExisting } = request
+  const { workflowId, updateId } = details
+  const latest = await findLatestRun(context, request, sentAt, call)
+  const sentAfter = context.clock.earliest(sentAt)
+  const updatedRunId =
+    latest.kind === 'maybe newer than request'
+      ? await findUpdatedRun(context, { workflowId, runId: latest.run.runId }, { updateId, sentAfter }, call)
+      : null
+  return stepAfterLostResponse({ error, latest, sentAfter, usesExisting, updatedRunId }, details)
+}
+
+async function afterRejection(
+  context: EngineContext,
+  request: UpdateWithStartRequest,
+  error: RpcError,
+  call: Call,
+): Promise<Poll | Throw> {
+  const latest = await findRun(context, request, call)
+  const started =
+    latest !== null && isOpen(latest.status) && (await findStartedRun(context, latest, request, call)) !== null
+  return stepAfterRejection({ error, latest, started }, request.details)
+}
+
+function toPolled({ runId, started }: Poll): Receiver {
+  return { runId, started, response: null }
 }
 
 function toReceiver({ responses }: Response<'executeMultiOperation'>): Receiver {
@@ -143,18 +177,15 @@ function isUpdateRejected(error: unknown): error is RpcError {
   )
 }
 
-async function receiverAfterRejection(
+async function toSendError(
   context: EngineContext,
   request: UpdateWithStartRequest,
-  error: RpcError,
+  error: unknown,
   call: Call,
-): Promise<Receiver> {
-  const latest = await findRun(context, request, call)
-  const started =
-    latest !== null && isOpen(latest.status) && (await findStartedRun(context, latest, request, call)) !== null
-  const next = stepAfterRejection({ error, latest, started }, request.details)
-  if (next.step === 'throw') throw next.error
-  return { runId: next.runId, started: next.started, response: null }
+): Promise<ServiceError> {
+  const { details } = request
+  const failure = toServiceError(error, { kind: 'write', waitsForWorker: true, details })
+  return failure instanceof ServiceError ? withRunId(context, request, failure, call) : attachIds(failure, details)
 }
 
 const NEEDS_RUN_ID: ReadonlySet<string> = new Set(['DeadlineExceededError', 'WorkflowNotReadyError'])

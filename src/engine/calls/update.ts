@@ -3,7 +3,7 @@ import type { Message, UpdateRef } from '../../domain/model/engine.ts'
 import type { ExecutionRef } from '../../domain/model/execution.ts'
 import type { EngineContext } from '../context.ts'
 import { requestHeaders } from './request-headers.ts'
-import { acceptingRun, outcomeOf, type Update } from './update-outcome.ts'
+import { type Update, untilAccepted, untilCompleted } from './update-outcome.ts'
 
 export async function update(
   context: EngineContext,
@@ -12,7 +12,7 @@ export async function update(
   updateId: string,
   call: Call,
 ): Promise<unknown> {
-  return outcomeOf(context, await toUpdate(context, ref, message, updateId, call), call)
+  return untilCompleted(context, await toUpdate(context, ref, message, updateId, call), call)
 }
 
 export async function startUpdate(
@@ -22,7 +22,7 @@ export async function startUpdate(
   updateId: string,
   call: Call,
 ): Promise<UpdateRef> {
-  const runId = await acceptingRun(context, await toUpdate(context, ref, message, updateId, call), call)
+  const runId = await untilAccepted(context, await toUpdate(context, ref, message, updateId, call), call)
   return { workflowId: ref.workflowId, runId, updateId }
 }
 

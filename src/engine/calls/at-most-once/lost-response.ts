@@ -2,7 +2,7 @@
 import type { Call } from '../../../domain/model/call.ts'
 import { type ErrorFacts, ServiceError } from '../../../domain/model/errors.ts'
 import type { ExecutionRef } from '../../../domain/model/execution.ts'
-import { type EngineContext, toExecution } from '../../context.ts'
+import type { EngineContext } from '../../context.ts'
 import { CHECK_BEFORE_RETRY } from '../../errors.ts'
 import type { RpcError } from '../../transport/transport.ts'
 import { type AtMostOnceRequest, type FoundRun, findRun, findStartedRun } from './find-run.ts'
@@ -47,30 +47,32 @@ export function unknownOutcomeError(details: ErrorFacts, cause: unknown): Servic
   return new ServiceError('EngineUnavailableError', message, { cause, details })
 }
 
-/** The attempts at a signal or an update. The engine knows the id of either only within the run that received it. */
+/**
+ * The attempts at a signal or an update. The engine knows the id of either only within the run that received it, so all
+ * attempts after a lost response go to one run.
+ */
 export interface Attempts {
-  /** The run that receives them: the latest run, until a response is lost. */
-  ref: ExecutionRef
-  /** For `onLostResponse`: sends the same request again, only to the run that may have received it. */
-  retryOnSameRun<R extends object>(request: R, call: Call): (error: RpcError) => Promise<{ retryRequest: R }>
+  /** The run that receives the next attempt: the latest run until one is pinned. */
+  ref(): ExecutionRef
+  /** Call this after each lost response. Returns the only run that may receive the request again. */
+  pinAfterLoss(lost: RpcError, call: Call): Promise<ExecutionRef>
 }
 
 /** Call this before the first attempt. An update has an `updateId`, by which its run can be found. */
 export function beginAttempts(
   context: EngineContext,
-  ref: ExecutionRef,
+  latest: ExecutionRef,
   details: AtMostOnceRequest['details'],
 ): Attempts {
   const sentAt = Date.now()
-  const attempts: Attempts = {
-    ref,
-    retryOnSameRun: (request, call) => async (error) => {
-      if (attempts.ref.runId === undefined)
-        attempts.ref = { ...ref, runId: await findReceivingRun(context, details, sentAt, error, call) }
-      return { retryRequest: { ...request, workflowExecution: toExecution(attempts.ref) } }
+  let ref = latest
+  return {
+    ref: () => ref,
+    async pinAfterLoss(lost, call) {
+      if (ref.runId === undefined) ref = { ...ref, runId: await findReceivingRun(context, details, sentAt, lost, call) }
+      return ref
     },
   }
-  return attempts
 }
 
 async function findReceivingRun(

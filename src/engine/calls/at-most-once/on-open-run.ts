@@ -38,7 +38,7 @@ export async function onOpenRun<T>(
       const described = await describe(context, ref, atMost(call, TIMEOUT_MS.describe)).catch((failure) => {
         throw error.mayHaveTakenEffect ? attachIds(failure, details) : failure
       })
-      const next = afterRejection({ error, attempt, described, attemptedRunId: attempts.ref.runId }, details)
+      const next = afterRejection({ error, attempt, described, attemptedRunId: attempts.ref().runId }, details)
       if (next.step === 'throw') throw next.error
     }
   }

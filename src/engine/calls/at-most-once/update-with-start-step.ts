@@ -6,15 +6,15 @@ import type { FoundRun } from './find-run.ts'
 import { type LatestRun, unknownOutcomeError } from './lost-response.ts'
 
 /** Send start and update again, with the same ids. */
-type Resend = { step: 'resend' }
+export type Resend = { step: 'resend' }
 
 /**
  * Send the update alone to this run. The run knows the update by its id, so it is not carried out twice. Any other run,
  * such as the next one of the chain, would carry it out again.
  */
-type Poll = { step: 'poll'; runId: string; started: boolean }
+export type Poll = { step: 'poll'; runId: string; started: boolean }
 
-type Throw = { step: 'throw'; error: Error }
+export type Throw = { step: 'throw'; error: Error }
 
 export interface LostResponse {
   error: RpcError
