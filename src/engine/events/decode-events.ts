@@ -1,4 +1,5 @@
 import type { EventValues, HistoryEvent } from '../../domain/model/history-page.ts'
+import { type Lazy, lazy } from '../../lib/lazy.ts'
 import { REDACTED } from '../../protocol/secret-names.ts'
 import type { HistoryEvent as EventMessage } from '../../temporal/outcome.ts'
 import type { Payload } from '../../temporal/payload.ts'
@@ -22,4 +23,12 @@ export async function decodeEvents(
   const values = await payloads.decode(encoded)
   const decoded = new Map(encoded.map((payload, index) => [payload, values[index]]))
   return events.map((event) => toJson(event, { payload: (payload) => decoded.get(payload), message }))
+}
+
+/** Needs the types of all events, which the HTTP transport has as a table. Most processes never read a history. */
+export function lazyEventToJson(): Lazy<EventToJson> {
+  return lazy(
+    () => Promise.all([import('./event-json.ts'), import('../transport/http/schema.ts')]),
+    ([{ createEventToJson }, { httpSchema }]) => createEventToJson(httpSchema()),
+  )
 }

@@ -1,5 +1,6 @@
 /** History events as JSON, with the engine's names. Fields that are not set, or not meant for clients, are left out. */
 import type { HistoryEvent } from '../../domain/model/history-page.ts'
+import { toBase64 } from '../../lib/base64.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { IDEMPOTENCY_MEMO } from '../../protocol/memo-keys.ts'
 import type { HistoryEvent as EventMessage } from '../../temporal/outcome.ts'
@@ -7,14 +8,18 @@ import type { Payload } from '../../temporal/payload.ts'
 import { redactMachineDetails } from '../../temporal/redact-machine-details.ts'
 import { toDate } from '../../temporal/time.ts'
 import type { HttpSchema } from '../transport/http/schema.ts'
-import {
-  type Convert,
-  enumConverter,
-  listConverter,
-  mapConverter,
-  SCALARS,
-  type ValueConverter,
-} from './json-values.ts'
+import { createTypeTable } from '../transport/http/type-table.ts'
+
+/** What the values of users become. */
+export interface ValueConverter {
+  /** Undefined leaves the value out. */
+  payload(payload: Payload): unknown
+  /** The message of a failure. */
+  message(text: string): string
+}
+
+/** Undefined for a value that is not set. Both transports leave out some of these values, but not the same ones. */
+type Convert = (value: unknown, values: ValueConverter) => unknown
 
 export type EventToJson = (event: EventMessage, values: ValueConverter) => HistoryEvent
 
@@ -32,38 +37,20 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 // `TaskQueueKind` of a queue that only one worker process polls. Its name contains that of the host.
 const STICKY = 2
 
-/** With the schema's types of messages, each of which is read on its first use. */
-export function createEventToJson({ messages, enums }: Pick<HttpSchema, 'enums' | 'messages'>): EventToJson {
-  const converters = new Map<string, Convert>(SCALARS)
-
-  function converterOf(type: string): Convert {
-    const converter = converters.get(type) ?? createConverter(type)
-    converters.set(type, converter)
-    return converter
-  }
-
-  function createConverter(type: string): Convert {
-    if (type.startsWith('[]')) return listConverter(converterOf(type.slice(2)))
-    if (type.startsWith('{}')) return mapConverter(converterOf(type.slice(2)))
-    if (enums[type] !== undefined) return enumConverter(type, enums[type])
-    const plain = messageConverter(type)
-    const special = SPECIAL.get(type)
-    return special === undefined ? plain : (value, values) => special(value as object, values, plain)
-  }
-
-  function messageConverter(type: string): Convert {
-    const types = new Map(Object.entries(messages[type] ?? {}).filter(([name]) => !LEFT_OUT.has(name)))
-    return (message, values) => {
-      const fields = Object.entries(message as object).flatMap(([name, value]) => {
-        const fieldType = types.get(name)
-        const json = fieldType === undefined || value == null ? undefined : converterOf(fieldType)(value, values)
-        return json === undefined ? [] : [[name, json] as const]
-      })
-      return fields.length === 0 ? undefined : Object.fromEntries(fields)
-    }
-  }
-
-  const toFields = messageConverter('HistoryEvent')
+/** With the schema's types of messages. */
+export function createEventToJson(schema: Pick<HttpSchema, 'enums' | 'messages'>): EventToJson {
+  const converterOf = createTypeTable<Convert>(schema, {
+    known: SCALARS,
+    list: listConverter,
+    map: mapConverter,
+    enum: enumConverter,
+    message(name, fields) {
+      const plain = messageConverter(converterOf, fields)
+      const special = SPECIAL.get(name)
+      return special === undefined ? plain : (value, values) => special(value as object, values, plain)
+    },
+  })
+  const toFields = messageConverter(converterOf, schema.messages.HistoryEvent)
 
   return ({ version: _, taskId: __, links: ___, eventId, eventTime, eventType, ...event }, values) => {
     const { workerMayIgnore, eventGroupMarkers, ...fields } = (toFields({ ...event, eventType }, values) ??
@@ -78,6 +65,21 @@ export function createEventToJson({ messages, enums }: Pick<HttpSchema, 'enums' 
       ...(attributes?.[1] as Fields | undefined),
       ...Object.fromEntries(others),
     }
+  }
+}
+
+function messageConverter(
+  converterOf: (type: string) => Convert,
+  fieldTypes: Readonly<Record<string, string>> = {},
+): Convert {
+  const types = new Map(Object.entries(fieldTypes).filter(([name]) => !LEFT_OUT.has(name)))
+  return (message, values) => {
+    const fields = Object.entries(message as object).flatMap(([name, value]) => {
+      const fieldType = types.get(name)
+      const json = fieldType === undefined || value == null ? undefined : converterOf(fieldType)(value, values)
+      return json === undefined ? [] : [[name, json] as const]
+    })
+    return fields.length === 0 ? undefined : Object.fromEntries(fields)
   }
 }
 
@@ -128,4 +130,61 @@ function withMessage(
 /** The message of a failed workflow task is one of the SDK, and often contains a stack. */
 function withoutMachineDetails(attributes: object, values: ValueConverter, plain: Convert): unknown {
   return plain(attributes, { ...values, message: (text) => values.message(redactMachineDetails(text)) })
+}
+
+const toNumber: Convert = (value) => Number(value) || undefined
+const unlessEmpty: Convert = (value) => value || undefined
+
+const SCALARS: ReadonlyMap<string, Convert> = new Map<string, Convert>([
+  ['string', unlessEmpty],
+  ['bool', unlessEmpty],
+  ['bytes', (bytes) => toBase64(bytes as Uint8Array) || undefined],
+  ['int32', toNumber],
+  ['uint32', toNumber],
+  ['int64', toNumber],
+  ['float', toNumber],
+  ['double', toNumber],
+  ['Timestamp', (time) => toDate(time as Parameters<typeof toDate>[0]) ?? undefined],
+  ['Duration', toSeconds],
+  ['Payload', (payload, values) => values.payload(payload as Payload)],
+])
+
+/** Like `90s` or `0.25s`. */
+function toSeconds(duration: unknown): string | undefined {
+  const { seconds, nanos } = duration as { seconds?: unknown; nanos?: number | null }
+  const total = Number(seconds ?? 0) + (nanos ?? 0) / 1e9
+  return total === 0 ? undefined : `${total}s`
+}
+
+function listConverter(convert: Convert): Convert {
+  return (list, values) => {
+    const items = (list as unknown[]).map((item) => convert(item, values)).filter((item) => item !== undefined)
+    return items.length === 0 ? undefined : items
+  }
+}
+
+function mapConverter(convert: Convert): Convert {
+  return (map, values) => {
+    const entries = Object.entries(map as object).flatMap(([key, value]) => {
+      const json = convert(value, values)
+      return json === undefined ? [] : [[key, json] as const]
+    })
+    return entries.length === 0 ? undefined : Object.fromEntries(entries)
+  }
+}
+
+/** `RETRY_STATE_IN_PROGRESS` becomes `InProgress`. Undefined for a value of a newer engine. */
+function enumConverter(type: string, numbers: Readonly<Record<string, number>>): Convert {
+  const prefix = `${type.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()}_`
+  const names = new Map(
+    Object.entries(numbers).map(([name, number]) => [
+      number,
+      toPascalCase(name.startsWith(prefix) ? name.slice(prefix.length) : name),
+    ]),
+  )
+  return (number) => (number === 0 ? undefined : names.get(number as number))
+}
+
+function toPascalCase(name: string): string {
+  return name.toLowerCase().replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 }

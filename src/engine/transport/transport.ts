@@ -27,7 +27,6 @@ export const METHODS = [
   'unpauseWorkflowExecution',
   'listWorkflowExecutions',
   'describeTaskQueue',
-  'listWorkflowExecutions',
   'countWorkflowExecutions',
   'getSystemInfo',
   'describeNamespace',
