@@ -9,7 +9,6 @@ import type { RespondConstant } from './constant-json.ts'
 import { type Env, toCall } from './context.ts'
 import type { ReadJson, ReadOptions } from './json.ts'
 import type { RequestHeader, ResponseHeader } from './openapi/headers.ts'
-import type { LinkName } from './openapi/links.ts'
 import type { DescribeCatalog } from './openapi/open-api-document.ts'
 import type { Schema } from './openapi/schemas/schema.ts'
 import { catalogInPath, executionInPath, handlerNameInPath, updateIdInPath } from './path.ts'
@@ -71,12 +70,18 @@ export interface SuccessResponse {
   /** Of the JSON body; absent for a response without a body, and for events alone. */
   schema?: Schema
   headers?: readonly ResponseHeader[]
-  links?: readonly LinkName[]
+  links?: readonly LinkTarget[]
   /** Set for a response that can also, or only, be a stream of events: the events with the schemas of their data. */
   events?: Readonly<Record<string, Schema>>
   /** Set for a response that is text: its media types. */
   text?: readonly string[]
 }
+
+/**
+ * What can follow a response. `workflow`: all operations of the workflow that it names; `listedRuns`: those that read
+ * the first run of a list.
+ */
+export type LinkTarget = 'workflow' | 'getWorkflowResult' | 'getRunUpdate' | 'listedRuns' | 'nextRuns' | 'nextEvents'
 
 /** Groups the operations of the document. */
 export type Tag = 'Workflows' | 'Start' | 'Find' | 'Inspect' | 'Messages' | 'Control' | 'Service'
@@ -143,14 +148,19 @@ export function endpoint<const Path extends string, Query, Body>(
 }
 
 const LATEST = '/workflow/:id/'
+const PINNED = '/workflow/:id/runs/:rid/'
+
+export function isOfLatestRun(path: string): boolean {
+  return path.startsWith(LATEST) && !path.startsWith(PINNED)
+}
 
 /** The endpoint; one about a run also as it is below `/workflow/:id/runs/:rid/`. */
 export function withPinned(endpoint: Endpoint): Endpoint[] {
   const { path, id, summary } = endpoint
-  if (!path.startsWith(LATEST)) return [endpoint]
+  if (!isOfLatestRun(path)) return [endpoint]
   const pinned = {
     ...endpoint,
-    path: path.replace(LATEST, `${LATEST}runs/:rid/`),
+    path: path.replace(LATEST, PINNED),
     id: id.replace('Workflow', 'Run'),
     summary: `${summary} (of one run)`,
   }

@@ -11,7 +11,6 @@ import type { Env } from '../context.ts'
 import { endpoint, type Service } from '../endpoint.ts'
 import { prefersEvents } from '../events.ts'
 import { reportReplayed } from '../idempotency-key.ts'
-import { WORKFLOW_LINKS } from '../openapi/links.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { bodyParameter, OUTPUT_ALONE, OUTPUT_HEADERS, resultResponder } from '../output-body.ts'
 import { resultPath } from '../path.ts'
@@ -41,14 +40,14 @@ export const runEndpoint = endpoint({
       description: 'The workflow has ended. A failed workflow is a result, not an error of the request',
       schema: schemaOf('WorkflowResult'),
       headers: [...START_HEADERS, ...OUTPUT_HEADERS, 'Location', 'Portico-Output-Warning'],
-      links: WORKFLOW_LINKS,
+      links: ['workflow'],
       events: RUN_EVENTS,
     },
     202: {
       description: 'With `Prefer: respond-async`: the workflow has started and is still running',
       schema: schemaOf('AcceptedRun'),
       headers: [...START_HEADERS, 'Location', 'Preference-Applied'],
-      links: WORKFLOW_LINKS,
+      links: ['workflow'],
     },
     204: { description: 'The client has received the last event already', headers: START_HEADERS },
   },

@@ -5,7 +5,6 @@ import { checkedString } from '../../protocol/checked-string.ts'
 import { STATUSES } from '../../protocol/execution.ts'
 import { catalogIssue, filterValueIssue, workflowNameIssue } from '../../protocol/names.ts'
 import { endpoint } from '../endpoint.ts'
-import { LISTED_RUN_LINKS } from '../openapi/links.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { jsonResponse } from '../response.ts'
 import { ENGINE_ERRORS } from './errors.ts'
@@ -53,7 +52,7 @@ const list = endpoint({
     200: {
       description: 'A page of runs: open ones first, then the one that closed last',
       schema: schemaOf('RunPage'),
-      links: [...LISTED_RUN_LINKS, 'nextRuns'],
+      links: ['listedRuns', 'nextRuns'],
     },
   },
   errors: [...ENGINE_ERRORS, 'InvalidPageTokenError'],

@@ -8,7 +8,6 @@ import type { Env } from '../context.ts'
 import { endpoint } from '../endpoint.ts'
 import { reportReplayed } from '../idempotency-key.ts'
 import type { ResponseHeader } from '../openapi/headers.ts'
-import { WORKFLOW_LINKS } from '../openapi/links.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { resultPath } from '../path.ts'
 import { jsonResponse, setHeader } from '../response.ts'
@@ -37,7 +36,7 @@ const start = endpoint({
       description: 'The engine has accepted the workflow',
       schema: schemaOf('StartedRun'),
       headers: [...START_HEADERS, 'Location'],
-      links: WORKFLOW_LINKS,
+      links: ['workflow'],
     },
   },
   errors: START_ERRORS,

@@ -5,7 +5,6 @@ import type { MessageCommand, StartCommand } from '../../domain/model/workflows.
 import type { Env } from '../context.ts'
 import { endpoint } from '../endpoint.ts'
 import { reportReplayed } from '../idempotency-key.ts'
-import { WORKFLOW_LINKS } from '../openapi/links.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { resultPath } from '../path.ts'
 import { jsonResponse, setHeader, withWarnings } from '../response.ts'
@@ -41,7 +40,7 @@ const signalWithStart = endpoint({
       description: 'The engine has accepted the signal',
       schema: schemaOf('SignaledRun'),
       headers: [...START_HEADERS, 'Location', 'Portico-Warning'],
-      links: WORKFLOW_LINKS,
+      links: ['workflow'],
     },
   },
   errors: [...START_ERRORS, 'WorkflowNotRunningError'],
@@ -77,7 +76,7 @@ const updateWithStart = endpoint({
       description: 'The update handler has completed; the run continues',
       schema: schemaOf('UpdatedRun'),
       headers: [...START_HEADERS, 'Location', 'Portico-Output-Warning'],
-      links: WORKFLOW_LINKS,
+      links: ['workflow'],
     },
   },
   errors: [

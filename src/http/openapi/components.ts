@@ -4,7 +4,7 @@ import { catalogName, handlerName, runId, updateId, workflowId } from '../endpoi
 import { PROBLEM_TYPE } from '../problem.ts'
 import { examplesOf } from './examples/examples.ts'
 import { REQUEST_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from './headers.ts'
-import { LINKS } from './links.ts'
+import { allLinks } from './links.ts'
 import { NAMES_BY_STATUS, problemSchemas } from './schemas/problems.ts'
 import { requestSchemas } from './schemas/requests.ts'
 import { resultSchemas } from './schemas/results.ts'
@@ -30,7 +30,7 @@ export function components() {
     } as Record<string, Schema>,
     parameters: parameters(),
     headers: RESPONSE_HEADERS,
-    links: LINKS,
+    links: allLinks(),
     responses: Object.fromEntries(
       [...NAMES_BY_STATUS].map(([status, names]) => [`Error${status}`, problemResponse(status, names)]),
     ),

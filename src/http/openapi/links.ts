@@ -2,7 +2,10 @@
  * What can follow a response: the operation, and where its parameters are.
  * https://spec.openapis.org/oas/v3.1.1#link-object
  */
-export interface Link {
+import { isOfLatestRun, type LinkTarget } from '../endpoint.ts'
+import { ENDPOINTS } from '../endpoints/endpoints.ts'
+
+interface Link {
   operationId: string
   parameters: Readonly<Record<string, string>>
 }
@@ -10,67 +13,51 @@ export interface Link {
 const WORKFLOW = { id: '$response.body#/workflowId' }
 const FIRST_RUN = { id: '$response.body#/runs/0/workflowId', rid: '$response.body#/runs/0/runId' }
 
-/** About the workflow that the response names. */
-export const WORKFLOW_LINKS = [
-  'getWorkflowStatus',
-  'explainWorkflow',
-  'getWorkflowResult',
-  'getWorkflowInput',
-  'getWorkflowHistory',
-  'streamWorkflowHistory',
-  'getWorkflowTrace',
-  'queryWorkflow',
-  'updateWorkflow',
-  'signalWorkflow',
-  'stopWorkflow',
-  'terminateWorkflow',
-  'pauseWorkflow',
-  'unpauseWorkflow',
-  'resetWorkflow',
-] as const
-
-/** About the first run of a list. */
-export const LISTED_RUN_LINKS = [
-  'getRunStatus',
-  'explainRun',
-  'getRunResult',
-  'getRunInput',
-  'getRunHistory',
-  'getRunTrace',
-] as const
-
-export const LINKS = {
-  ...linksTo(WORKFLOW_LINKS, WORKFLOW),
-  ...linksTo(LISTED_RUN_LINKS, FIRST_RUN),
-  nextRuns: { operationId: 'listRuns', parameters: { pageToken: '$response.body#/nextPageToken' } },
-  nextEvents: {
-    operationId: 'getWorkflowHistory',
-    parameters: { id: '$request.path.id', pageToken: '$response.body#/nextPageToken' },
-  },
-  getRunUpdate: {
-    operationId: 'getRunUpdate',
-    parameters: {
-      ...WORKFLOW,
-      rid: '$response.body#/runId',
-      name: '$request.path.name',
-      updateId: '$response.body#/updateId',
-    },
-  },
-} satisfies Record<string, Link>
-
-export type LinkName = keyof typeof LINKS
-
-function linksTo<Id extends string>(operationIds: readonly Id[], parameters: Link['parameters']): Record<Id, Link> {
-  const links = operationIds.map((operationId) => [operationId, { operationId, parameters }])
-  return Object.fromEntries(links)
-}
-
-/** References to links of the document. */
-export function linkRefs(names: readonly LinkName[]): Record<string, object> {
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/links/${name}` }]))
-}
-
 /** A link to an operation of the workflow that the response names. */
 export function linkToWorkflow(operationId: string): Link {
   return { operationId, parameters: WORKFLOW }
+}
+
+/** References to links of the document. */
+export function linkRefs(targets: readonly LinkTarget[]): Record<string, object> {
+  const names = targets.flatMap((target) => Object.keys(linksTo(target)))
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/links/${name}` }]))
+}
+
+/** All links by their names. */
+export function allLinks(): Record<string, Link> {
+  const targets = ['workflow', 'listedRuns', 'nextRuns', 'nextEvents', 'getRunUpdate'] as const
+  return Object.assign({}, ...targets.map(linksTo))
+}
+
+function linksTo(target: LinkTarget): Record<string, Link> {
+  switch (target) {
+    case 'workflow':
+      return byOperation(operationsOfWorkflow(), WORKFLOW)
+    case 'listedRuns':
+      return byOperation(READS_OF_RUN, FIRST_RUN)
+    case 'nextRuns':
+      return { nextRuns: { operationId: 'listRuns', parameters: { pageToken: '$response.body#/nextPageToken' } } }
+    case 'nextEvents': {
+      const parameters = { id: '$request.path.id', pageToken: '$response.body#/nextPageToken' }
+      return { nextEvents: { operationId: 'getWorkflowHistory', parameters } }
+    }
+    case 'getRunUpdate': {
+      const ofUpdate = { name: '$request.path.name', updateId: '$response.body#/updateId' }
+      return byOperation(['getRunUpdate'], { ...WORKFLOW, rid: '$response.body#/runId', ...ofUpdate })
+    }
+    default:
+      return byOperation([target], WORKFLOW)
+  }
+}
+
+/** All that need no more than the id of a workflow, and the name of a handler. */
+function operationsOfWorkflow(): string[] {
+  return ENDPOINTS.filter(({ path }) => isOfLatestRun(path) && !path.includes(':updateId')).map(({ id }) => id)
+}
+
+const READS_OF_RUN = ['getRunStatus', 'explainRun', 'getRunResult', 'getRunInput', 'getRunHistory', 'getRunTrace']
+
+function byOperation(operationIds: readonly string[], parameters: Link['parameters']): Record<string, Link> {
+  return Object.fromEntries(operationIds.map((operationId) => [operationId, { operationId, parameters }]))
 }
