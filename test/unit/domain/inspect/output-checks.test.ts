@@ -5,7 +5,7 @@ import type { Call } from '../../../../src/domain/model/call.ts'
 import type { WorkflowResult } from '../../../../src/domain/model/execution.ts'
 import type { Workflows } from '../../../../src/domain/model/workflows.ts'
 import { aCall } from '../../call.ts'
-import { unexpectedVerbs } from '../../http/api.ts'
+import { onlyVerbs } from '../../http/api.ts'
 import { result as completed } from '../../http/run-api.ts'
 import { aDescription, anEngine, makeCatalogs } from '../catalog-fixture.ts'
 
@@ -28,14 +28,14 @@ function checking(overrides: Partial<WorkflowResult>, outputSchema: object = NUM
   const read = async () => result
   const { output } = result
   const sent = { workflowId: 'orders-17', runId: 'run-1', updateId: 'u' }
-  const verbs: Workflows = {
-    ...{ ...unexpectedVerbs, run: read, result: read, waitForResult: read },
+  const verbs = onlyVerbs({
+    ...{ run: read, result: read, waitForResult: read },
     query: async () => output,
     update: async () => output,
     readUpdate: async ({ waitMs }) =>
       waitMs === 0 ? { ...sent, stage: 'accepted' } : { ...sent, stage: 'completed', result: output },
     updateWithStart: async () => ({ ...sent, started: true, result: output }),
-  }
+  })
   const workflows = withOutputChecks(verbs, { catalogs, knownRuns: createKnownRuns({ engine, now }), now })
   const call = aCall()
   return { workflows, result, call, described, publish, pass }
