@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { keyedId } from '../../src/domain/keyed-id.ts'
+import { keyedId } from '../../src/domain/model/keyed-id.ts'
 import type { Answer } from '../support/api.ts'
 import type { Fault, FaultProxy } from '../support/fault-proxy.ts'
 import { type InProcessService, test as sharedTest } from '../support/fixtures.ts'

@@ -1,8 +1,8 @@
 import type { Call } from '../model/call.ts'
 import type { CatalogListing } from '../model/catalog-listing.ts'
 import { ServiceError } from '../model/errors.ts'
+import type { Ports } from '../model/ports.ts'
 import { withinCall } from '../model/within-call.ts'
-import type { Ports } from '../ports.ts'
 
 /** Lists the workflows of a catalog. A cached "not published" is read again before it is reported. */
 export async function readCatalog(

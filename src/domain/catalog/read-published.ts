@@ -1,8 +1,8 @@
 import type { Call } from '../model/call.ts'
 import { hasErrorName } from '../model/errors.ts'
 import type { Description } from '../model/execution.ts'
+import type { Ports } from '../model/ports.ts'
 import { withinCall } from '../model/within-call.ts'
-import type { Ports } from '../ports.ts'
 import type { Published } from './catalogs.ts'
 
 /** The catalog of a run, and whether only its workers know which of their values may be shown. */

@@ -2,7 +2,7 @@
 import { CATALOG_TYPE } from '../../protocol/catalog.ts'
 import { ServiceError } from '../model/errors.ts'
 import type { Description, ExecutionRef } from '../model/execution.ts'
-import type { Ports } from '../ports.ts'
+import type { Ports } from '../model/ports.ts'
 
 /** Throws `ForbiddenError` for a run that is a catalog. */
 export function rejectCatalog(run: Pick<Description, 'workflowId' | 'workflowName'>): void {

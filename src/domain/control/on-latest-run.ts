@@ -1,7 +1,7 @@
 import type { Call } from '../model/call.ts'
 import { hasErrorName } from '../model/errors.ts'
 import type { Description, ExecutionRef } from '../model/execution.ts'
-import type { Ports } from '../ports.ts'
+import type { Ports } from '../model/ports.ts'
 import { rejectCatalog } from './catalog-guard.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Call } from '../model/call.ts'
+import type { Ports } from '../model/ports.ts'
 import type { ResetCommand, ResetRun } from '../model/workflows.ts'
-import type { Ports } from '../ports.ts'
 import { rejectCatalog } from './catalog-guard.ts'
 
 /** Not repeated for the next run of the chain: the step is one of the run that was the latest. */

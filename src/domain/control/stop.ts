@@ -1,7 +1,7 @@
 import { isOpen } from '../../protocol/execution.ts'
 import type { Call } from '../model/call.ts'
+import type { Ports } from '../model/ports.ts'
 import type { ControlCommand, Stopped } from '../model/workflows.ts'
-import type { Ports } from '../ports.ts'
 import { onLatestRun } from './on-latest-run.ts'
 
 export async function stop(

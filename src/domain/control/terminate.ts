@@ -1,8 +1,8 @@
 import { isOpen } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { Call } from '../model/call.ts'
+import type { Ports } from '../model/ports.ts'
 import type { ControlCommand } from '../model/workflows.ts'
-import type { Ports } from '../ports.ts'
 import { notRunning } from './not-running.ts'
 import { onLatestRun } from './on-latest-run.ts'
 

@@ -9,8 +9,8 @@ import { hasErrorName, ServiceError } from '../model/errors.ts'
 import type { Description, ExecutionRef } from '../model/execution.ts'
 import type { Explanation, Reason } from '../model/explanation.ts'
 import type { PendingWork } from '../model/pending-work.ts'
+import type { Ports } from '../model/ports.ts'
 import { withinCall } from '../model/within-call.ts'
-import type { Ports } from '../ports.ts'
 import { isIdle, type RunFacts, reasonsOf } from './reasons.ts'
 
 type ExplainPorts = Pick<Ports, 'catalogs' | 'engine' | 'now'>

@@ -12,9 +12,9 @@ import {
   type HistoryPosition,
   type HistoryRun,
 } from '../model/history-page.ts'
+import type { Ports } from '../model/ports.ts'
 import { withinCall } from '../model/within-call.ts'
 import type { HistoryCommand, RunHistory } from '../model/workflows.ts'
-import type { Ports } from '../ports.ts'
 import { invalidPageToken, isEngineToken, openPageToken, sealPageToken } from './page-token.ts'
 
 export type HistoryPorts = Pick<Ports, 'catalogs' | 'engine'>

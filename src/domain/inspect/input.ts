@@ -2,8 +2,8 @@ import { toSingleValue } from '../../protocol/single-value.ts'
 import { rejectReserved } from '../control/catalog-guard.ts'
 import type { Call } from '../model/call.ts'
 import type { ExecutionRef } from '../model/execution.ts'
+import type { Ports } from '../model/ports.ts'
 import type { RunInput } from '../model/workflows.ts'
-import type { Ports } from '../ports.ts'
 
 export async function readInput(
   { engine }: Pick<Ports, 'engine'>,

@@ -1,7 +1,7 @@
 import type { Call } from '../model/call.ts'
+import type { Ports } from '../model/ports.ts'
 import type { RunCount } from '../model/run-filter.ts'
 import type { CountCommand, ListCommand, RunPage } from '../model/workflows.ts'
-import type { Ports } from '../ports.ts'
 import { isEngineToken, openPageToken, sealPageToken } from './page-token.ts'
 
 type ListPorts = Pick<Ports, 'catalogs' | 'engine' | 'searchAttributes'>

@@ -1,8 +1,8 @@
 import type { Call } from '../model/call.ts'
 import { ServiceError } from '../model/errors.ts'
 import type { ExecutionRef, WorkflowResult } from '../model/execution.ts'
-import type { Ports } from '../ports.ts'
-import { toResult } from '../to-result.ts'
+import type { Ports } from '../model/ports.ts'
+import { toResult } from '../model/to-result.ts'
 import { traceMetaOrNull } from '../trace/destinations.ts'
 
 export async function readResult(

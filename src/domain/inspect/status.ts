@@ -3,8 +3,8 @@ import { readPublished } from '../catalog/read-published.ts'
 import type { Call } from '../model/call.ts'
 import { hasErrorName } from '../model/errors.ts'
 import type { Description, ExecutionRef, UserValues } from '../model/execution.ts'
+import type { Ports } from '../model/ports.ts'
 import type { WorkflowStatus } from '../model/workflow-status.ts'
-import type { Ports } from '../ports.ts'
 
 type StatusPorts = Pick<Ports, 'catalogs' | 'engine'>
 

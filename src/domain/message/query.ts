@@ -1,7 +1,7 @@
 import { admitMessage } from '../admission/admit-message.ts'
 import { type Call, withTimeout } from '../model/call.ts'
+import type { Ports } from '../model/ports.ts'
 import type { SendCommand } from '../model/workflows.ts'
-import type { Ports } from '../ports.ts'
 
 /** A query changes nothing, so that it may also be sent to a catalog. */
 export async function query(

@@ -1,8 +1,8 @@
 import type { Call } from '../model/call.ts'
 import type { UpdateState } from '../model/engine.ts'
+import type { Ports } from '../model/ports.ts'
+import { assertSupported } from '../model/supported-feature.ts'
 import type { ReadUpdateCommand } from '../model/workflows.ts'
-import type { Ports } from '../ports.ts'
-import { assertSupported } from '../supported-feature.ts'
 
 export async function readUpdate(
   { engine, deployment }: Pick<Ports, 'deployment' | 'engine'>,

@@ -1,10 +1,10 @@
 import { admitMessage } from '../admission/admit-message.ts'
 import { assertUnusedId } from '../admission/unused-id.ts'
 import { rejectOlderCatalog } from '../control/catalog-guard.ts'
-import { signalIdOf } from '../keyed-id.ts'
 import type { Call } from '../model/call.ts'
+import { signalIdOf } from '../model/keyed-id.ts'
+import type { Ports } from '../model/ports.ts'
 import type { SendCommand, SignalAccepted } from '../model/workflows.ts'
-import type { Ports } from '../ports.ts'
 
 export async function signal(
   ports: Pick<Ports, 'catalogs' | 'engine' | 'knownRuns'>,

@@ -1,12 +1,12 @@
 import { admitMessage } from '../admission/admit-message.ts'
 import { assertUnusedId } from '../admission/unused-id.ts'
 import { rejectOlderCatalog } from '../control/catalog-guard.ts'
-import { updateIdOf } from '../keyed-id.ts'
 import { type Call, withTimeout } from '../model/call.ts'
 import type { UpdateRef } from '../model/engine.ts'
+import { updateIdOf } from '../model/keyed-id.ts'
+import type { Ports } from '../model/ports.ts'
+import { assertSupported } from '../model/supported-feature.ts'
 import type { SendCommand } from '../model/workflows.ts'
-import type { Ports } from '../ports.ts'
-import { assertSupported } from '../supported-feature.ts'
 
 export async function startUpdate(
   ports: Pick<Ports, 'catalogs' | 'deployment' | 'engine' | 'knownRuns' | 'messageTimeoutMs'>,

@@ -3,8 +3,8 @@ import { admitStart } from '../admission/admit-start.ts'
 import { rejectOlderCatalog } from '../control/catalog-guard.ts'
 import type { Call } from '../model/call.ts'
 import type { StartRequest } from '../model/engine.ts'
+import type { Ports } from '../model/ports.ts'
 import type { MessageCommand, StartCommand } from '../model/workflows.ts'
-import type { Ports } from '../ports.ts'
 import { toStartRequest } from './start.ts'
 
 export interface StartWithMessage {

@@ -3,7 +3,7 @@ import { canonicalJson } from '../../lib/canonical-json.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { sha256 } from '../../lib/sha256.ts'
 import { IDEMPOTENCY_MEMO } from '../../protocol/memo-keys.ts'
-import { keyedId } from '../keyed-id.ts'
+import { keyedId } from '../model/keyed-id.ts'
 import type { ConflictPolicy } from '../model/workflow-options.ts'
 import type { MessageCommand, StartCommand } from '../model/workflows.ts'
 

@@ -4,9 +4,9 @@ import { toTraceTree } from '../../protocol/trace/tree.ts'
 import { type Call, withTimeout } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import { hasErrorName, ServiceError } from '../model/errors.ts'
+import type { Ports } from '../model/ports.ts'
 import type { FoundTrace, TracedRun, TraceSource } from '../model/trace-source.ts'
 import { withinCall } from '../model/within-call.ts'
-import type { Ports } from '../ports.ts'
 
 export interface ReadRun {
   /** The first source with entries of the run; null when no source has any. */

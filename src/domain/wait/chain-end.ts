@@ -6,8 +6,8 @@ import { type Call, SHUTTING_DOWN, unabortable } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import { ServiceError } from '../model/errors.ts'
 import type { Description } from '../model/execution.ts'
+import type { Ports } from '../model/ports.ts'
 import { describeProblem, type Problem } from '../model/problem.ts'
-import type { Ports } from '../ports.ts'
 import { readWithBackoff } from './read-with-backoff.ts'
 
 export type WaitPorts = Pick<Ports, 'engine' | 'limitLastReads'>

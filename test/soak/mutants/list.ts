@@ -17,7 +17,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'service: the id of an update is random, with a key too',
-    file: 'src/domain/keyed-id.ts',
+    file: 'src/domain/model/keyed-id.ts',
     target: 'return idempotencyKey === undefined ? newId()',
     replacement: 'return idempotencyKey !== null ? newId()',
   },

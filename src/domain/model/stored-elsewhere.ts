@@ -1,5 +1,5 @@
-import type { StoredElsewhere } from '../protocol/execution.ts'
-import { type ErrorFacts, ServiceError } from './model/errors.ts'
+import type { StoredElsewhere } from '../../protocol/execution.ts'
+import { type ErrorFacts, ServiceError } from './errors.ts'
 
 /** The error for an output that is stored outside the engine and cannot be downloaded. `output` begins the message. */
 export function outputStoredElsewhere(output: string, { sizeBytes }: StoredElsewhere, facts: ErrorFacts): ServiceError {

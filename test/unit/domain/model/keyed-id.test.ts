@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { keyedId, signalIdOf, updateIdOf } from '../../../src/domain/keyed-id.ts'
+import { keyedId, signalIdOf, updateIdOf } from '../../../../src/domain/model/keyed-id.ts'
 
 test('keyedId: each key, kind of message and handler has an id of its own, which is always the same', async () => {
   const ids = () =>

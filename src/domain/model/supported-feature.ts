@@ -1,5 +1,5 @@
-import type { EngineFeatures } from './model/engine.ts'
-import { ServiceError } from './model/errors.ts'
+import type { EngineFeatures } from './engine.ts'
+import { ServiceError } from './errors.ts'
 
 const STATEMENTS = {
   updateWithStart: 'Update-with-start is not supported',

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { newId } from '../../../src/domain/new-id.ts'
+import { newId } from '../../../src/lib/new-id.ts'
 
 test('newId: returns UUIDs of version 7, all different', () => {
   const ids = Array.from({ length: 1000 }, newId)

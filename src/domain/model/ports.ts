@@ -1,10 +1,10 @@
-import type { Limiter } from '../lib/limiter.ts'
-import type { KnownRuns } from './admission/known-runs.ts'
-import type { Catalogs } from './catalog/catalogs.ts'
-import type { SearchAttributes } from './inspect/search-attributes.ts'
-import type { Engine } from './model/engine.ts'
-import type { TraceSource } from './model/trace-source.ts'
-import type { Deployment } from './model/workflows.ts'
+import type { Limiter } from '../../lib/limiter.ts'
+import type { KnownRuns } from '../admission/known-runs.ts'
+import type { Catalogs } from '../catalog/catalogs.ts'
+import type { SearchAttributes } from '../inspect/search-attributes.ts'
+import type { Engine } from './engine.ts'
+import type { TraceSource } from './trace-source.ts'
+import type { Deployment } from './workflows.ts'
 
 /** What the verbs work with. Each verb picks the ports that it uses. */
 export interface Ports {

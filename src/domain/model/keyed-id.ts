@@ -1,5 +1,5 @@
-import { sha256 } from '../lib/sha256.ts'
-import { newId } from './new-id.ts'
+import { newId } from '../../lib/new-id.ts'
+import { sha256 } from '../../lib/sha256.ts'
 
 /**
  * The id that stands for an `Idempotency-Key`, also of the workflow that a request without `workflowId` starts. It is

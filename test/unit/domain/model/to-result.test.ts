@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toResult } from '../../../src/domain/to-result.ts'
+import { toResult } from '../../../../src/domain/model/to-result.ts'
 
 test('toResult: the error of a failure without a message is its name', () => {
   const error = { message: '', name: 'CardDeclined', retryable: false, activityId: null, details: [], cause: null }

@@ -1,6 +1,6 @@
-import type { Closing, Execution } from '../protocol/execution.ts'
-import type { TraceMeta } from '../protocol/trace/trace-meta.ts'
-import type { WorkflowResult } from './model/execution.ts'
+import type { Closing, Execution } from '../../protocol/execution.ts'
+import type { TraceMeta } from '../../protocol/trace/trace-meta.ts'
+import type { WorkflowResult } from './execution.ts'
 import { outputStoredElsewhere } from './stored-elsewhere.ts'
 
 /**
