@@ -1,7 +1,7 @@
 /**
  * Whether a message fits what the catalog publishes about its handler: docs/decisions/022-handler-schemas.md.
  */
-
+import { decideFresh } from '../../lib/decide-fresh.ts'
 import type { CatalogEntry } from '../../protocol/catalog.ts'
 import { publishedEntry } from '../catalog/published-entry.ts'
 import { atMost, type Call } from '../model/call.ts'
@@ -24,9 +24,7 @@ export type MessageKind = keyof typeof HANDLERS
 
 /**
  * Returns warnings about the message. Rejects with `ValidationError` when the first argument does not match the schema
- * of its handler, or is missing.
- *
- * Neither is ever based on cached data. A message whose schema cannot be read in time is admitted.
+ * of its handler, or is missing. A message whose schema cannot be read in time is admitted.
  */
 export function admitMessage(
   ports: AdmitMessagePorts,
@@ -79,13 +77,12 @@ async function admit(
   call: Call,
   find: FindTarget,
 ): Promise<string[]> {
-  const { now = Date.now } = ports
-  const arrivedAt = now()
   const readCall = atMost(call, TIMEOUT_MS.handlerSchema)
-  const check = (freshSince: number) => findObjection(ports, kind, message, find, freshSince, readCall)
-  const objection = await check(0)
-    .then((cached) => (cached !== null && cached.readAt < arrivedAt ? check(arrivedAt) : cached))
-    .catch((error: unknown) => admitUnchecked(error, call))
+  const objection = await decideFresh(
+    (freshSince) => findObjection(ports, kind, message, find, freshSince, readCall),
+    (found) => found?.readAt ?? null,
+    ports.now,
+  ).catch((error: unknown) => admitUnchecked(error, call))
   if (objection === null) return []
   if ('error' in objection) throw objection.error
   return [objection.warning]

@@ -1,4 +1,5 @@
 /** Whether the catalog admits a start: its workflow name, and its input. */
+import { decideFresh } from '../../lib/decide-fresh.ts'
 import type { TraceTemplates } from '../../protocol/catalog.ts'
 import { isSameVersion } from '../../protocol/worker-version.ts'
 import type { Published } from '../catalog/catalogs.ts'
@@ -25,16 +26,16 @@ export interface AdmittedStart {
  * Admits a start before anything is started. Rejects with `UnsupportedWorkflowError`, `ValidationError`,
  * `CatalogNotAvailableError`, or `NotSupportedError` for an id that cannot be sent to the engine.
  *
- * A rejection is never based on cached data, so that a start right after a deploy is not rejected. Neither is the
- * admission of a name without a catalog, so that a published catalog is never missed.
+ * The admission of a name without a catalog is not based on cached data either, so that a published catalog is never
+ * missed.
  */
 export async function admitStart(ports: AdmitStartPorts, command: StartCommand, call: Call): Promise<AdmittedStart> {
   assertSupportedId(ports.deployment.features, command)
-  const { now = Date.now } = ports
-  const arrivedAt = now()
-  const cached = await decide(ports, command, call, 0)
-  const isStale = cached.rejection !== null && cached.readAt < arrivedAt
-  const decision = isStale ? await decide(ports, command, call, arrivedAt) : cached
+  const decision = await decideFresh(
+    (freshSince) => decide(ports, command, call, freshSince),
+    ({ rejection, readAt }) => (rejection === null ? null : readAt),
+    ports.now,
+  )
   if (decision.rejection !== null) throw decision.rejection
   return decision.admitted
 }

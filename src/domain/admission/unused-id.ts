@@ -1,30 +1,31 @@
+import { decideFresh } from '../../lib/decide-fresh.ts'
 import { atMost, type Call } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import { hasErrorName, ServiceError } from '../model/errors.ts'
 import type { ExecutionRef } from '../model/execution.ts'
 import type { Ports } from '../model/ports.ts'
 import { withinCall } from '../model/within-call.ts'
+import type { KnownRun } from './known-runs.ts'
 
 /**
  * Rejects the id of a message that the start of the run has carried already: the engine would accept the message, and
  * deliver nothing. A message whose run cannot be read in time is admitted.
  */
 export async function assertUnusedId(
-  { knownRuns, now = Date.now }: Pick<Ports, 'knownRuns' | 'now'>,
+  { knownRuns, now }: Pick<Ports, 'knownRuns' | 'now'>,
   ref: ExecutionRef,
   messageId: string,
   call: Call,
 ): Promise<void> {
   const readCall = atMost(call, TIMEOUT_MS.handlerSchema)
-  const read = async (freshSince: number) => withinCall(knownRuns.read(ref, freshSince), readCall)
-  const isCarrier = ({ value }: Awaited<ReturnType<typeof read>>) => value.carriedId === messageId
-  const arrivedAt = now()
+  const isCarrier = ({ carriedId }: KnownRun) => carriedId === messageId
   try {
-    const cached = await read(0)
-    if (!isCarrier(cached)) return
-    // A rejection is never based on cached data: the id may belong to another run now.
-    const current = cached.readAt < arrivedAt ? await read(arrivedAt) : cached
-    if (isCarrier(current)) throw usedByStart({ workflowId: ref.workflowId, runId: current.value.runId })
+    const { value: run } = await decideFresh(
+      async (freshSince) => withinCall(knownRuns.read(ref, freshSince), readCall),
+      ({ value, readAt }) => (isCarrier(value) ? readAt : null),
+      now,
+    )
+    if (isCarrier(run)) throw usedByStart({ workflowId: ref.workflowId, runId: run.runId })
   } catch (error) {
     if (hasErrorName(error, 'IdempotencyKeyReusedError')) throw error
     // The engine reports a run that does not exist.

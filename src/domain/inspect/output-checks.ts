@@ -1,4 +1,5 @@
 /** Checks of outputs against the schemas that workers publish, for development. */
+import { decideFresh } from '../../lib/decide-fresh.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { HANDLERS } from '../admission/admit-message.ts'
 import { checkValue } from '../admission/check-argument.ts'
@@ -69,13 +70,18 @@ function ofUpdate({ workflowId, runId }: RunRef, name: string, value: unknown): 
 }
 
 async function checkOutput(ports: OutputPorts, output: Output, call: Call): Promise<void> {
-  const { now = Date.now } = ports
   const { kind = 'workflow', name: handlerName } = output.handler ?? {}
   const readCall = withTimeout(call, TIMEOUT_MS.outputSchema)
   try {
-    const cached = await findIssues(ports, output, 0, readCall)
-    // A worker may have published another schema since.
-    const { issues, ...facts } = cached.issues.length > 0 ? await findIssues(ports, output, now(), readCall) : cached
+    const {
+      issues,
+      readAt: _,
+      ...facts
+    } = await decideFresh(
+      (freshSince) => findIssues(ports, output, freshSince, readCall),
+      (found) => (found.issues.length === 0 ? null : found.readAt),
+      ports.now,
+    )
     if (issues.length === 0) return
     const message = summary(issues)
     call.warnOfOutput(message)
@@ -91,6 +97,8 @@ interface Found {
   runId: string
   workflowName: string
   issues: Issue[]
+  /** Epoch milliseconds. */
+  readAt: number
 }
 
 async function findIssues(
@@ -101,11 +109,12 @@ async function findIssues(
 ): Promise<Found> {
   // A run never changes its name or catalog. Without a run id it may be another run by now.
   const isOneRun = ref.runId !== undefined
-  const { value: run } = await withinCall(knownRuns.read(ref, isOneRun ? 0 : freshSince), call)
-  const { entry } = await publishedEntry(catalogs, run, freshSince, call)
+  const { value: run, readAt: runReadAt } = await withinCall(knownRuns.read(ref, isOneRun ? 0 : freshSince), call)
+  const { entry, readAt: entryReadAt } = await publishedEntry(catalogs, run, freshSince, call)
   const { workflowName, catalog, runId } = run
   const published = handler === null ? entry : entry?.[HANDLERS[handler.kind]].find(({ name }) => name === handler.name)
-  const facts = { workflowId: ref.workflowId, runId, workflowName }
+  const readAt = isOneRun ? entryReadAt : Math.min(runReadAt, entryReadAt)
+  const facts = { workflowId: ref.workflowId, runId, workflowName, readAt }
   const schema = published?.outputSchema ?? null
   if (schema === null) return { ...facts, issues: [] }
   const workflow = `workflow "${workflowName}" in catalog "${catalog}"`

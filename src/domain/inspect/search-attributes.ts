@@ -1,3 +1,4 @@
+import { decideFresh } from '../../lib/decide-fresh.ts'
 import { toPointer } from '../../lib/json-pointer.ts'
 import { type CacheOptions, readThroughCache } from '../../lib/read-through-cache.ts'
 import { backgroundCall, type Call } from '../model/call.ts'
@@ -38,11 +39,12 @@ export function createSearchAttributes({
     async resolve({ searchAttributes = {}, ...filter }, call) {
       const requested = Object.entries(searchAttributes)
       if (requested.length === 0) return { ...filter, searchAttributes: [] }
-      const startedAt = now()
-      let { value: known, readAt } = await withinCall(types.get(''), call)
-      // An attribute may just have been registered: nothing is rejected because of an older read.
-      if (readAt < startedAt && requested.some(([name]) => !known.has(name)))
-        ({ value: known } = await withinCall(types.get('', startedAt), call))
+      // An attribute may just have been registered.
+      const { value: known } = await decideFresh(
+        async (freshSince) => withinCall(types.get('', freshSince), call),
+        ({ value, readAt }) => (requested.some(([name]) => !value.has(name)) ? readAt : null),
+        now,
+      )
       return { ...filter, searchAttributes: requested.map(([name, value]) => toFilter(name, value, known)) }
     },
   }
