@@ -5,13 +5,13 @@ import { isSameVersion } from '../../protocol/worker-version.ts'
 import type { Published } from '../catalog/catalogs.ts'
 import { isPolling } from '../catalog/is-polling.ts'
 import type { Call } from '../model/call.ts'
+import type { EngineFeatures } from '../model/engine.ts'
 import { type Issue, MAX_AVAILABLE, ServiceError } from '../model/errors.ts'
 import type { Ports } from '../model/ports.ts'
 import { withinCall } from '../model/within-call.ts'
 import { pinnedVersionOf } from '../model/workflow-options.ts'
 import type { StartCommand } from '../model/workflows.ts'
 import { checkArgument } from './check-argument.ts'
-import { assertSupportedId } from './supported-id.ts'
 
 export type AdmitStartPorts = Pick<Ports, 'catalogs' | 'deployment' | 'now'>
 
@@ -111,4 +111,17 @@ function invalid({ workflowName }: StartCommand, issues: Issue[]): ServiceError 
 function notAvailable({ catalog }: StartCommand): ServiceError {
   const message = `Catalog "${catalog}" is not available: it is not published, and no worker polls its task queue`
   return new ServiceError('CatalogNotAvailableError', message, { details: { retryAfterSeconds: 3 } })
+}
+
+/** Throws `NotSupportedError` for an id that cannot be sent to the engine, before any call is made. */
+function assertSupportedId(
+  { slashInIds }: Pick<EngineFeatures, 'slashInIds'>,
+  { workflowId = '' }: StartCommand,
+): void {
+  if (slashInIds.supported || !workflowId.includes('/')) return
+  throw new ServiceError(
+    'NotSupportedError',
+    `Workflow id "${workflowId}" is not supported: ${slashInIds.reason} (GET /capabilities: slashInIds)`,
+    { details: { workflowId } },
+  )
 }

@@ -1,13 +1,12 @@
 import { sleep } from '../../lib/abort.ts'
 import { isOpen } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
 import type { Call } from '../model/call.ts'
 import { ServiceError } from '../model/errors.ts'
 import type { Description } from '../model/execution.ts'
 import type { Ports } from '../model/ports.ts'
 import type { ControlCommand, Paused } from '../model/workflows.ts'
-import { notEnabled } from './not-enabled.ts'
-import { notRunning } from './not-running.ts'
-import { onLatestRun } from './on-latest-run.ts'
+import { notRunning, onLatestRun } from './control.ts'
 
 /** The engine is called also for a paused run: it rejects the call if the namespace does not allow pauses. */
 export function pause({ engine }: Pick<Ports, 'engine'>, command: ControlCommand, call: Call): Promise<Paused> {
@@ -50,4 +49,10 @@ async function untilTaskStarted({ engine }: Pick<Ports, 'engine'>, run: Descript
   throw new ServiceError('WorkflowNotReadyError', message, {
     details: { workflowId, runId, source: 'gateway', retryAfterSeconds: 1 },
   })
+}
+
+/** The error for a pause in a namespace that does not allow it. */
+export function notEnabled({ workflowId, runId }: RunRef, cause?: Error): ServiceError {
+  const message = 'Pausing is not enabled in this namespace of the workflow engine (GET /capabilities: pause)'
+  return new ServiceError('NotSupportedError', message, { cause, details: { workflowId, runId } })
 }

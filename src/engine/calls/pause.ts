@@ -1,4 +1,4 @@
-import { notEnabled } from '../../domain/control/not-enabled.ts'
+import { notEnabled } from '../../domain/control/pause.ts'
 import type { Call } from '../../domain/model/call.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'

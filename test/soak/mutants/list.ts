@@ -23,7 +23,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'service: all updates of a handler have one id',
-    file: 'src/domain/message/update.ts',
+    file: 'src/domain/message/messages.ts',
     target: 'updateIdOf(idempotencyKey, message.name)',
     replacement: "updateIdOf('always', message.name)",
   },
@@ -91,7 +91,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'service: a signal that failed is acknowledged',
-    file: 'src/domain/message/signal.ts',
+    file: 'src/domain/message/messages.ts',
     target: '...(requestId && { requestId }) }, call)),',
     replacement: '...(requestId && { requestId }) }, call).catch(() => ({ runId: null }))),',
   },
@@ -103,13 +103,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'service: terminating a closed run is acknowledged',
-    file: 'src/domain/control/terminate.ts',
+    file: 'src/domain/control/control.ts',
     target: 'if (!isOpen(run.status)) throw notRunning(run)',
     replacement: 'if (!isOpen(run.status)) return notRunning(run) && { workflowId: run.workflowId, runId: run.runId }',
   },
   {
     name: 'service: a stop is acknowledged but not sent',
-    file: 'src/domain/control/stop.ts',
+    file: 'src/domain/control/control.ts',
     target: 'if (cancelRequested) await',
     replacement: "if (runId === '') await",
   },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createKnownRuns } from '../../../../src/domain/admission/known-runs.ts'
+import { reset } from '../../../../src/domain/control/control.ts'
 import { pause, unpause } from '../../../../src/domain/control/pause.ts'
-import { reset } from '../../../../src/domain/control/reset.ts'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { Description } from '../../../../src/domain/model/execution.ts'
 import { CATALOG_TYPE } from '../../../../src/protocol/catalog.ts'

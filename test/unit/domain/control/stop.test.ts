@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { stop } from '../../../../src/domain/control/stop.ts'
-import { terminate } from '../../../../src/domain/control/terminate.ts'
+import { stop, terminate } from '../../../../src/domain/control/control.ts'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { Description } from '../../../../src/domain/model/execution.ts'
 import { aCall, refusal } from '../../call.ts'

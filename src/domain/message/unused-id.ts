@@ -1,11 +1,11 @@
 import { decideFresh } from '../../lib/decide-fresh.ts'
+import type { KnownRun } from '../admission/known-runs.ts'
 import { atMost, type Call } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import { hasErrorName, ServiceError } from '../model/errors.ts'
 import type { ExecutionRef } from '../model/execution.ts'
 import type { Ports } from '../model/ports.ts'
 import { withinCall } from '../model/within-call.ts'
-import type { KnownRun } from './known-runs.ts'
 
 /**
  * Rejects the id of a message that the start of the run has carried already: the engine would accept the message, and

@@ -1,0 +1,87 @@
+/** Ends a run, or lets it begin again from one of its steps. */
+import { isOpen, type Status } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import type { Call } from '../model/call.ts'
+import { hasErrorName, ServiceError } from '../model/errors.ts'
+import type { Description, ExecutionRef } from '../model/execution.ts'
+import type { Ports } from '../model/ports.ts'
+import type { ControlCommand, ResetCommand, ResetRun, Stopped } from '../model/workflows.ts'
+import { rejectCatalog } from './catalog-guard.ts'
+
+export async function stop(
+  ports: Pick<Ports, 'engine'>,
+  { ref, reason }: ControlCommand,
+  call: Call,
+): Promise<Stopped> {
+  return onLatestRun(ports, ref, call, async (run) => {
+    const { workflowId, runId, status } = run
+    const cancelRequested = isOpen(status)
+    if (cancelRequested) await ports.engine.cancel(run, { reason, pinned: ref.runId !== undefined }, call)
+    return { workflowId, runId, cancelRequested, status }
+  })
+}
+
+export async function terminate(
+  ports: Pick<Ports, 'engine'>,
+  { ref, reason }: ControlCommand,
+  call: Call,
+): Promise<RunRef> {
+  return onLatestRun(ports, ref, call, async (run) => {
+    if (!isOpen(run.status)) throw notRunning(run)
+    const { workflowId, runId } = run
+    await ports.engine.terminate({ workflowId, runId }, reason, call)
+    return { workflowId, runId }
+  })
+}
+
+/** Not repeated for the next run of the chain: the step is one of the run that was the latest. */
+export async function reset(
+  { engine, knownRuns }: Pick<Ports, 'engine' | 'knownRuns'>,
+  { ref, target, reason }: ResetCommand,
+  call: Call,
+): Promise<ResetRun> {
+  const run = await engine.describe(ref, call)
+  rejectCatalog(run)
+  const { workflowId, workflowName, catalog, pinnedVersion } = run
+  const { runId, runsAgain } = await engine.reset(run, { target, reason }, call)
+  // Messages to the workflow id now reach another run than the one that is remembered, which may be closed.
+  knownRuns.add({ workflowId, runId, workflowName, catalog, pinnedVersion })
+  return { workflowId, runId, runsAgain }
+}
+
+/**
+ * Describes the run that `ref` names, and calls `act` with it.
+ *
+ * When an unpinned run is closed in between, it may have continued as a new run: both happen once more.
+ */
+export async function onLatestRun<T>(
+  { engine }: Pick<Ports, 'engine'>,
+  ref: ExecutionRef,
+  call: Call,
+  act: (run: Description) => Promise<T>,
+): Promise<T> {
+  const attempt = async () => {
+    const run = await engine.describe(ref, call)
+    rejectCatalog(run)
+    return act(run)
+  }
+  try {
+    return await attempt()
+  } catch (error) {
+    if (ref.runId !== undefined || !wasClosedMeanwhile(error)) throw error
+    return attempt()
+  }
+}
+
+/** Only the engine's own rejection has a cause. A run that was described as closed has no successor to look up. */
+function wasClosedMeanwhile(error: unknown): boolean {
+  return hasErrorName(error, 'WorkflowNotRunningError') && error.cause !== undefined
+}
+
+/** The error for a run that was described as closed. Without a cause, because the engine has not rejected anything. */
+export function notRunning({ workflowId, runId, status }: RunRef & { status: Status }): ServiceError {
+  const message = `Workflow ${workflowId} is not running; its status is ${status}`
+  return new ServiceError('WorkflowNotRunningError', message, {
+    details: { workflowId, runId, workflowStatus: status },
+  })
+}
