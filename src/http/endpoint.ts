@@ -94,7 +94,7 @@ export type Access =
 
 export type Feature = 'metrics' | 'docs'
 
-/** A request to an endpoint. What is in its path is checked when it is read, so that the first of two errors counts. */
+/** A request to an endpoint. Each part is checked when it is read: of several errors the first one counts. */
 export type EndpointRequest<Path extends string = string, Query = unknown, Body = unknown> = {
   c: Context<Env>
   query(): Query
@@ -102,23 +102,25 @@ export type EndpointRequest<Path extends string = string, Query = unknown, Body 
   body(): Promise<Body>
   /** The `Call` to pass to every verb. The request is in flight from then on. */
   call(): Call
-} & Pick<PathValues, PathValueOf<Path>>
+} & Pick<PathReaders, PathReaderOf<Path>>
 
-interface PathValues {
-  ref: ExecutionRef
-  name: string
-  updateId: string
-  catalog: string
-  file: string
+/** What reads the parts of a path, by their names. */
+interface PathReaders {
+  /** The execution that `:id` names, or `:id` and `:rid`. */
+  ref(): ExecutionRef
+  name(): string
+  updateId(): string
+  catalog(): string
+  file(): string
 }
 
-type PathValueOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
-  ? ToPathValue<Name> | PathValueOf<Rest>
+type PathReaderOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? ToPathReader<Name> | PathReaderOf<Rest>
   : Path extends `${string}:${infer Name}`
-    ? ToPathValue<Name>
+    ? ToPathReader<Name>
     : never
 
-type ToPathValue<Name> = Name extends 'id' ? 'ref' : Name extends keyof PathValues ? Name : never
+type ToPathReader<Name> = Name extends 'id' ? 'ref' : Name extends keyof PathReaders ? Name : never
 
 /** What endpoints use, one for each app. */
 export interface Service {
@@ -187,32 +189,25 @@ export function limited<T extends object>(schema: Limited<T>, maxTimeoutMs: numb
 
 const NOTHING = z.strictObject({})
 
-/** What responds to the requests to the endpoint. */
+/**
+ * What responds to the requests to the endpoint. What it passes has no getters: V8 keeps each object that has its own
+ * ones, and thereby the whole request, until a full garbage collection.
+ */
 export function toHandler(endpoint: Endpoint, service: Service): (c: Context<Env>) => Response | Promise<Response> {
   const { body, query } = endpoint
   const bodySchema = limited(body?.schema ?? NOTHING, service.maxTimeoutMs)
   const querySchema = limited(query ?? NOTHING, service.maxTimeoutMs)
   return (c) => {
-    const request: EndpointRequest & PathValues = {
+    const request: EndpointRequest & PathReaders = {
       c,
+      ref: () => executionInPath(c),
+      name: () => handlerNameInPath(c),
+      updateId: () => updateIdInPath(c),
+      catalog: () => catalogInPath(c),
+      file: () => c.req.param('file') ?? '',
       query: () => queryParameters(c, querySchema),
       body: () => service.json(c, bodySchema, body),
       call: () => toCall(c),
-      get ref() {
-        return executionInPath(c)
-      },
-      get name() {
-        return handlerNameInPath(c)
-      },
-      get updateId() {
-        return updateIdInPath(c)
-      },
-      get catalog() {
-        return catalogInPath(c)
-      },
-      get file() {
-        return c.req.param('file') ?? ''
-      },
     }
     return endpoint.handle(request, service)
   }

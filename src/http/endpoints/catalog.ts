@@ -40,7 +40,7 @@ const ofName = endpoint({
   takes: 'work',
   key: 'ignored',
   access: 'catalog',
-  handle: ({ c, catalog, call }, service) => respondWith(c, service, catalog, call()),
+  handle: ({ c, catalog, call }, service) => respondWith(c, service, catalog(), call()),
 })
 
 async function respondWith(

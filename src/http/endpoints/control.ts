@@ -57,8 +57,9 @@ const stop = endpoint({
   key: 'rejected',
   access: 'stop',
   async handle({ c, ref, body, call }, { workflows }) {
+    const run = ref()
     const { reason = null } = await body()
-    const { workflowId, runId, cancelRequested, status } = await workflows.stop({ ref, reason }, call())
+    const { workflowId, runId, cancelRequested, status } = await workflows.stop({ ref: run, reason }, call())
     return jsonResponse(c, { workflowId, runId, cancelRequested, status })
   },
 })
@@ -77,8 +78,9 @@ const terminate = endpoint({
   key: 'rejected',
   access: 'terminate',
   async handle({ c, ref, body, call }, { workflows }) {
+    const run = ref()
     const { reason = null } = await body()
-    const { workflowId, runId } = await workflows.terminate({ ref, reason }, call())
+    const { workflowId, runId } = await workflows.terminate({ ref: run, reason }, call())
     return jsonResponse(c, { workflowId, runId, terminated: true })
   },
 })
@@ -97,8 +99,9 @@ const pause = endpoint({
   key: 'rejected',
   access: 'pause',
   async handle({ c, ref, body, call }, { workflows }) {
+    const run = ref()
     const { reason = null } = await body()
-    const { workflowId, runId, paused } = await workflows.pause({ ref, reason }, call())
+    const { workflowId, runId, paused } = await workflows.pause({ ref: run, reason }, call())
     return jsonResponse(c, { workflowId, runId, paused })
   },
 })
@@ -117,8 +120,9 @@ const unpause = endpoint({
   key: 'rejected',
   access: 'pause',
   async handle({ c, ref, body, call }, { workflows }) {
+    const run = ref()
     const { reason = null } = await body()
-    const { workflowId, runId, paused } = await workflows.unpause({ ref, reason }, call())
+    const { workflowId, runId, paused } = await workflows.unpause({ ref: run, reason }, call())
     return jsonResponse(c, { workflowId, runId, paused })
   },
 })
@@ -137,9 +141,10 @@ const reset = endpoint({
   key: 'rejected',
   access: 'reset',
   async handle({ c, ref, body, call }, { workflows }) {
+    const run = ref()
     const { reason = null, stepName, eventId = 0 } = await body()
     const target = stepName === undefined ? { eventId } : { stepName }
-    const { workflowId, runId, runsAgain } = await workflows.reset({ ref, target, reason }, call())
+    const { workflowId, runId, runsAgain } = await workflows.reset({ ref: run, target, reason }, call())
     return jsonResponse(c, { workflowId, runId, runsAgain })
   },
 })

@@ -119,7 +119,7 @@ const pageFile = endpoint({
   key: 'ignored',
   access: null,
   feature: 'docs',
-  handle: ({ c, file }, { respondDocsFile }) => (file === PAGE ? notFound(c) : respondDocsFile(c, file)),
+  handle: ({ c, file }, { respondDocsFile }) => (file() === PAGE ? notFound(c) : respondDocsFile(c, file())),
 })
 
 export const docsEndpoints = [page, pageFile]

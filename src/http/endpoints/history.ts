@@ -41,8 +41,9 @@ const page = endpoint({
   key: 'ignored',
   access: 'read',
   async handle({ c, ref, query, call }, { workflows }) {
+    const run = ref()
     const { pageSize = DEFAULT_PAGE_SIZE, pageToken = null, wait = 0, includePayloads = true } = query()
-    const command = { ref, pageSize, pageToken, waitMs: wait, includePayloads }
+    const command = { ref: run, pageSize, pageToken, waitMs: wait, includePayloads }
     return jsonResponse(c, await workflows.history(command, call()))
   },
 })
@@ -72,7 +73,8 @@ const stream = endpoint({
   takes: 'wait',
   key: 'ignored',
   access: 'read',
-  async handle({ c, ref: path, query, call }, { workflows, commentEveryMs }) {
+  async handle({ c, ref: readPath, query, call }, { workflows, commentEveryMs }) {
+    const path = readPath()
     const { includePayloads = true } = query()
     const { ref, after } = lastEvent(c, path)
     const feed = await workflows.followHistory({ ref, after, includePayloads }, call())

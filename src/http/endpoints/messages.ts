@@ -73,8 +73,9 @@ const query = endpoint({
   key: 'ignored',
   access: 'query',
   async handle({ c, ref, name, body, call }, { workflows }) {
-    const message = { name, ...(await body()) }
-    return jsonResponse(c, await workflows.query({ ref, message }, call()))
+    const run = ref()
+    const message = { name: name(), ...(await body()) }
+    return jsonResponse(c, await workflows.query({ ref: run, message }, call()))
   },
 })
 
@@ -115,8 +116,9 @@ const update = endpoint({
   key: 'taken',
   access: 'update',
   async handle({ c, ref, name, body, call }, { workflows }) {
-    const message = { name, ...(await body()) }
-    const command = { ref, message, ...idempotencyKey(c) }
+    const run = ref()
+    const message = { name: name(), ...(await body()) }
+    const command = { ref: run, message, ...idempotencyKey(c) }
     const preference = asyncPreference(c)
     return preference === null
       ? jsonResponse(c, await workflows.update(command, call()))
@@ -188,8 +190,9 @@ const updateState = endpoint({
   key: 'ignored',
   access: 'update',
   async handle({ c, ref, name, updateId, query, call }, { workflows }) {
+    const update = { ref: ref(), name: name(), updateId: updateId() }
     const { wait: waitMs = 0 } = query()
-    return stateResponse(c, await workflows.readUpdate({ ref, name, updateId, waitMs }, call()))
+    return stateResponse(c, await workflows.readUpdate({ ...update, waitMs }, call()))
   },
 })
 
@@ -221,10 +224,11 @@ const signal = endpoint({
   key: 'taken',
   access: 'signal',
   async handle({ c, ref, name, body, call }, { workflows }) {
-    const message = { name, ...(await body()) }
-    const sent = await workflows.signal({ ref, message, ...idempotencyKey(c) }, call())
+    const run = ref()
+    const message = { name: name(), ...(await body()) }
+    const sent = await workflows.signal({ ref: run, message, ...idempotencyKey(c) }, call())
     const { workflowId, runId, warnings } = sent
-    return jsonResponse(c, withWarnings(c, { workflowId, runId, signal: name, accepted: true }, warnings))
+    return jsonResponse(c, withWarnings(c, { workflowId, runId, signal: message.name, accepted: true }, warnings))
   },
 })
 

@@ -43,10 +43,9 @@ export const resultEndpoint = endpoint({
   takes: 'wait',
   key: 'ignored',
   access: 'read',
-  async handle(request, { workflows, maxTimeoutMs, commentEveryMs }) {
-    const { c, query, call } = request
+  async handle({ c, ref: readPath, query, call }, { workflows, maxTimeoutMs, commentEveryMs }) {
     const waitCommand = (waitMs: number): WaitCommand => {
-      const { ref } = request
+      const ref = readPath()
       return { ref, followsChain: ref.runId === undefined, waitMs }
     }
     if (prefersEvents(c)) {
@@ -62,7 +61,7 @@ export const resultEndpoint = endpoint({
     const isPlain = c.req.query('wait') === undefined && c.req.query('body') === undefined
     const { wait: waitMs, ...given } = isPlain ? {} : query()
     const respond = resultResponder(c, given)
-    if (waitMs === undefined) return respond(await workflows.result(request.ref, call()))
+    if (waitMs === undefined) return respond(await workflows.result(readPath(), call()))
     const command = waitCommand(waitMs)
     const ref = lastReadRun(c, command.ref)?.run ?? command.ref
     return respond(await workflows.waitForResult({ ...command, ref }, call()))

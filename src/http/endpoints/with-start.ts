@@ -48,7 +48,7 @@ const signalWithStart = endpoint({
   key: 'taken',
   access: 'start',
   async handle({ c, name, body, call }, { workflows, defaultCatalog }) {
-    const { start, message } = toCommand(c, name, await body(), defaultCatalog)
+    const { start, message } = toCommand(c, name(), await body(), defaultCatalog)
     const run = await workflows.signalWithStart({ start, signal: message }, call())
     const { workflowId, runId, started, isRepeated, warnings } = run
     if (isRepeated) reportReplayed(c)
@@ -91,7 +91,7 @@ const updateWithStart = endpoint({
   key: 'taken',
   access: 'start',
   async handle({ c, name, body, call }, { workflows, defaultCatalog }) {
-    const { start, message } = toCommand(c, name, await body(), defaultCatalog)
+    const { start, message } = toCommand(c, name(), await body(), defaultCatalog)
     const run = await workflows.updateWithStart({ start, update: message }, call())
     const { workflowId, runId, started, result, isRepeated } = run
     if (isRepeated) reportReplayed(c)
