@@ -8,7 +8,7 @@ import type { WorkflowResult } from '../model/execution.ts'
 import type { RunCommand } from '../model/workflows.ts'
 import { type WaitPorts, waitForEnd } from '../wait/chain-end.ts'
 import { endedResult, type KnownFields } from '../wait/ended-result.ts'
-import { type StartPorts, type StartResult, startOrRepeat, toRunStart } from './start.ts'
+import { type StartOutcome, type StartPorts, startOrRepeat, toRunStart } from './start.ts'
 import type { RepeatedRun } from './start-once.ts'
 
 /** Starts a workflow and waits for the end of its chain. Every error after the start carries the ids of the run. */
@@ -32,7 +32,7 @@ export async function run(ports: StartPorts & WaitPorts, command: RunCommand, ca
 }
 
 /** The run of an earlier request is read: its catalog may say something else by now. */
-function knownFields({ args }: RunCommand, start: StartResult): KnownFields {
+function knownFields({ args }: RunCommand, start: StartOutcome): KnownFields {
   if ('repeated' in start) return { runId: null, input: null, traces: null }
   const { runId, isExisting = false } = start.started
   return { runId: isExisting ? null : runId, input: toSingleValue(args), traces: start.admitted.traces }

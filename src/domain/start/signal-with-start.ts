@@ -39,7 +39,7 @@ async function signalWithStartOnce(
   const startKey = await toStartKey(idempotencyKey, start, { ...signal, id: requestId })
   const id = { workflowId: keyed.workflowId, startKey }
   const before = await findRepeated(engine, id, call)
-  if ('run' in before) return toSignaledRun(before.run)
+  if ('repeated' in before) return toSignaledRun(before.repeated)
   if (before.other !== null && !isOpen(before.other.status)) {
     const { workflowId, runId } = before.other
     if (await hasSignal(engine, { workflowId, runId }, { ...signal, requestId }, call))
@@ -57,7 +57,7 @@ async function signalWithStartOnce(
     // The signal is delivered: the client must not hear that it failed.
     return null
   })
-  return found !== null && 'run' in found ? toSignaledRun(found.run) : { ...run, warnings }
+  return found !== null && 'repeated' in found ? toSignaledRun(found.repeated) : { ...run, warnings }
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Engine, Started, StartRequest } from '../model/engine.ts'
 import { type ErrorName, hasErrorName, nullWhenNotFound, ServiceError } from '../model/errors.ts'
 import type { Description, ExecutionRef } from '../model/execution.ts'
 import type { ConflictPolicy } from '../model/workflow-options.ts'
-import { readStartKey, type StartKey, type StepAfterFailure, stepAfterFailure } from './start-key.ts'
+import { readStartKey, type StartKey } from './start-key.ts'
 
 type Describe = Pick<Engine, 'describe'>
 
@@ -25,10 +25,8 @@ export interface KeyedId {
 export interface StartOnce<Result> extends KeyedId {
   /** What the request wants if a run is open that another request has started. */
   conflictPolicy: ConflictPolicy
-  /** Starts the workflow with a request that `withKey` has completed. */
-  start(withKey: (request: StartRequest) => StartRequest): Promise<Result>
-  /** The result of a request whose run was started before. */
-  repeat(run: RepeatedRun): Promise<Result> | Result
+  /** Sends the start, changed in this way. */
+  send(change: (request: StartRequest) => StartRequest): Promise<Result>
 }
 
 /**
@@ -37,31 +35,40 @@ export interface StartOnce<Result> extends KeyedId {
  * The first attempt takes only an id without any run. If it fails, the memo of the id's latest run says whether the key
  * has started it. If another request has, the second attempt follows the policies of this one.
  */
-export async function startOnce<Result>(engine: Describe, once: StartOnce<Result>, call: Call): Promise<Result> {
+export async function startOnce<Result>(
+  engine: Describe,
+  once: StartOnce<Result>,
+  call: Call,
+): Promise<{ result: Result } | { repeated: RepeatedRun }> {
   try {
-    return await attempt(engine, once, call)
+    return await attemptTwice(engine, once, call)
   } catch (error) {
     throw withRetryAfter(error, once)
   }
 }
 
-async function attempt<Result>(engine: Describe, once: StartOnce<Result>, call: Call): Promise<Result> {
-  const { startKey, start, repeat } = once
+async function attemptTwice<Result>(
+  engine: Describe,
+  once: StartOnce<Result>,
+  call: Call,
+): Promise<{ result: Result } | { repeated: RepeatedRun }> {
+  const { startKey, conflictPolicy, send } = once
   const protocolMemo = toProtocolMemo(startKey)
   const onlyUnused = { workflowIdConflictPolicy: 'fail', workflowIdReusePolicy: 'reject-duplicate' } as const
   try {
-    return await start((request) => ({ ...request, protocolMemo, options: { ...request.options, ...onlyUnused } }))
+    const options = (request: StartRequest) => ({ ...request.options, ...onlyUnused })
+    return { result: await send((request) => ({ ...request, protocolMemo, options: options(request) })) }
   } catch (error) {
-    const run = await findAfterFailure(engine, once, error, call)
-    if (run !== null) return repeat(run)
+    const repeated = await findAfterFailure(engine, once, error, conflictPolicy, call)
+    if (repeated !== null) return { repeated }
   }
   try {
     // Two requests with the key may get here at once: with the same request id the engine starts one run for both.
-    return await start((request) => ({ ...request, protocolMemo, requestId: startKey.request }))
+    return { result: await send((request) => ({ ...request, protocolMemo, requestId: startKey.request })) }
   } catch (error) {
-    const run = await findAfterFailure(engine, { ...once, conflictPolicy: 'fail' }, error, call)
-    if (run === null) throw error
-    return repeat(run)
+    const repeated = await findAfterFailure(engine, once, error, 'fail', call)
+    if (repeated === null) throw error
+    return { repeated }
   }
 }
 
@@ -80,11 +87,6 @@ export function withRetryAfter(error: unknown, { workflowId, startKey }: KeyedId
   return new ServiceError(error.error, message, { cause: error.cause, details })
 }
 
-/** The run that the key has started, or else the latest run of the id. Throws `IdempotencyKeyReusedError`. */
-export async function findRepeated(engine: Describe, keyed: KeyedId, call: Call): Promise<Found> {
-  return find(engine, { ...keyed, conflictPolicy: 'use-existing', isIdUsed: true }, call)
-}
-
 // What an engine or a catalog can respond to the repeat of a request that was carried out.
 const MAY_BE_REPEATED: readonly ErrorName[] = [
   'CatalogNotAvailableError',
@@ -95,21 +97,25 @@ const MAY_BE_REPEATED: readonly ErrorName[] = [
 ]
 
 /**
- * The run that the key has started; null if the policies of the request decide about the id. Throws if neither holds.
+ * After an attempt that has failed: the run that the key has started; null if the policies of the request decide about
+ * the id. Throws if neither holds.
  */
 async function findAfterFailure(
   engine: Describe,
-  { workflowId, startKey, conflictPolicy }: KeyedId & { conflictPolicy: ConflictPolicy },
+  keyed: KeyedId,
   error: unknown,
+  conflictPolicy: ConflictPolicy,
   call: Call,
 ): Promise<RepeatedRun | null> {
   if (!hasErrorName(error, ...MAY_BE_REPEATED) || isUnsent(error)) throw error
+  // Otherwise it may have been carried out, or the catalog rejects it now.
   const isIdUsed = error.error === 'WorkflowAlreadyStartedError'
-  const found = await find(engine, { workflowId, startKey, conflictPolicy, isIdUsed }, call).catch((failure) => {
+  const found = await findRepeated(engine, keyed, call).catch((failure) => {
     throw isIdUsed || hasErrorName(failure, 'IdempotencyKeyReusedError') ? failure : error
   })
-  if ('run' in found) return found.run
-  if (found.step === 'throw') throw error
+  if ('repeated' in found) return found.repeated
+  const isIdTaken = conflictPolicy === 'fail' && found.other !== null && isOpen(found.other.status)
+  if (!isIdUsed || isIdTaken) throw error
   return null
 }
 
@@ -118,21 +124,21 @@ function isUnsent({ error, details }: ServiceError): boolean {
   return error === 'EngineUnavailableError' && details.retryAfterSeconds !== undefined
 }
 
-/** `other`: the latest run of the id, which another request has started. */
-type Found = { run: RepeatedRun } | { step: Extract<StepAfterFailure, 'start' | 'throw'>; other: Description | null }
-
-async function find(
+/**
+ * The run that the key has started, or else the latest run of the id, which another request has started. Throws
+ * `IdempotencyKeyReusedError` if the key has started that run for another request.
+ */
+export async function findRepeated(
   engine: Describe,
-  { workflowId, startKey, ...failed }: KeyedId & { conflictPolicy: ConflictPolicy; isIdUsed: boolean },
+  { workflowId, startKey }: KeyedId,
   call: Call,
-): Promise<Found> {
+): Promise<{ repeated: RepeatedRun } | { other: Description | null }> {
   const latest = await describeOrNull(engine, { workflowId }, call)
-  if (latest === null) return { step: failed.isIdUsed ? 'start' : 'throw', other: null }
-  const found = { startKey: await readKeyOfChain(engine, latest, call), open: isOpen(latest.status) }
-  const step = stepAfterFailure({ ...failed, sent: startKey, found })
+  if (latest === null) return { other: null }
+  const found = await readKeyOfChain(engine, latest, call)
+  if (found?.key !== startKey.key) return { other: latest }
   const { runId, firstRunId, status } = latest
-  if (step === 'return run') return { run: { workflowId, runId, firstRunId, status } }
-  if (step !== 'reject key') return { step, other: latest }
+  if (found.request === startKey.request) return { repeated: { workflowId, runId, firstRunId, status } }
   const message =
     'The Idempotency-Key was used for another request: workflow name, catalog, arguments, options or handler differ'
   throw new ServiceError('IdempotencyKeyReusedError', message, { details: { workflowId, runId } })

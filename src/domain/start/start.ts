@@ -16,8 +16,8 @@ export async function start(ports: StartPorts, command: StartCommand, call: Call
   return toRunStart(await startOrRepeat(ports, command, call))
 }
 
-/** What a start has come to. */
-export type StartResult =
+/** The outcome of a start. */
+export type StartOutcome =
   | { started: StartedRun; admitted: AdmittedStart }
   /** An earlier request with the same key has started this run. */
   | { repeated: RepeatedRun }
@@ -25,7 +25,7 @@ export type StartResult =
 /**
  * Every response about a start has the id of the first run, also if the chain continued before the start was repeated.
  */
-export function toRunStart(result: StartResult): RunStart {
+export function toRunStart(result: StartOutcome): RunStart {
   if ('started' in result) {
     const { workflowId, runId, isExisting } = result.started
     return { workflowId, runId, ...(isExisting && { isExisting }) }
@@ -40,7 +40,7 @@ export async function startOrRepeat(
   command: StartCommand,
   call: Call,
   startCall: Call = call,
-): Promise<StartResult> {
+): Promise<StartOutcome> {
   const { idempotencyKey } = command
   if (idempotencyKey === undefined) {
     const admitted = await admitStart(ports, command, call)
@@ -53,16 +53,16 @@ export async function startOrRepeat(
     workflowId: keyed.workflowId,
     startKey: await toStartKey(idempotencyKey, command),
     conflictPolicy,
-    async start(withKey: (request: StartRequest) => StartRequest): Promise<StartResult> {
+    async send(change: (request: StartRequest) => StartRequest): Promise<StartOutcome> {
       admitted ??= await admitStart(ports, keyed, call)
-      const started = await startAdmitted(ports, withKey(toStartRequest(keyed, admitted)), startCall)
+      const started = await startAdmitted(ports, change(toStartRequest(keyed, admitted)), startCall)
       const { endedStatus: status } = started
       // Another request with the key came first: at the same time, or its response was lost.
       return status === undefined ? { admitted, started } : { repeated: { ...started, status } }
     },
-    repeat: (repeated: RepeatedRun): StartResult => ({ repeated }),
   }
-  return startOnce(ports.engine, once, call)
+  const outcome = await startOnce(ports.engine, once, call)
+  return 'result' in outcome ? outcome.result : outcome
 }
 
 /** Without a workflow id of its own, the command gets the one of its key. */

@@ -10,7 +10,7 @@ import type { UpdateWithStartCommand, WithStart } from '../model/workflows.ts'
 import { admitStartWith } from './admit-start-with.ts'
 import { withKeyedId } from './start.ts'
 import { toStartKey } from './start-key.ts'
-import { type RepeatedRun, startOnce } from './start-once.ts'
+import { startOnce, withRetryAfter } from './start-once.ts'
 
 type UpdateWithStartPorts = Omit<Ports, 'traceMaxBytes' | 'traceSources'>
 
@@ -44,22 +44,24 @@ async function updateWithStartOnce(
     workflowId,
     startKey: await toStartKey(idempotencyKey, start, { ...update, id: updateId }),
     conflictPolicy: start.options?.workflowIdConflictPolicy ?? 'use-existing',
-    async start(withKey: (request: StartRequest) => StartRequest): Promise<WithStart<StartedUpdate>> {
+    async send(change: (request: StartRequest) => StartRequest): Promise<StartedUpdate> {
       request ??= (await admitStartWith(ports, { kind: 'update', start: keyed, message: update }, call)).request
-      const sent = withKey(request)
+      const sent = change(request)
       const result = await engine.updateWithStart(sent, update, updateId, updateCall())
       // A run that has the update already receives it under any policy. Whose run that is has not been checked yet.
       if (result.started || usesExistingRun(sent)) return result
       throw idInUse({ workflowId: result.workflowId, runId: result.runId })
     },
-    // The run has received the update when it was started. A run that continued as new must not receive it again.
-    async repeat({ firstRunId: runId }: RepeatedRun): Promise<WithStart<StartedUpdate>> {
-      const result = await engine.update({ workflowId, runId }, update, updateId, updateCall())
-      return { workflowId, runId, started: true, result, isRepeated: true }
-    },
   }
   // The first attempt may wait for the handler of an earlier request before the run is described.
-  return startOnce(engine, once, withTimeout(call, messageTimeoutMs + TIMEOUT_MS.describe))
+  const outcome = await startOnce(engine, once, withTimeout(call, messageTimeoutMs + TIMEOUT_MS.describe))
+  if ('result' in outcome) return outcome.result
+  // The run has received the update when it was started. A run that continued as new must not receive it again.
+  const { firstRunId: runId } = outcome.repeated
+  const result = await engine.update({ workflowId, runId }, update, updateId, updateCall()).catch((error) => {
+    throw withRetryAfter(error, once)
+  })
+  return { workflowId, runId, started: true, result, isRepeated: true }
 }
 
 function usesExistingRun({ options }: StartRequest): boolean {

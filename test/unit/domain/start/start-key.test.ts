@@ -1,36 +1,8 @@
 import { expect, test } from 'vitest'
 import type { StartCommand } from '../../../../src/domain/model/workflows.ts'
-import { readStartKey, type StartKey, stepAfterFailure, toStartKey } from '../../../../src/domain/start/start-key.ts'
+import { readStartKey, type StartKey, toStartKey } from '../../../../src/domain/start/start-key.ts'
 
 const SENT: StartKey = { key: 'key-1', request: 'request-1' }
-const OTHER_REQUEST: StartKey = { ...SENT, request: 'request-2' }
-const OTHER_KEY: StartKey = { ...SENT, key: 'key-2' }
-
-test.for([
-  // The latest run of the id, whether it is open | what the start failed with | policy | step
-  [SENT, true, 'id used', 'fail', 'return run'],
-  [SENT, false, 'id used', 'fail', 'return run'],
-  [SENT, true, 'other', 'fail', 'return run'],
-  [SENT, false, 'other', 'use-existing', 'return run'],
-  [OTHER_REQUEST, true, 'id used', 'fail', 'reject key'],
-  [OTHER_REQUEST, false, 'id used', 'use-existing', 'reject key'],
-  [OTHER_REQUEST, false, 'other', 'fail', 'reject key'],
-  [OTHER_KEY, true, 'id used', 'fail', 'throw'],
-  [OTHER_KEY, true, 'id used', 'use-existing', 'start'],
-  [OTHER_KEY, false, 'id used', 'fail', 'start'],
-  [OTHER_KEY, false, 'id used', 'use-existing', 'start'],
-  [OTHER_KEY, true, 'other', 'use-existing', 'throw'],
-  [OTHER_KEY, false, 'other', 'fail', 'throw'],
-  [null, true, 'id used', 'fail', 'throw'],
-  [null, true, 'id used', 'use-existing', 'start'],
-  [null, false, 'id used', 'fail', 'start'],
-  [null, false, 'other', 'fail', 'throw'],
-] as const)('a failed start: %j, open %s, %s, %s: %s', ([startKey, open, failure, conflictPolicy, step]) => {
-  const isIdUsed = failure === 'id used'
-
-  expect(stepAfterFailure({ sent: SENT, found: { startKey, open }, isIdUsed, conflictPolicy })).toBe(step)
-})
-
 const COMMAND: StartCommand = {
   workflowName: 'order',
   catalog: 'shop',
