@@ -34,7 +34,7 @@ export interface Endpoint<Path extends string = string, Query = unknown, Body = 
   isPeriodic?: true
   /** Set if only some deployments have it. */
   feature?: Feature
-  handle(request: EndpointRequest<Path, Query, Body>, service: Service): Response | Promise<Response>
+  handle(c: Context<Env>, tools: Tools<Path, Query, Body>): Response | Promise<Response>
 }
 
 /** What the OpenAPI document says about an endpoint, besides its path and its parameters. */
@@ -94,24 +94,25 @@ export type Access =
 
 export type Feature = 'metrics' | 'docs'
 
-/** A request to an endpoint. Each part is checked when it is read: of several errors the first one counts. */
-export type EndpointRequest<Path extends string = string, Query = unknown, Body = unknown> = {
-  c: Context<Env>
-  query(): Query
-  /** Reads and checks the body. */
-  body(): Promise<Body>
+/**
+ * What a handler works with. The functions read the parts of a request, and check them: of several errors the first one
+ * counts. They belong to the endpoint, so that a request that waits keeps none of its own in memory.
+ */
+export type Tools<Path extends string = string, Query = unknown, Body = unknown> = Service & {
+  query(c: Context<Env>): Query
+  body(c: Context<Env>): Promise<Body>
   /** The `Call` to pass to every verb. The request is in flight from then on. */
-  call(): Call
+  call(c: Context<Env>): Call
 } & Pick<PathReaders, PathReaderOf<Path>>
 
 /** What reads the parts of a path, by their names. */
 interface PathReaders {
   /** The execution that `:id` names, or `:id` and `:rid`. */
-  ref(): ExecutionRef
-  name(): string
-  updateId(): string
-  catalog(): string
-  file(): string
+  ref(c: Context<Env>): ExecutionRef
+  name(c: Context<Env>): string
+  updateId(c: Context<Env>): string
+  catalog(c: Context<Env>): string
+  file(c: Context<Env>): string
 }
 
 type PathReaderOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
@@ -189,26 +190,25 @@ export function limited<T extends object>(schema: Limited<T>, maxTimeoutMs: numb
 
 const NOTHING = z.strictObject({})
 
-/**
- * What responds to the requests to the endpoint. What it passes has no getters: V8 keeps each object that has its own
- * ones, and thereby the whole request, until a full garbage collection.
- */
+const PATH_READERS: PathReaders = {
+  ref: executionInPath,
+  name: handlerNameInPath,
+  updateId: updateIdInPath,
+  catalog: catalogInPath,
+  file: (c) => c.req.param('file') ?? '',
+}
+
+/** What responds to the requests to the endpoint. */
 export function toHandler(endpoint: Endpoint, service: Service): (c: Context<Env>) => Response | Promise<Response> {
   const { body, query } = endpoint
   const bodySchema = limited(body?.schema ?? NOTHING, service.maxTimeoutMs)
   const querySchema = limited(query ?? NOTHING, service.maxTimeoutMs)
-  return (c) => {
-    const request: EndpointRequest & PathReaders = {
-      c,
-      ref: () => executionInPath(c),
-      name: () => handlerNameInPath(c),
-      updateId: () => updateIdInPath(c),
-      catalog: () => catalogInPath(c),
-      file: () => c.req.param('file') ?? '',
-      query: () => queryParameters(c, querySchema),
-      body: () => service.json(c, bodySchema, body),
-      call: () => toCall(c),
-    }
-    return endpoint.handle(request, service)
+  const tools: Tools = {
+    ...service,
+    ...PATH_READERS,
+    query: (c) => queryParameters(c, querySchema),
+    body: (c) => service.json(c, bodySchema, body),
+    call: toCall,
   }
+  return (c) => endpoint.handle(c, tools)
 }

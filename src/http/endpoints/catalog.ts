@@ -1,8 +1,7 @@
 /** Lists the workflows that can be started. */
 import type { Context } from 'hono'
-import type { Call } from '../../domain/model/call.ts'
 import type { Env } from '../context.ts'
-import { endpoint, type Service, type SuccessResponse } from '../endpoint.ts'
+import { endpoint, type SuccessResponse, type Tools } from '../endpoint.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { ENGINE_ERRORS } from './errors.ts'
 
@@ -24,7 +23,7 @@ const ofDefault = endpoint({
   takes: 'work',
   key: 'ignored',
   access: 'catalog',
-  handle: ({ c, call }, service) => respondWith(c, service, service.defaultCatalog, call()),
+  handle: (c, tools) => respondWith(c, tools, tools.defaultCatalog),
 })
 
 const ofName = endpoint({
@@ -40,16 +39,15 @@ const ofName = endpoint({
   takes: 'work',
   key: 'ignored',
   access: 'catalog',
-  handle: ({ c, catalog, call }, service) => respondWith(c, service, catalog(), call()),
+  handle: (c, tools) => respondWith(c, tools, tools.catalog(c)),
 })
 
 async function respondWith(
   c: Context<Env>,
-  { workflows, respondCatalog }: Service,
+  { workflows, call, respondCatalog }: Tools,
   catalog: string,
-  call: Call,
 ): Promise<Response> {
-  const listing = await workflows.catalog(catalog, call)
+  const listing = await workflows.catalog(catalog, call(c))
   return respondCatalog(c, listing.workflows, () => listing)
 }
 

@@ -56,10 +56,10 @@ const stop = endpoint({
   takes: 'work',
   key: 'rejected',
   access: 'stop',
-  async handle({ c, ref, body, call }, { workflows }) {
-    const run = ref()
-    const { reason = null } = await body()
-    const { workflowId, runId, cancelRequested, status } = await workflows.stop({ ref: run, reason }, call())
+  async handle(c, { ref, body, call, workflows }) {
+    const run = ref(c)
+    const { reason = null } = await body(c)
+    const { workflowId, runId, cancelRequested, status } = await workflows.stop({ ref: run, reason }, call(c))
     return jsonResponse(c, { workflowId, runId, cancelRequested, status })
   },
 })
@@ -77,10 +77,10 @@ const terminate = endpoint({
   takes: 'work',
   key: 'rejected',
   access: 'terminate',
-  async handle({ c, ref, body, call }, { workflows }) {
-    const run = ref()
-    const { reason = null } = await body()
-    const { workflowId, runId } = await workflows.terminate({ ref: run, reason }, call())
+  async handle(c, { ref, body, call, workflows }) {
+    const run = ref(c)
+    const { reason = null } = await body(c)
+    const { workflowId, runId } = await workflows.terminate({ ref: run, reason }, call(c))
     return jsonResponse(c, { workflowId, runId, terminated: true })
   },
 })
@@ -98,10 +98,10 @@ const pause = endpoint({
   takes: 'work',
   key: 'rejected',
   access: 'pause',
-  async handle({ c, ref, body, call }, { workflows }) {
-    const run = ref()
-    const { reason = null } = await body()
-    const { workflowId, runId, paused } = await workflows.pause({ ref: run, reason }, call())
+  async handle(c, { ref, body, call, workflows }) {
+    const run = ref(c)
+    const { reason = null } = await body(c)
+    const { workflowId, runId, paused } = await workflows.pause({ ref: run, reason }, call(c))
     return jsonResponse(c, { workflowId, runId, paused })
   },
 })
@@ -119,10 +119,10 @@ const unpause = endpoint({
   takes: 'work',
   key: 'rejected',
   access: 'pause',
-  async handle({ c, ref, body, call }, { workflows }) {
-    const run = ref()
-    const { reason = null } = await body()
-    const { workflowId, runId, paused } = await workflows.unpause({ ref: run, reason }, call())
+  async handle(c, { ref, body, call, workflows }) {
+    const run = ref(c)
+    const { reason = null } = await body(c)
+    const { workflowId, runId, paused } = await workflows.unpause({ ref: run, reason }, call(c))
     return jsonResponse(c, { workflowId, runId, paused })
   },
 })
@@ -140,11 +140,11 @@ const reset = endpoint({
   takes: 'work',
   key: 'rejected',
   access: 'reset',
-  async handle({ c, ref, body, call }, { workflows }) {
-    const run = ref()
-    const { reason = null, stepName, eventId = 0 } = await body()
+  async handle(c, { ref, body, call, workflows }) {
+    const run = ref(c)
+    const { reason = null, stepName, eventId = 0 } = await body(c)
     const target = stepName === undefined ? { eventId } : { stepName }
-    const { workflowId, runId, runsAgain } = await workflows.reset({ ref: run, target, reason }, call())
+    const { workflowId, runId, runsAgain } = await workflows.reset({ ref: run, target, reason }, call(c))
     return jsonResponse(c, { workflowId, runId, runsAgain })
   },
 })

@@ -99,7 +99,7 @@ const page = endpoint({
   key: 'ignored',
   access: null,
   feature: 'docs',
-  handle: ({ c }, { respondDocsFile }) => respondDocsFile(c, PAGE),
+  handle: (c, { respondDocsFile }) => respondDocsFile(c, PAGE),
 })
 
 const pageFile = endpoint({
@@ -119,7 +119,7 @@ const pageFile = endpoint({
   key: 'ignored',
   access: null,
   feature: 'docs',
-  handle: ({ c, file }, { respondDocsFile }) => (file() === PAGE ? notFound(c) : respondDocsFile(c, file())),
+  handle: (c, { file, respondDocsFile }) => (file(c) === PAGE ? notFound(c) : respondDocsFile(c, file(c))),
 })
 
 export const docsEndpoints = [page, pageFile]

@@ -40,11 +40,11 @@ const page = endpoint({
   takes: 'wait',
   key: 'ignored',
   access: 'read',
-  async handle({ c, ref, query, call }, { workflows }) {
-    const run = ref()
-    const { pageSize = DEFAULT_PAGE_SIZE, pageToken = null, wait = 0, includePayloads = true } = query()
+  async handle(c, { ref, query, call, workflows }) {
+    const run = ref(c)
+    const { pageSize = DEFAULT_PAGE_SIZE, pageToken = null, wait = 0, includePayloads = true } = query(c)
     const command = { ref: run, pageSize, pageToken, waitMs: wait, includePayloads }
-    return jsonResponse(c, await workflows.history(command, call()))
+    return jsonResponse(c, await workflows.history(command, call(c)))
   },
 })
 
@@ -73,11 +73,11 @@ const stream = endpoint({
   takes: 'wait',
   key: 'ignored',
   access: 'read',
-  async handle({ c, ref: readPath, query, call }, { workflows, commentEveryMs }) {
-    const path = readPath()
-    const { includePayloads = true } = query()
+  async handle(c, { ref: readPath, query, call, workflows, commentEveryMs }) {
+    const path = readPath(c)
+    const { includePayloads = true } = query(c)
     const { ref, after } = lastEvent(c, path)
-    const feed = await workflows.followHistory({ ref, after, includePayloads }, call())
+    const feed = await workflows.followHistory({ ref, after, includePayloads }, call(c))
     // 204 ends the reconnecting of an EventSource.
     if (feed === null) return respond(c, null, 204, {})
     // Without a run id the path may name another run when the client reconnects.

@@ -16,7 +16,7 @@ const status = endpoint({
   takes: 'work',
   key: 'ignored',
   access: 'read',
-  handle: async ({ c, ref, call }, { workflows }) => jsonResponse(c, await workflows.status(ref(), call())),
+  handle: async (c, { ref, call, workflows }) => jsonResponse(c, await workflows.status(ref(c), call(c))),
 })
 
 const explain = endpoint({
@@ -31,7 +31,7 @@ const explain = endpoint({
   takes: 'work',
   key: 'ignored',
   access: 'read',
-  handle: async ({ c, ref, call }, { workflows }) => jsonResponse(c, await workflows.explain(ref(), call())),
+  handle: async (c, { ref, call, workflows }) => jsonResponse(c, await workflows.explain(ref(c), call(c))),
 })
 
 const input = endpoint({
@@ -46,7 +46,7 @@ const input = endpoint({
   takes: 'work',
   key: 'ignored',
   access: 'read',
-  handle: async ({ c, ref, call }, { workflows }) => jsonResponse(c, await workflows.input(ref(), call())),
+  handle: async (c, { ref, call, workflows }) => jsonResponse(c, await workflows.input(ref(c), call(c))),
 })
 
 const trace = endpoint({
@@ -61,7 +61,7 @@ const trace = endpoint({
   takes: 'work',
   key: 'ignored',
   access: 'read',
-  handle: async ({ c, ref, call }, { workflows }) => jsonResponse(c, await workflows.trace(ref(), call())),
+  handle: async (c, { ref, call, workflows }) => jsonResponse(c, await workflows.trace(ref(c), call(c))),
 })
 
 export const inspectEndpoints = [status, explain, input, trace]

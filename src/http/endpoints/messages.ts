@@ -2,12 +2,11 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import { attachIds } from '../../domain/model/attach-ids.ts'
-import type { Call } from '../../domain/model/call.ts'
 import type { UpdateState } from '../../domain/model/engine.ts'
 import { hasErrorName } from '../../domain/model/errors.ts'
 import type { SendCommand, Workflows } from '../../domain/model/workflows.ts'
 import { isObject } from '../../lib/is-object.ts'
-import type { Env } from '../context.ts'
+import { type Env, toCall } from '../context.ts'
 import { endpoint, type RequestBody } from '../endpoint.ts'
 import { idempotencyKey } from '../idempotency-key.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
@@ -72,10 +71,10 @@ const query = endpoint({
   takes: 'work',
   key: 'ignored',
   access: 'query',
-  async handle({ c, ref, name, body, call }, { workflows }) {
-    const run = ref()
-    const message = { name: name(), ...(await body()) }
-    return jsonResponse(c, await workflows.query({ ref: run, message }, call()))
+  async handle(c, { ref, name, body, call, workflows }) {
+    const run = ref(c)
+    const message = { name: name(c), ...(await body(c)) }
+    return jsonResponse(c, await workflows.query({ ref: run, message }, call(c)))
   },
 })
 
@@ -115,31 +114,27 @@ const update = endpoint({
   takes: 'wait',
   key: 'taken',
   access: 'update',
-  async handle({ c, ref, name, body, call }, { workflows }) {
-    const run = ref()
-    const message = { name: name(), ...(await body()) }
+  async handle(c, { ref, name, body, call, workflows }) {
+    const run = ref(c)
+    const message = { name: name(c), ...(await body(c)) }
     const command = { ref: run, message, ...idempotencyKey(c) }
     const preference = asyncPreference(c)
     return preference === null
-      ? jsonResponse(c, await workflows.update(command, call()))
-      : updateAsync({ c, workflows, call: call() }, command, preference)
+      ? jsonResponse(c, await workflows.update(command, call(c)))
+      : updateAsync(c, workflows, command, preference)
   },
 })
 
-interface UpdateContext {
-  c: Context<Env>
-  workflows: Workflows
-  call: Call
-}
-
 /** Sends an update, and responds when the workflow has accepted it, or has completed it within the preferred time. */
 async function updateAsync(
-  { c, workflows, call }: UpdateContext,
+  c: Context<Env>,
+  workflows: Workflows,
   command: SendCommand,
   preference: AsyncPreference,
 ): Promise<Response> {
   const { name } = command.message
   const waitMs = Math.min(preference.waitMs, MAX_WAIT_MS)
+  const call = toCall(c)
   const sent = await workflows.startUpdate(command, call)
   const { workflowId, runId, updateId } = sent
   setHeader(c, 'Location', updatePath(c, sent, name))
@@ -189,10 +184,10 @@ const updateState = endpoint({
   takes: 'wait',
   key: 'ignored',
   access: 'update',
-  async handle({ c, ref, name, updateId, query, call }, { workflows }) {
-    const update = { ref: ref(), name: name(), updateId: updateId() }
-    const { wait: waitMs = 0 } = query()
-    return stateResponse(c, await workflows.readUpdate({ ...update, waitMs }, call()))
+  async handle(c, { ref, name, updateId, query, call, workflows }) {
+    const update = { ref: ref(c), name: name(c), updateId: updateId(c) }
+    const { wait: waitMs = 0 } = query(c)
+    return stateResponse(c, await workflows.readUpdate({ ...update, waitMs }, call(c)))
   },
 })
 
@@ -223,10 +218,10 @@ const signal = endpoint({
   takes: 'work',
   key: 'taken',
   access: 'signal',
-  async handle({ c, ref, name, body, call }, { workflows }) {
-    const run = ref()
-    const message = { name: name(), ...(await body()) }
-    const sent = await workflows.signal({ ref: run, message, ...idempotencyKey(c) }, call())
+  async handle(c, { ref, name, body, call, workflows }) {
+    const run = ref(c)
+    const message = { name: name(c), ...(await body(c)) }
+    const sent = await workflows.signal({ ref: run, message, ...idempotencyKey(c) }, call(c))
     const { workflowId, runId, warnings } = sent
     return jsonResponse(c, withWarnings(c, { workflowId, runId, signal: message.name, accepted: true }, warnings))
   },

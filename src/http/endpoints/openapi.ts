@@ -31,13 +31,13 @@ export const openApiEndpoint = endpoint({
   takes: 'work',
   key: 'ignored',
   access: 'catalog',
-  async handle({ c, query, call: startCall }, { workflows, defaultCatalog, describeCatalog, respondDocument }) {
-    const { catalog } = query()
+  async handle(c, { query, call: startCall, workflows, defaultCatalog, describeCatalog, respondDocument }) {
+    const { catalog } = query(c)
     const name = catalog ?? defaultCatalog
     const described = { name, isDefault: name === defaultCatalog, inputsChecked: true }
     const respondWith = (key: object, catalog: DescribedCatalog) =>
       respondDocument(c, key, () => describeCatalog(catalog))
-    const call = startCall()
+    const call = startCall(c)
     // A client that names a catalog needs its workflows. Without a name, the rest of the API is useful alone.
     const read = workflows.catalog(name, call)
     const found = catalog === undefined ? await orError(read) : await read

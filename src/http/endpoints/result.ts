@@ -43,27 +43,27 @@ export const resultEndpoint = endpoint({
   takes: 'wait',
   key: 'ignored',
   access: 'read',
-  async handle({ c, ref: readPath, query, call }, { workflows, maxTimeoutMs, commentEveryMs }) {
+  async handle(c, { ref: readPath, query, call, workflows, maxTimeoutMs, commentEveryMs }) {
     const waitCommand = (waitMs: number): WaitCommand => {
-      const ref = readPath()
+      const ref = readPath(c)
       return { ref, followsChain: ref.runId === undefined, waitMs }
     }
     if (prefersEvents(c)) {
-      const { wait: waitMs = Math.min(DEFAULT_STREAM_MS, maxTimeoutMs), ...given } = query()
+      const { wait: waitMs = Math.min(DEFAULT_STREAM_MS, maxTimeoutMs), ...given } = query(c)
       resultResponder(c, given)
       const command = waitCommand(waitMs)
       const last = lastReadRun(c, command.ref)
       const ref = last?.run ?? command.ref
-      const wait: RunEvents['wait'] = (onFound) => workflows.waitForResult({ ...command, ref, onFound }, call())
+      const wait: RunEvents['wait'] = (onFound) => workflows.waitForResult({ ...command, ref, onFound }, call(c))
       return runEvents(c, { last, commentEveryMs, wait })
     }
     // Without these, other parameters have always been ignored.
     const isPlain = c.req.query('wait') === undefined && c.req.query('body') === undefined
-    const { wait: waitMs, ...given } = isPlain ? {} : query()
+    const { wait: waitMs, ...given } = isPlain ? {} : query(c)
     const respond = resultResponder(c, given)
-    if (waitMs === undefined) return respond(await workflows.result(readPath(), call()))
+    if (waitMs === undefined) return respond(await workflows.result(readPath(c), call(c)))
     const command = waitCommand(waitMs)
     const ref = lastReadRun(c, command.ref)?.run ?? command.ref
-    return respond(await workflows.waitForResult({ ...command, ref }, call()))
+    return respond(await workflows.waitForResult({ ...command, ref }, call(c)))
   },
 })

@@ -1,14 +1,13 @@
 /** Starts a workflow and waits for its result, or waits for the run whose events the client has read before. */
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
-import type { Call } from '../../domain/model/call.ts'
 import { hasErrorName } from '../../domain/model/errors.ts'
 import type { WorkflowResult } from '../../domain/model/execution.ts'
 import type { RunStart, StartCommand } from '../../domain/model/workflows.ts'
 import { isOpen } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { Env } from '../context.ts'
-import { endpoint, type Service } from '../endpoint.ts'
+import { endpoint, type Tools } from '../endpoint.ts'
 import { prefersEvents } from '../events.ts'
 import { reportReplayed } from '../idempotency-key.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
@@ -55,19 +54,20 @@ export const runEndpoint = endpoint({
   takes: 'wait',
   key: 'taken',
   access: 'start',
-  async handle({ c, body, query, call }, service) {
-    const given = await body()
+  async handle(c, tools) {
+    const { body, query, defaultCatalog, maxTimeoutMs } = tools
+    const given = await body(c)
     // Without the parameter, others have always been ignored.
-    const respond = resultResponder(c, c.req.query('body') === undefined ? {} : query())
-    const command = startCommand(c, given, service.defaultCatalog, 'args')
+    const respond = resultResponder(c, c.req.query('body') === undefined ? {} : query(c))
+    const command = startCommand(c, given, defaultCatalog, 'args')
     const last = lastReadRun(c, command)
     if (last !== null && command.idempotencyKey !== undefined) reportReplayed(c)
-    const awaited = { c, service, call, command, last }
-    const timeoutMs = given.timeout ?? Math.min(DEFAULT_TIMEOUT_MS, service.maxTimeoutMs)
+    const awaited = { c, tools, command, last }
+    const timeoutMs = given.timeout ?? Math.min(DEFAULT_TIMEOUT_MS, maxTimeoutMs)
     if (prefersEvents(c)) return eventsOf(awaited, timeoutMs)
     const preference = asyncPreference(c)
     if (preference === null) return respond(await resultOf(awaited, timeoutMs))
-    const waitMs = Math.min(preference.waitMs, given.timeout ?? service.maxTimeoutMs)
+    const waitMs = Math.min(preference.waitMs, given.timeout ?? maxTimeoutMs)
     return acceptedOrResult(awaited, { waitMs }, respond)
   },
 })
@@ -75,33 +75,31 @@ export const runEndpoint = endpoint({
 /** The run that a request waits for: the one that it starts, or the one that its client has read before. */
 interface AwaitedRun {
   c: Context<Env>
-  service: Service
-  call: () => Call
+  tools: Pick<Tools, 'workflows' | 'call' | 'commentEveryMs'>
   command: StartCommand
   last: LastRead | null
 }
 
 function resultOf(
-  { c, service: { workflows }, call, command, last }: AwaitedRun,
+  { c, tools: { workflows, call }, command, last }: AwaitedRun,
   waitMs: number,
   onFound?: (run: RunRef) => void,
 ): Promise<WorkflowResult> {
   if (last !== null) {
     const command = { ref: last.run, followsChain: true, waitMs, ...(onFound && { onFound }) }
-    return workflows.waitForResult(command, call())
+    return workflows.waitForResult(command, call(c))
   }
   const onStarted = (run: RunStart) => {
     reportRun(c, command, run)
     onFound?.(run)
   }
   const isAwaited = onFound !== undefined || mayFindRun(command)
-  return workflows.run({ ...command, timeoutMs: waitMs, ...(isAwaited && { onStarted }) }, call())
+  return workflows.run({ ...command, timeoutMs: waitMs, ...(isAwaited && { onStarted }) }, call(c))
 }
 
 function eventsOf(run: AwaitedRun, waitMs: number): Promise<Response> {
-  const { c, last, service } = run
-  const { commentEveryMs } = service
-  return runEvents(c, { last, commentEveryMs, wait: (onFound) => resultOf(run, waitMs, onFound) })
+  const { c, last, tools } = run
+  return runEvents(c, { last, commentEveryMs: tools.commentEveryMs, wait: (onFound) => resultOf(run, waitMs, onFound) })
 }
 
 /** Responds with the result if it is there within the preferred time, otherwise as soon as the run has started. */
@@ -110,9 +108,9 @@ async function acceptedOrResult(
   preference: AsyncPreference,
   respond: (result: WorkflowResult) => Response,
 ): Promise<Response> {
-  const { c, service, call, command, last } = run
+  const { c, tools, command, last } = run
   if (preference.waitMs === 0 && last === null) {
-    const started = await startNow(c, service.workflows, command, call())
+    const started = await startNow(c, tools, command)
     // The chain of a repeat may have ended: its result needs no wait.
     if (isOpen(started.status)) return accepted(c, started, preference)
   }

@@ -59,9 +59,9 @@ const list = endpoint({
   takes: 'work',
   key: 'ignored',
   access: 'list',
-  async handle({ c, query, call }, { workflows }) {
-    const { pageSize = DEFAULT_PAGE_SIZE, pageToken = null, ...filter } = query()
-    const page = await workflows.list({ filter, pageSize, pageToken }, call())
+  async handle(c, { query, call, workflows }) {
+    const { pageSize = DEFAULT_PAGE_SIZE, pageToken = null, ...filter } = query(c)
+    const page = await workflows.list({ filter, pageSize, pageToken }, call(c))
     return jsonResponse(c, { runs: page.runs.map(toListed), nextPageToken: page.nextPageToken })
   },
 })
@@ -82,9 +82,9 @@ const count = endpoint({
   takes: 'work',
   key: 'ignored',
   access: 'list',
-  async handle({ c, query, call }, { workflows }) {
-    const { groupBy, ...filter } = query()
-    return jsonResponse(c, await workflows.count({ filter, byStatus: groupBy === 'status' }, call()))
+  async handle(c, { query, call, workflows }) {
+    const { groupBy, ...filter } = query(c)
+    return jsonResponse(c, await workflows.count({ filter, byStatus: groupBy === 'status' }, call(c)))
   },
 })
 

@@ -18,7 +18,7 @@ const capabilities = endpoint({
   takes: 'work',
   key: 'ignored',
   access: 'any',
-  handle: async ({ c, call }, { workflows }) => jsonResponse(c, await workflows.capabilities(call())),
+  handle: async (c, { call, workflows }) => jsonResponse(c, await workflows.capabilities(call(c))),
 })
 
 const health = endpoint({
@@ -34,7 +34,7 @@ const health = endpoint({
   key: 'ignored',
   access: null,
   isPeriodic: true,
-  handle: ({ c }) => jsonResponse(c, { status: 'ok' }),
+  handle: (c) => jsonResponse(c, { status: 'ok' }),
 })
 
 const ready = endpoint({
@@ -53,7 +53,7 @@ const ready = endpoint({
   key: 'ignored',
   access: null,
   isPeriodic: true,
-  async handle({ c }, { workflows }) {
+  async handle(c, { workflows }) {
     const engine = await workflows.ready()
     return engine === 'reachable'
       ? jsonResponse(c, { status: 'ok', engine })
@@ -78,7 +78,7 @@ export const metrics = endpoint({
   access: 'metrics',
   isPeriodic: true,
   feature: 'metrics',
-  handle: ({ c }, { readMetrics }) => metricsResponse(c, readMetrics),
+  handle: (c, { readMetrics }) => metricsResponse(c, readMetrics),
 })
 
 /** `read` is null where metrics are not supported. */

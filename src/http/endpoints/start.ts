@@ -1,11 +1,10 @@
 /** Starts a workflow without waiting for its result, or only checks whether it could. */
 import type { Context } from 'hono'
-import type { Call } from '../../domain/model/call.ts'
-import type { RunStart, StartCommand, Workflows } from '../../domain/model/workflows.ts'
+import type { RunStart, StartCommand } from '../../domain/model/workflows.ts'
 import type { Status } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { Env } from '../context.ts'
-import { endpoint } from '../endpoint.ts'
+import { endpoint, type Tools } from '../endpoint.ts'
 import { reportReplayed } from '../idempotency-key.ts'
 import type { ResponseHeader } from '../openapi/headers.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
@@ -43,9 +42,9 @@ const start = endpoint({
   takes: 'work',
   key: 'taken',
   access: 'start',
-  async handle({ c, body, call }, { workflows, defaultCatalog }) {
-    const command = startCommand(c, await body(), defaultCatalog, 'args')
-    return jsonResponse(c, await startNow(c, workflows, command, call()))
+  async handle(c, tools) {
+    const command = startCommand(c, await tools.body(c), tools.defaultCatalog, 'args')
+    return jsonResponse(c, await startNow(c, tools, command))
   },
 })
 
@@ -75,9 +74,9 @@ const validate = endpoint({
   takes: 'work',
   key: 'taken',
   access: 'start',
-  async handle({ c, body, call }, { workflows, defaultCatalog }) {
-    const command = startCommand(c, await body(), defaultCatalog, 'args')
-    await workflows.validate(command, call())
+  async handle(c, { body, call, workflows, defaultCatalog }) {
+    const command = startCommand(c, await body(c), defaultCatalog, 'args')
+    await workflows.validate(command, call(c))
     return jsonResponse(c, { valid: true })
   },
 })
@@ -87,11 +86,10 @@ export const startEndpoints = [start, validate]
 /** Starts the workflow, and returns the body of the response. */
 export async function startNow(
   c: Context<Env>,
-  workflows: Workflows,
+  { workflows, call }: Pick<Tools, 'workflows' | 'call'>,
   command: StartCommand,
-  call: Call,
 ): Promise<RunRef & { status: Status }> {
-  const run = await workflows.start(command, call)
+  const run = await workflows.start(command, call(c))
   const { workflowId, runId, repeatedStatus: status = 'running' } = run
   reportRun(c, command, run)
   setHeader(c, 'Location', resultPath(c, workflowId))

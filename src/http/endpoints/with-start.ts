@@ -47,9 +47,9 @@ const signalWithStart = endpoint({
   takes: 'work',
   key: 'taken',
   access: 'start',
-  async handle({ c, name, body, call }, { workflows, defaultCatalog }) {
-    const { start, message } = toCommand(c, name(), await body(), defaultCatalog)
-    const run = await workflows.signalWithStart({ start, signal: message }, call())
+  async handle(c, { name, body, call, workflows, defaultCatalog }) {
+    const { start, message } = toCommand(c, name(c), await body(c), defaultCatalog)
+    const run = await workflows.signalWithStart({ start, signal: message }, call(c))
     const { workflowId, runId, started, isRepeated, warnings } = run
     if (isRepeated) reportReplayed(c)
     setHeader(c, 'Location', resultPath(c, workflowId))
@@ -90,9 +90,9 @@ const updateWithStart = endpoint({
   takes: 'work',
   key: 'taken',
   access: 'start',
-  async handle({ c, name, body, call }, { workflows, defaultCatalog }) {
-    const { start, message } = toCommand(c, name(), await body(), defaultCatalog)
-    const run = await workflows.updateWithStart({ start, update: message }, call())
+  async handle(c, { name, body, call, workflows, defaultCatalog }) {
+    const { start, message } = toCommand(c, name(c), await body(c), defaultCatalog)
+    const run = await workflows.updateWithStart({ start, update: message }, call(c))
     const { workflowId, runId, started, result, isRepeated } = run
     if (isRepeated) reportReplayed(c)
     setHeader(c, 'Location', resultPath(c, workflowId))
