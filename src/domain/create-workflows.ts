@@ -12,7 +12,6 @@ import { readHistory } from './inspect/history.ts'
 import { readInput } from './inspect/input.ts'
 import { countRuns, listRuns } from './inspect/list-runs.ts'
 import { withOutputChecks } from './inspect/output-checks.ts'
-import { readResult } from './inspect/result.ts'
 import { createSearchAttributes } from './inspect/search-attributes.ts'
 import { readStatus } from './inspect/status.ts'
 import { query, readUpdate, signal, startUpdate, update } from './message/messages.ts'
@@ -26,7 +25,7 @@ import { validate } from './start/validate.ts'
 import { createCapabilities } from './status/capabilities.ts'
 import { createReadiness } from './status/readiness.ts'
 import { readTrace } from './trace/read-trace.ts'
-import { waitForResult } from './wait/wait-for-result.ts'
+import { result } from './wait/result.ts'
 
 export interface WorkflowsOptions
   extends Omit<Ports, 'knownRuns' | 'now' | 'searchAttributes'>,
@@ -62,8 +61,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
       updateWithStart,
       status: readStatus,
       explain,
-      result: readResult,
-      waitForResult,
+      result,
       list: listRuns,
       count: countRuns,
       input: readInput,

@@ -42,8 +42,7 @@ export function withOutputChecks(workflows: Workflows, ports: OutputPorts): Work
   return {
     ...workflows,
     run: (command, call) => checked(workflows.run(command, call), call, ofWorkflow),
-    result: (ref, call) => checked(workflows.result(ref, call), call, ofWorkflow),
-    waitForResult: (command, call) => checked(workflows.waitForResult(command, call), call, ofWorkflow),
+    result: (command, call) => checked(workflows.result(command, call), call, ofWorkflow),
     query: (command, call) => checked(workflows.query(command, call), call, ofHandler('query', command)),
     update: (command, call) => checked(workflows.update(command, call), call, ofHandler('update', command)),
     readUpdate: (command, call) =>

@@ -35,10 +35,11 @@ export interface Workflows {
   /** Updates the open run of the workflow id, after starting one when none is open, in one step. */
   updateWithStart(command: UpdateWithStartCommand, call: Call): Promise<WithStart<StartedUpdate>>
   status(ref: ExecutionRef, call: Call): Promise<WorkflowStatus>
-  /** Rejects with `WorkflowNotCompletedError` while the run is open. */
-  result(ref: ExecutionRef, call: Call): Promise<WorkflowResult>
-  /** Waits for the result of a run, at most `waitMs`. */
-  waitForResult(command: WaitCommand, call: Call): Promise<WorkflowResult>
+  /**
+   * The result of a run. Waits for it at most `waitMs`, and rejects with `WorkflowExecutionTimedOutError` then; without
+   * `waitMs` it rejects with `WorkflowNotCompletedError` while the run is open.
+   */
+  result(command: ResultCommand, call: Call): Promise<WorkflowResult>
   /** Why the run does not move, and what a person can do about it. */
   explain(ref: ExecutionRef, call: Call): Promise<Explanation>
   /** What the run was started with, also while it is open. */
@@ -160,11 +161,12 @@ export interface RunCommand extends StartCommand {
   onStarted?: (run: RunStart) => void
 }
 
-export interface WaitCommand {
+export interface ResultCommand {
   ref: ExecutionRef
   /** Whether to wait for the end of the chain, or only of this run. */
   followsChain: boolean
-  waitMs: number
+  /** Null: do not wait. */
+  waitMs: number | null
   /** Called as soon as it is known which run is waited for. */
   onFound?: (run: RunRef) => void
 }

@@ -1,6 +1,6 @@
 /** The result of a run: now, as soon as there is one, or as events. */
 import * as z from 'zod/mini'
-import type { WaitCommand } from '../../domain/model/workflows.ts'
+import type { ResultCommand } from '../../domain/model/workflows.ts'
 import { endpoint } from '../endpoint.ts'
 import { prefersEvents } from '../events.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
@@ -44,26 +44,25 @@ export const resultEndpoint = endpoint({
   key: 'ignored',
   access: 'read',
   async handle(c, { ref: readPath, query, call, workflows, maxTimeoutMs, commentEveryMs }) {
-    const waitCommand = (waitMs: number): WaitCommand => {
+    const commandWith = (waitMs: number | null): ResultCommand => {
       const ref = readPath(c)
       return { ref, followsChain: ref.runId === undefined, waitMs }
     }
     if (prefersEvents(c)) {
       const { wait: waitMs = Math.min(DEFAULT_STREAM_MS, maxTimeoutMs), ...given } = query(c)
       resultResponder(c, given)
-      const command = waitCommand(waitMs)
+      const command = commandWith(waitMs)
       const last = lastReadRun(c, command.ref)
       const ref = last?.run ?? command.ref
-      const wait: RunEvents['wait'] = (onFound) => workflows.waitForResult({ ...command, ref, onFound }, call(c))
+      const wait: RunEvents['wait'] = (onFound) => workflows.result({ ...command, ref, onFound }, call(c))
       return runEvents(c, { last, commentEveryMs, wait })
     }
     // Without these, other parameters have always been ignored.
     const isPlain = c.req.query('wait') === undefined && c.req.query('body') === undefined
-    const { wait: waitMs, ...given } = isPlain ? {} : query(c)
+    const { wait: waitMs = null, ...given } = isPlain ? {} : query(c)
     const respond = resultResponder(c, given)
-    if (waitMs === undefined) return respond(await workflows.result(readPath(c), call(c)))
-    const command = waitCommand(waitMs)
-    const ref = lastReadRun(c, command.ref)?.run ?? command.ref
-    return respond(await workflows.waitForResult({ ...command, ref }, call(c)))
+    const command = commandWith(waitMs)
+    const ref = (waitMs === null ? null : lastReadRun(c, command.ref)?.run) ?? command.ref
+    return respond(await workflows.result({ ...command, ref }, call(c)))
   },
 })

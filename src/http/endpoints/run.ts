@@ -87,7 +87,7 @@ function resultOf(
 ): Promise<WorkflowResult> {
   if (last !== null) {
     const command = { ref: last.run, followsChain: true, waitMs, ...(onFound && { onFound }) }
-    return workflows.waitForResult(command, call(c))
+    return workflows.result(command, call(c))
   }
   const onStarted = (run: RunStart) => {
     reportRun(c, command, run)

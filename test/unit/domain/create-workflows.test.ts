@@ -105,7 +105,7 @@ test('result: is rejected for an open run, with its ids and status', async () =>
     read: async () => ({ ...aDescription({ status: 'paused' }), input: null, closing: null }),
   })
 
-  expect(await refusal(workflows.result(REF, aCall()))).toEqual({
+  expect(await refusal(workflows.result({ ref: REF, followsChain: true, waitMs: null }, aCall()))).toEqual({
     error: 'WorkflowNotCompletedError',
     message: 'Workflow orders-17 has no result yet; its status is paused',
     workflowId: 'orders-17',

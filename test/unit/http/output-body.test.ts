@@ -11,7 +11,7 @@ function makeOutputApi(end: Partial<WorkflowResult> = {}) {
     return { ...result, ...end }
   }
   const api = makeApi({
-    workflows: { run: ended('run'), result: ended('result'), waitForResult: ended('waitForResult') },
+    workflows: { run: ended('run'), result: ended('result') },
   })
   const run = (query: string, headers?: Record<string, string>) =>
     api.call('POST', `/workflow/run?${query}`, { workflowName: 'greet', input: 1 }, headers)

@@ -42,7 +42,7 @@ export function makeRunApi(overrides: Partial<Workflows> = {}) {
           runTimeoutMs: null,
         }
       },
-      result: async (ref) => {
+      result: async ({ ref }) => {
         refs.push(ref)
         return result
       },

@@ -29,7 +29,7 @@ function checking(overrides: Partial<WorkflowResult>, outputSchema: object = NUM
   const { output } = result
   const sent = { workflowId: 'orders-17', runId: 'run-1', updateId: 'u' }
   const verbs = onlyVerbs({
-    ...{ run: read, result: read, waitForResult: read },
+    ...{ run: read, result: read },
     query: async () => output,
     update: async () => output,
     readUpdate: async ({ waitMs }) =>
@@ -42,11 +42,12 @@ function checking(overrides: Partial<WorkflowResult>, outputSchema: object = NUM
 }
 
 const REF = { workflowId: 'orders-17' }
+const RESULT = { ref: REF, followsChain: true, waitMs: null }
 const START = { workflowName: 'buy', catalog: 'orders', args: [], argumentPointer: '/input', timeoutMs: 1 }
 
 test('output checks: an output that matches, or without a schema, gets no warning', async () => {
   for (const { workflows, call } of [checking({ output: 1 }), checking({ output: 'x' }, {})]) {
-    await workflows.result(REF, call)
+    await workflows.result(RESULT, call)
     expect([call.outputWarnings, call.warnings]).toEqual([[], []])
   }
 })
@@ -56,8 +57,8 @@ test('output checks: warn of an output that does not match, for each verb that r
 
   const results = [
     await workflows.run(START, call),
-    await workflows.result(REF, call),
-    await workflows.waitForResult({ ref: REF, followsChain: true, waitMs: 1 }, call),
+    await workflows.result(RESULT, call),
+    await workflows.result({ ...RESULT, waitMs: 1 }, call),
   ]
 
   const message = '/output must be of type number, not string'
@@ -120,7 +121,7 @@ test('output checks: the workflow is that of the run in the result, whatever was
 test('output checks: say how many more issues there are', async () => {
   const { workflows, call } = checking({ output: {} }, { type: 'object', required: ['a', 'b', 'c'] })
 
-  await workflows.result(REF, call)
+  await workflows.result(RESULT, call)
 
   expect(call.outputWarnings[0]).toMatch(/^\/output\S* .+ \(and 2 more\)$/)
 })
@@ -128,19 +129,19 @@ test('output checks: say how many more issues there are', async () => {
 test('output checks: a failed workflow has no output to check', async () => {
   const { workflows, call, described } = checking({ status: 'failed', output: null })
 
-  await workflows.result(REF, call)
+  await workflows.result(RESULT, call)
 
   expect([described, call.outputWarnings]).toEqual([[], []])
 })
 
 test('output checks: a schema that was published since is used before a warning', async () => {
   const { workflows, call, result, publish, pass } = checking({ output: 1 })
-  await workflows.result(REF, call)
+  await workflows.result(RESULT, call)
   publish('c2', [{ name: 'order', outputSchema: { type: ['number', 'string'] } }])
   pass(1)
 
   result.output = 'x'
-  await workflows.result(REF, call)
+  await workflows.result(RESULT, call)
 
   expect(call.outputWarnings).toEqual([])
 })
@@ -148,7 +149,7 @@ test('output checks: a schema that was published since is used before a warning'
 test('output checks: a run that cannot be described is returned unchecked', async () => {
   const { workflows, call, result } = checking({ output: 'x' }, NUMBER, () => Promise.reject(new Error('gone')))
 
-  expect(await workflows.result(REF, call)).toEqual(result)
+  expect(await workflows.result(RESULT, call)).toEqual(result)
   expect(call.notes.outputUnchecked).toContain('gone')
   expect(call.outputWarnings).toEqual([])
 })
@@ -162,7 +163,7 @@ test('output checks: an output that takes too much work is returned unchecked, a
   const $defs = { ...Object.fromEntries(levels), 30: { type: 'string' } }
   const { workflows, call } = checking({ output: 'x' }, { $defs, $ref: '#/$defs/0' })
 
-  await workflows.result(REF, call)
+  await workflows.result(RESULT, call)
 
   expect([call.outputWarnings, Object.keys(call.notes)]).toEqual([[], ['outputUnchecked']])
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type ErrorName, ServiceError } from '../../../../src/domain/model/errors.ts'
-import type { WaitCommand } from '../../../../src/domain/model/workflows.ts'
+import type { ResultCommand } from '../../../../src/domain/model/workflows.ts'
 import { makeApi, refusal } from '../api.ts'
 import { RUN_ID, result } from '../run-api.ts'
 
@@ -10,12 +10,11 @@ const RUN = { workflowId: 'w', runId: RUN_ID }
 
 /** Its waits end with `error` if there is one. */
 function makeWaitApi({ error, maxTimeoutMs }: { error?: ServiceError; maxTimeoutMs?: number } = {}) {
-  const commands: WaitCommand[] = []
+  const commands: ResultCommand[] = []
   const api = makeApi({
     ...(maxTimeoutMs !== undefined && { maxTimeoutMs }),
     workflows: {
-      result: async () => result,
-      async waitForResult({ onFound, ...command }) {
+      async result({ onFound, ...command }) {
         commands.push(command)
         onFound?.(RUN)
         if (error !== undefined) throw error
@@ -27,7 +26,7 @@ function makeWaitApi({ error, maxTimeoutMs }: { error?: ServiceError; maxTimeout
   return { ...api, get, commands }
 }
 
-const waitsOf = (commands: WaitCommand[]) => commands.map(({ waitMs }) => waitMs)
+const waitsOf = (commands: ResultCommand[]) => commands.map(({ waitMs }) => waitMs)
 
 test('result: waits only if the query has wait, and then knows no other parameter', async () => {
   const { get, commands } = makeWaitApi()
@@ -39,6 +38,7 @@ test('result: waits only if the query has wait, and then knows no other paramete
 
   expect([plain, waited, pinned, wrong].map(({ status }) => status)).toEqual([200, 200, 200, 400])
   expect(commands).toEqual([
+    { ref: { workflowId: 'w' }, followsChain: true, waitMs: null },
     { ref: { workflowId: 'w' }, followsChain: true, waitMs: 1500 },
     { ref: RUN, followsChain: false, waitMs: 0 },
   ])
@@ -68,7 +68,7 @@ test('result: HEAD with Accept: text/event-stream waits for nothing', async () =
 
   const { status, body } = await call('HEAD', PATH, undefined, EVENTS)
 
-  expect([status, body, commands]).toEqual([200, null, []])
+  expect([status, body, waitsOf(commands)]).toEqual([200, null, [null]])
 })
 
 test('result as events: waits 5 minutes by default, or the maximum if that is less', async () => {

@@ -3,8 +3,8 @@ import { SHUTTING_DOWN } from '../../../../src/domain/model/call.ts'
 import type { Engine } from '../../../../src/domain/model/engine.ts'
 import { type ErrorName, ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { ExecutionRef } from '../../../../src/domain/model/execution.ts'
-import type { WaitCommand } from '../../../../src/domain/model/workflows.ts'
-import { waitForResult } from '../../../../src/domain/wait/wait-for-result.ts'
+import type { ResultCommand } from '../../../../src/domain/model/workflows.ts'
+import { result } from '../../../../src/domain/wait/result.ts'
 import type { TraceTemplates } from '../../../../src/protocol/catalog.ts'
 import type { Closing, Execution } from '../../../../src/protocol/execution.ts'
 import type { RunRef } from '../../../../src/protocol/run-ref.ts'
@@ -50,8 +50,8 @@ function scripted({ ends = [COMPLETED], found = {}, traces, engine: verbs = {} }
   })
   const waits: RunRef[] = []
   let waiting = 0
-  const wait = (ref: ExecutionRef, more: Partial<WaitCommand> = {}, call = aCall()) =>
-    waitForResult(
+  const wait = (ref: ExecutionRef, more: Partial<ResultCommand> = {}, call = aCall()) =>
+    result(
       { engine, catalogs: fixture.catalogs },
       { ref, followsChain: true, waitMs: 10_000, onFound: (run) => void waits.push(run), ...more },
       { ...call, startWaiting: () => void waiting++ },

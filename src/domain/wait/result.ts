@@ -7,15 +7,40 @@ import type { ExecutionRef, WorkflowResult } from '../model/execution.ts'
 import type { Ports } from '../model/ports.ts'
 import { toResult } from '../model/to-result.ts'
 import { withinCall } from '../model/within-call.ts'
-import type { WaitCommand } from '../model/workflows.ts'
+import type { ResultCommand } from '../model/workflows.ts'
 import { traceMetaOrNull } from '../trace/destinations.ts'
 import { type WaitPorts, waitForEnd } from './chain-end.ts'
 import { endedResult, type KnownFields } from './ended-result.ts'
 
-/** Waits for the result of a run that exists already. */
-export async function waitForResult(
-  ports: Pick<Ports, 'catalogs'> & WaitPorts,
-  { ref, followsChain, waitMs, onFound }: WaitCommand,
+type ResultPorts = Pick<Ports, 'catalogs' | 'engine'>
+
+/** The result of a run that exists already. */
+export function result(
+  ports: ResultPorts & WaitPorts,
+  { waitMs, ...command }: ResultCommand,
+  call: Call,
+): Promise<WorkflowResult> {
+  return waitMs === null ? readResult(ports, command.ref, call) : waitForResult(ports, { ...command, waitMs }, call)
+}
+
+/** The result of a closed run. Rejects with `WorkflowNotCompletedError` while it is open. */
+export async function readResult(
+  { engine, catalogs }: ResultPorts,
+  ref: ExecutionRef,
+  call: Call,
+): Promise<WorkflowResult> {
+  const execution = await engine.read(ref, call)
+  const { workflowId, runId, status, closing } = execution
+  if (closing !== null) return toResult(execution, closing, await traceMetaOrNull(execution, catalogs, call))
+  const message = `Workflow ${workflowId} has no result yet; its status is ${status}`
+  throw new ServiceError('WorkflowNotCompletedError', message, {
+    details: { workflowId, runId, workflowStatus: status },
+  })
+}
+
+async function waitForResult(
+  ports: ResultPorts & WaitPorts,
+  { ref, followsChain, waitMs, onFound }: ResultCommand & { waitMs: number },
   call: Call,
 ): Promise<WorkflowResult> {
   const arrivedAt = Date.now()
