@@ -1,6 +1,5 @@
 /** The body of every error response (RFC 9457), also of requests that the server rejects before they reach the app. */
 import type { ErrorName } from '../domain/model/errors.ts'
-import { docsUrl } from './docs-url.ts'
 
 export const PROBLEM_TYPE = 'application/problem+json'
 
@@ -39,4 +38,12 @@ const ACCEPTED = /^[\w.-]{1,128}$/
 export function toRequestId(given: string | undefined): string {
   // V8 keeps a UUID as a tree of 20 parts until something reads all of it, here toLowerCase().
   return given !== undefined && ACCEPTED.test(given) ? given : crypto.randomUUID().toLowerCase()
+}
+
+// The same pages are in the package, below docs/.
+const DOCS = 'https://github.com/portico/portico/blob/main/docs'
+
+/** The URL of a page of the documentation, for responses. */
+export function docsUrl(page: `${string}.md` | `${string}.md#${string}`): string {
+  return `${DOCS}/${page}`
 }

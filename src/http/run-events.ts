@@ -1,12 +1,15 @@
+/** Responds with the events of a run, or reads where a client that reconnects has stopped. */
 import type { Context } from 'hono'
-import type { WorkflowResult } from '../domain/model/execution.ts'
+import { ServiceError } from '../domain/model/errors.ts'
+import type { ExecutionRef, WorkflowResult } from '../domain/model/execution.ts'
+import { percentEncode } from '../lib/percent-encode.ts'
+import { UUID_PATTERN, workflowIdIssue } from '../protocol/names.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 import type { Env } from './context.ts'
 import { problemBody } from './errors.ts'
 import { eventStream, type SendEvent } from './events.ts'
 import { ref as schemaOf } from './openapi/schemas/schema.ts'
 import { respond } from './response.ts'
-import { type LastRead, lastRunEventId, runEventId } from './run-event-id.ts'
 
 /** The events, with the schemas of their data. */
 export const RUN_EVENTS = {
@@ -48,4 +51,48 @@ async function sendRun(c: Context<Env>, send: SendEvent, run: RunRef, ended: Pro
   const current = { ...run, runId: body.runId ?? run.runId }
   if (body.error === 'WorkflowExecutionTimedOutError') await send('timeout', body, runEventId(current))
   else await send('server_error', body, TRANSIENT.has(body.status) ? runEventId(current) : lastRunEventId(current))
+}
+
+/** Has only characters that every client can send in a header, whatever the workflow id. */
+export function runEventId({ workflowId, runId }: RunRef): string {
+  return `${percentEncode(workflowId)}/${runId}`
+}
+
+/** The id of an event after which nothing follows. */
+export function lastRunEventId(run: RunRef): string {
+  return `${runEventId(run)}/end`
+}
+
+export interface LastRead {
+  run: RunRef
+  /** Whether the client has received the last event. */
+  isEnd: boolean
+}
+
+const RUN_EVENT_ID = new RegExp(`^([^/]+)/(${UUID_PATTERN})(/end)?$`)
+
+/**
+ * The run that `Last-Event-ID` names; null without it.
+ * Throws `WorkflowNotFoundError` if that is not a run of `expected`.
+ */
+export function lastReadRun(c: Context, expected: Partial<ExecutionRef>): LastRead | null {
+  const id = c.req.header('Last-Event-ID') ?? ''
+  if (id === '') return null
+  const [, encoded = '', runId = '', end] = RUN_EVENT_ID.exec(id) ?? []
+  const workflowId = decode(encoded)
+  const isExpected = workflowId === (expected.workflowId ?? workflowId) && runId === (expected.runId ?? runId)
+  if (isExpected && workflowIdIssue(workflowId) === null)
+    return { run: { workflowId, runId: runId.toLowerCase() }, isEnd: end !== undefined }
+  throw new ServiceError('WorkflowNotFoundError', 'Last-Event-ID does not name a run of this request', {
+    details: { source: 'gateway' },
+  })
+}
+
+/** An empty string, which is not a workflow id, for what is not percent-encoded UTF-8. */
+function decode(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    return ''
+  }
 }

@@ -14,9 +14,9 @@ import { updatePath } from '../path.ts'
 import { type AsyncPreference, asyncPreference, preferenceApplied } from '../prefer.ts'
 import { jsonResponse, setHeader, withWarnings } from '../response.ts'
 import { BODY_ERRORS, RUN_ERRORS } from './errors.ts'
+import { headersField } from './fields/field-values.ts'
 import { argumentFields, NOT_BOTH_ARGUMENTS, payloadOrArgs, toArguments } from './fields/handler-arguments.ts'
 import { jsonForms, optional } from './fields/json-forms.ts'
-import { headersField } from './fields/json-object.ts'
 import { MAX_WAIT_MS, queryDuration } from './fields/query-values.ts'
 
 const messageRequest = {

@@ -8,10 +8,10 @@ import { endpoint } from '../endpoint.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { jsonResponse } from '../response.ts'
 import { ENGINE_ERRORS } from './errors.ts'
+import { isTime, TIME_FORM } from './fields/field-values.ts'
 import { jsonForms, optional } from './fields/json-forms.ts'
 import { CATALOG_FILTER_FORM, FILTER_FORM, WORKFLOW_FILTER_FORM } from './fields/names.ts'
 import { DEFAULT_PAGE_SIZE, pageParameters } from './fields/query-values.ts'
-import { isTime, TIME_FORM } from './fields/time.ts'
 
 function timeIssue(text: string): string | null {
   if (isTime(text)) return null

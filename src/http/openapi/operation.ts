@@ -1,6 +1,6 @@
 import type { ErrorName } from '../../domain/model/errors.ts'
-import { docsUrl } from '../docs-url.ts'
 import { type Endpoint, limited, type SuccessResponse } from '../endpoint.ts'
+import { docsUrl } from '../problem.ts'
 import { headerRefs, pathParameters } from './components.ts'
 import { examplesOf, requestExamples } from './examples/examples.ts'
 import { linkRefs } from './links.ts'

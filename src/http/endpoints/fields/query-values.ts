@@ -1,7 +1,7 @@
 /** Values of query parameters, which are always strings. */
 import * as z from 'zod/mini'
 import { durationMs } from '../../../lib/duration.ts'
-import { DURATION_PATTERN } from './duration.ts'
+import { DURATION_PATTERN } from './field-values.ts'
 import { jsonForms, optional } from './json-forms.ts'
 
 export function queryInteger(min: number, max: number) {

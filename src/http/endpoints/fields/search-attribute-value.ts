@@ -3,10 +3,9 @@ import { SEARCH_ATTRIBUTE_TYPES } from '../../../domain/model/run-filter.ts'
 import type { SearchAttributeValue } from '../../../domain/model/workflow-options.ts'
 import { isObject } from '../../../lib/is-object.ts'
 import { checkedString } from '../../../protocol/checked-string.ts'
-import { chosenSchema } from './chosen-schema.ts'
+import { chosenSchema, isTime, TIME_FORM } from './field-values.ts'
 import { jsonForms } from './json-forms.ts'
 import { text } from './names.ts'
-import { isTime, TIME_FORM } from './time.ts'
 
 const datetime = checkedString((value) => (isTime(value) ? null : 'must be a time like 2026-01-31T12:00:00Z')).register(
   jsonForms,

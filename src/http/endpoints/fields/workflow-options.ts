@@ -10,10 +10,8 @@ import {
 import { isObject } from '../../../lib/is-object.ts'
 import { checkedString } from '../../../protocol/checked-string.ts'
 import { characterIssue } from '../../../protocol/names.ts'
-import { chosenSchema } from './chosen-schema.ts'
-import { durationField } from './duration.ts'
+import { chosenSchema, durationField, headersField, jsonObject, memo, validKeys } from './field-values.ts'
 import { jsonForms, optional } from './json-forms.ts'
-import { headersField, jsonObject, memo, validKeys } from './json-object.ts'
 import { requiredText, text } from './names.ts'
 import { searchAttributeValue } from './search-attribute-value.ts'
 
