@@ -21,7 +21,6 @@ import { signalWithStart } from './calls/signal-with-start.ts'
 import { checkStart, start } from './calls/start.ts'
 import { startUpdate, update } from './calls/update.ts'
 import { updateWithStart } from './calls/update-with-start.ts'
-import { wait } from './calls/wait.ts'
 import { createEngineClock } from './clock.ts'
 import type { EngineContext } from './context.ts'
 import { toServiceError } from './errors.ts'
@@ -31,6 +30,7 @@ import { createRpc } from './rpc.ts'
 import type { Transport } from './transport/transport.ts'
 import { createPollSlots } from './waits/poll-slots.ts'
 import { createSharedWaits } from './waits/shared-waits.ts'
+import { unsharedWait } from './waits/unshared-wait.ts'
 import { waitPorts } from './waits/wait-ports.ts'
 
 export interface EngineOptions {
@@ -61,7 +61,7 @@ export function createEngine(options: EngineOptions): Engine {
   return {
     start: (request, call) => start(context, request, call),
     checkStart: (request, call) => checkStart(context, request, call),
-    wait: (run, call) => (sharedWaits === null ? wait(context, run, call) : sharedWaits.wait(run, call)),
+    wait: (run, call) => (sharedWaits === null ? unsharedWait(context, run, call) : sharedWaits.wait(run, call)),
     describe: (ref, call) => describe(context, ref, call),
     read: (ref, call, closing) => read(context, ref, call, closing),
     input: (run, call) => input(context, run, call),

@@ -128,7 +128,10 @@ export interface Engine {
   /** Rejects as `start` does before it calls the engine: with `PayloadTooLargeError` or `PayloadCodecError`. */
   checkStart(request: StartRequest, call: Call): Promise<void>
 
-  /** Waits for this run to close; null when `call` ends first. Continues to wait through outages of the engine. */
+  /**
+   * Waits for this run to close; null when `call` ends first. Continues to wait through outages of the engine. Requests
+   * share their waits (`src/engine/waits/`).
+   */
   wait(run: RunRef, call: Call): Promise<Closing | null>
 
   describe(ref: ExecutionRef, call: Call): Promise<Description>

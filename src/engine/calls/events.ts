@@ -19,9 +19,9 @@ import { toServiceError } from '../errors.ts'
 import { decodeEvents } from '../events/decode-events.ts'
 import type { EventToJson } from '../events/event-json.ts'
 import { RpcError } from '../transport/transport.ts'
+import { withPollDeadline } from '../waits/unshared-wait.ts'
 import { readPage } from './history-pages.ts'
 import { type Polled, pollUntil } from './poll-until.ts'
-import { withPollDeadline } from './wait.ts'
 
 /** The next events, at most `maxEvents`. Waits until there is one, or `waitMs` are over. */
 export async function events(

@@ -2,8 +2,8 @@ import { type Call, withTimeout } from '../../domain/model/call.ts'
 import { TIMEOUT_MS } from '../../domain/model/deadlines.ts'
 import type { EngineContext } from '../context.ts'
 import type { PollSlots } from '../waits/poll-slots.ts'
+import { isOver, pauseSince } from '../waits/unshared-wait.ts'
 import { classifyPollFailure, type PollFailure, pauseBetweenPollsMs } from './poll-failure.ts'
-import { isOver, pauseSince } from './wait.ts'
 
 export interface PollAttempts<T> {
   /** Waits on the engine, for at most 20 s. */

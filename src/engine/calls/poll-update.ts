@@ -8,9 +8,9 @@ import { GrpcCode } from '../../temporal/grpc-code.ts'
 import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import { type Response, RpcError } from '../transport/transport.ts'
+import { withPollDeadline } from '../waits/unshared-wait.ts'
 import { pollUntil } from './poll-until.ts'
 import { resultOf, toUpdateError, UNTIL_COMPLETED } from './update-outcome.ts'
-import { withPollDeadline } from './wait.ts'
 
 interface SentUpdate {
   ref: ExecutionRef

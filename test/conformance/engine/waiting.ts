@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import { readClosingNow } from '../../../src/engine/calls/wait.ts'
 import { createEngineClock } from '../../../src/engine/clock.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import { createPayloads } from '../../../src/engine/payloads.ts'
 import { createRpc } from '../../../src/engine/rpc.ts'
 import { findEnded } from '../../../src/engine/waits/find-ended.ts'
 import { createPollSlots } from '../../../src/engine/waits/poll-slots.ts'
+import { readClosingNow } from '../../../src/engine/waits/unshared-wait.ts'
 import type { RunRef } from '../../../src/protocol/run-ref.ts'
 import { call, type EngineFixture } from './engine-fixture.ts'
 

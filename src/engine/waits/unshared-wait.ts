@@ -4,11 +4,11 @@ import { deadlineSignal, sleep } from '../../lib/abort.ts'
 import type { Closing } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { HistoryEventFilterType } from '../../temporal/enums.ts'
+import { readLast } from '../calls/history-pages.ts'
+import { classifyPollFailure, type PollFailure, pauseBetweenPollsMs } from '../calls/poll-failure.ts'
 import { type EngineContext, executionIds, toExecution } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import { readClosing } from '../read-closing.ts'
-import { readLast } from './history-pages.ts'
-import { classifyPollFailure, type PollFailure, pauseBetweenPollsMs } from './poll-failure.ts'
 
 const POLL_DEADLINE_MS = 30_000
 
@@ -26,8 +26,11 @@ export async function withPollDeadline<T>(call: Call, poll: (call: Call) => Prom
   }
 }
 
-/** How the run ended; null when `call` is over before. */
-export async function wait(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
+/**
+ * How the run ended; null when `call` is over before. For workerd, where requests cannot share a wait
+ * (`shared-waits.ts`).
+ */
+export async function unsharedWait(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
   for (let rejections = 1; ; rejections++) {
     const polledAt = Date.now()
     const end = await follow(context, run, call)

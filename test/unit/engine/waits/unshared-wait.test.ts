@@ -1,6 +1,5 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { wait } from '../../../../src/engine/calls/wait.ts'
 import { createEngineClock } from '../../../../src/engine/clock.ts'
 import type { EngineContext } from '../../../../src/engine/context.ts'
 import { createPayloads } from '../../../../src/engine/payloads.ts'
@@ -8,6 +7,7 @@ import type { Rpc } from '../../../../src/engine/rpc.ts'
 import { HTTP_API_FEATURES } from '../../../../src/engine/transport/http/features.ts'
 import { RpcError } from '../../../../src/engine/transport/transport.ts'
 import { createPollSlots } from '../../../../src/engine/waits/poll-slots.ts'
+import { unsharedWait } from '../../../../src/engine/waits/unshared-wait.ts'
 import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
 import { aCall, refusal } from '../../call.ts'
 
@@ -76,7 +76,7 @@ async function settled<T>(promise: Promise<T>): Promise<T> {
 test('wait: returns how the run ended', async () => {
   const { context } = scriptedContext(COMPLETED)
 
-  expect(await settled(wait(context, RUN, aCall()))).toEqual({
+  expect(await settled(unsharedWait(context, RUN, aCall()))).toEqual({
     outcome: { status: 'completed', output: null },
     nextRunId: null,
   })
@@ -85,7 +85,7 @@ test('wait: returns how the run ended', async () => {
 test('wait: gives each poll a deadline of its own', async () => {
   const { context, polls } = scriptedContext(COMPLETED)
 
-  await settled(wait(context, RUN, aCall({ deadlineAt: Date.now() + 200 })))
+  await settled(unsharedWait(context, RUN, aCall({ deadlineAt: Date.now() + 200 })))
 
   expect(polls).toMatchObject([{ deadlineMs: 30_000 }])
 })
@@ -94,7 +94,7 @@ test('wait: polls again after 1 s if a poll returns while the run is open', asyn
   const { context, polls } = scriptedContext(OPEN, PAUSED, PAUSED, COMPLETED)
   const beganAt = Date.now()
 
-  await settled(wait(context, RUN, aCall()))
+  await settled(unsharedWait(context, RUN, aCall()))
 
   expect(polls.map(({ at }) => at - beganAt)).toEqual([0, 1000, 2000, 3000])
 })
@@ -106,7 +106,7 @@ test('wait: continues when the engine is unreachable, busy or slow, and logs it'
   const { context, polls } = scriptedContext(...failures, COMPLETED)
   const call = aCall()
 
-  expect(await settled(wait(context, RUN, call))).toMatchObject({ outcome: { status: 'completed' } })
+  expect(await settled(unsharedWait(context, RUN, call))).toMatchObject({ outcome: { status: 'completed' } })
   expect(polls).toHaveLength(4)
   expect(call.notes).toMatchObject({ waitInterrupted: { message: 'no' } })
 })
@@ -117,7 +117,7 @@ test('wait: reads a run whose polls are rejected, with pauses of 1 s, 2 s and so
   const { context, polls, run } = scriptedContext(REFUSED)
   const beganAt = Date.now()
 
-  expect(await settled(wait(context, RUN, aCall({ deadlineAt: beganAt + 26_000 })))).toBeNull()
+  expect(await settled(unsharedWait(context, RUN, aCall({ deadlineAt: beganAt + 26_000 })))).toBeNull()
 
   expect(polls.map(({ at }) => (at - beganAt) / 1000)).toEqual([0, 1, 3, 6, 10, 15, 20, 25])
   expect(run.reads).toBe(polls.length)
@@ -126,7 +126,7 @@ test('wait: reads a run whose polls are rejected, with pauses of 1 s, 2 s and so
 test('wait: returns the outcome of a run that ends while its polls are rejected', async () => {
   const { context, run } = scriptedContext(REFUSED)
   const beganAt = Date.now()
-  const waiting = wait(context, RUN, aCall({ deadlineAt: beganAt + 60_000 }))
+  const waiting = unsharedWait(context, RUN, aCall({ deadlineAt: beganAt + 60_000 }))
   await vi.advanceTimersByTimeAsync(7000)
   run.lastEvents = LAST_BATCH
 
@@ -138,7 +138,7 @@ test('wait: reads the run after a poll that times out', async () => {
   const { context, polls, run } = scriptedContext('held')
   run.lastEvents = LAST_BATCH
 
-  expect(await settled(wait(context, RUN, aCall({ deadlineAt: Date.now() + 60_000 })))).toMatchObject({
+  expect(await settled(unsharedWait(context, RUN, aCall({ deadlineAt: Date.now() + 60_000 })))).toMatchObject({
     outcome: { status: 'completed' },
   })
   expect(polls).toHaveLength(1)
@@ -152,7 +152,7 @@ test('wait: polls an unreachable engine every second without reading the run', a
   )
   const beganAt = Date.now()
 
-  await settled(wait(context, RUN, aCall()))
+  await settled(unsharedWait(context, RUN, aCall()))
 
   expect(polls.map(({ at }) => at - beganAt)).toEqual([0, 1000, 2000])
   expect(run.reads).toBe(0)
@@ -161,7 +161,7 @@ test('wait: polls an unreachable engine every second without reading the run', a
 test('wait: rejects with an error that is not transient', async () => {
   const { context, polls } = scriptedContext(new RpcError('no', { code: GrpcCode.PERMISSION_DENIED }))
 
-  expect((await refusal(settled(wait(context, RUN, aCall())))).error).toBe('EngineError')
+  expect((await refusal(settled(unsharedWait(context, RUN, aCall())))).error).toBe('EngineError')
   expect(polls).toHaveLength(1)
 })
 
@@ -170,7 +170,7 @@ test('wait: rejects with an error that is not transient, also after an outage: a
   const revoked = new RpcError('no', { code: GrpcCode.PERMISSION_DENIED })
   const { context, polls } = scriptedContext(OPEN, stopped, revoked, COMPLETED)
 
-  expect((await settled(refusal(wait(context, RUN, aCall())))).error).toBe('EngineError')
+  expect((await settled(refusal(unsharedWait(context, RUN, aCall())))).error).toBe('EngineError')
   expect(polls).toHaveLength(3)
 })
 
@@ -184,15 +184,15 @@ test('wait: an engine that rejects the namespace ends a wait with its first poll
   const first = scriptedContext(unknownNamespace, COMPLETED)
   const later = scriptedContext(stopped, unknownNamespace, unknownNamespace, COMPLETED)
 
-  expect((await settled(refusal(wait(first.context, RUN, aCall())))).error).toBe('EngineError')
-  expect(await settled(wait(later.context, RUN, aCall()))).toMatchObject({ outcome: { status: 'completed' } })
+  expect((await settled(refusal(unsharedWait(first.context, RUN, aCall())))).error).toBe('EngineError')
+  expect(await settled(unsharedWait(later.context, RUN, aCall()))).toMatchObject({ outcome: { status: 'completed' } })
 })
 
 test('wait: returns null at the deadline and aborts the open poll', async () => {
   const { context, polls } = scriptedContext('held')
   const beganAt = Date.now()
 
-  expect(await settled(wait(context, RUN, aCall({ deadlineAt: beganAt + 700 })))).toBeNull()
+  expect(await settled(unsharedWait(context, RUN, aCall({ deadlineAt: beganAt + 700 })))).toBeNull()
   expect(Date.now() - beganAt).toBe(700)
   expect(polls.map(({ signal }) => signal.aborted)).toEqual([true])
 })
@@ -201,14 +201,14 @@ test('wait: a pause between polls ends at the deadline', async () => {
   const { context } = scriptedContext(OPEN)
   const beganAt = Date.now()
 
-  expect(await settled(wait(context, RUN, aCall({ deadlineAt: beganAt + 1300 })))).toBeNull()
+  expect(await settled(unsharedWait(context, RUN, aCall({ deadlineAt: beganAt + 1300 })))).toBeNull()
   expect(Date.now() - beganAt).toBe(1300)
 })
 
 test('wait: returns null when its signal aborts, and aborts the open poll', async () => {
   const { context, polls } = scriptedContext('held')
   const caller = new AbortController()
-  const waiting = wait(context, RUN, aCall({ signal: caller.signal }))
+  const waiting = unsharedWait(context, RUN, aCall({ signal: caller.signal }))
   await vi.advanceTimersByTimeAsync(10)
 
   caller.abort()
@@ -221,7 +221,7 @@ test('wait: returns null when its signal aborts, and aborts the open poll', asyn
 test('wait: does not poll if its signal has aborted before', async () => {
   const { context, polls } = scriptedContext(COMPLETED)
 
-  expect(await wait(context, RUN, aCall({ signal: AbortSignal.abort() }))).toBeNull()
+  expect(await unsharedWait(context, RUN, aCall({ signal: AbortSignal.abort() }))).toBeNull()
   expect(polls).toEqual([])
 })
 
@@ -230,7 +230,7 @@ test('wait: leaves no listener on its signal and no timer', async () => {
 
   for (let times = 0; times < 20; times++) {
     const { context } = scriptedContext(OPEN, new RpcError('down', { code: GrpcCode.UNAVAILABLE }), COMPLETED)
-    await settled(wait(context, RUN, aCall({ signal })))
+    await settled(unsharedWait(context, RUN, aCall({ signal })))
   }
 
   expect(getEventListeners(signal, 'abort')).toEqual([])
