@@ -5,7 +5,7 @@
 import { isOfLatestRun, type LinkTarget } from '../endpoint.ts'
 import { ENDPOINTS } from '../endpoints/endpoints.ts'
 
-interface Link {
+export interface Link {
   operationId: string
   parameters: Readonly<Record<string, string>>
 }
