@@ -38,7 +38,7 @@ export interface Command extends Connection {
   show<T>(value: T, render: (exact: T) => string): ExitCode
 }
 
-// A person waits for the answer. The service repeats what it can itself.
+// For interactive use: somebody waits for the output. The service retries calls to the engine itself.
 const RETRY_MS = 10_000
 
 /** For commands that wait for a run anyway: a deployment of the service must not end them. */

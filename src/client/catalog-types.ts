@@ -85,7 +85,7 @@ export type ArgsOf<Handler> = Handler extends readonly unknown[]
 
 export type ResultOf<Handler> = Handler extends { result: infer Result } ? AsJson<Result> : unknown
 
-/** A value as JSON carries it: a `Date` is a string, nothing is null. */
+/** A value as JSON carries it: a `Date` is a string, `undefined` is `null`. */
 export type AsJson<Value> = 0 extends 1 & Value
   ? Value
   : Value extends string | number | boolean | bigint | null

@@ -44,7 +44,7 @@ export type Arguments<Args extends readonly unknown[], One extends string, List 
 /** Can be left out if none of its properties is required. */
 export type Optional<Request> = Record<never, never> extends Request ? [request?: Request] : [request: Request]
 
-/** What can be said about a start, besides its arguments: docs/api.md, Start options. */
+/** The options of a start: docs/api.md, Start options. */
 export interface StartOptions extends CallOptions {
   /** Default: an id that is derived from the idempotency key. */
   workflowId?: string | undefined

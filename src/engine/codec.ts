@@ -14,6 +14,8 @@ export interface RemoteCodecOptions {
   fetch?: typeof globalThis.fetch
 }
 
+type Verb = 'decode' | 'download' | 'encode'
+
 // The delay before each retry.
 const BACKOFF_MS = [100, 300]
 
@@ -29,11 +31,7 @@ const MAX_DOWNLOAD_RESPONSE_BYTES = MAX_DOWNLOAD_BYTES * 1.5
  * https://docs.temporal.io/remote-data-encoding
  */
 export function remoteCodec({ endpoint, namespace, fetch = globalThis.fetch }: RemoteCodecOptions): Codec {
-  async function send(
-    verb: 'decode' | 'download' | 'encode',
-    payloads: Payload[],
-    signal: AbortSignal,
-  ): Promise<Response> {
+  async function send(verb: Verb, payloads: Payload[], signal: AbortSignal): Promise<Response> {
     return fetch(`${endpoint.replace(/\/$/, '')}/${verb}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-namespace': namespace },
@@ -45,7 +43,7 @@ export function remoteCodec({ endpoint, namespace, fetch = globalThis.fetch }: R
   }
 
   const transform = (verb: 'decode' | 'encode', payloads: Payload[]) =>
-    retryCodec(TIMEOUT_MS.codec, async (signal) => {
+    retryCodec(verb, TIMEOUT_MS.codec, async (signal) => {
       const response = await send(verb, payloads, signal)
       await rejectFailure(response)
       return toPayloads(await response.json(), payloads.length)
@@ -55,7 +53,7 @@ export function remoteCodec({ endpoint, namespace, fetch = globalThis.fetch }: R
     encode: (payloads) => transform('encode', payloads),
     decode: (payloads) => transform('decode', payloads),
     download: (references) =>
-      retryCodec(TIMEOUT_MS.codecDownload, async (signal) => {
+      retryCodec('download', TIMEOUT_MS.codecDownload, async (signal) => {
         const response = await send('download', references, signal)
         if (NOT_STORED.has(response.status)) return discard(response)
         await rejectFailure(response)
@@ -66,11 +64,11 @@ export function remoteCodec({ endpoint, namespace, fetch = globalThis.fetch }: R
 }
 
 /** No endpoint of a codec has side effects: every failure is retried. */
-function retryCodec<T>(timeoutMs: number, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
+function retryCodec<T>(verb: Verb, timeoutMs: number, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const signal = AbortSignal.timeout(timeoutMs)
   function delayMs(error: unknown, retries: number): number {
     const backoffMs = BACKOFF_MS[retries]
-    if (backoffMs === undefined || signal.aborted) throw codecError(error)
+    if (backoffMs === undefined || signal.aborted) throw codecError(verb, error)
     return backoffMs
   }
   return retryWithBackoff(() => act(signal), { delayMs, signal })
@@ -85,7 +83,7 @@ async function rejectFailure(response: Response): Promise<void> {
 function toPayloads(response: unknown, count: number): Payload[] {
   const { payloads } = response as { payloads?: PayloadJson[] }
   if (payloads?.length !== count)
-    throw new Error(`the codec server returned ${payloads?.length} payloads instead of ${count}`)
+    throw new Error(`the codec server returned ${payloads?.length ?? 'no'} payloads; expected ${count}`)
   return payloads.map(fromPayloadJson)
 }
 
@@ -96,8 +94,8 @@ async function discard(response: Response): Promise<null> {
 }
 
 /** Callers remove `Retry-After` if the engine has carried out something before. */
-function codecError(cause: unknown): ServiceError {
-  return new ServiceError('PayloadCodecError', 'The payload codec failed.', {
+function codecError(verb: Verb, cause: unknown): ServiceError {
+  return new ServiceError('PayloadCodecError', `The codec server could not ${verb} the payloads.`, {
     cause: new Error('check ENGINE_CODEC_ENDPOINT', { cause }),
     details: { retryAfterSeconds: 1 },
   })

@@ -12,8 +12,8 @@ type Failures = typeof temporal.api.errordetails.v1
 export interface RequestFacts {
   /** A `read` can always be retried, a `write` only if it was never sent. */
   kind: 'read' | 'write'
-  /** Whether the engine responds only after a worker has. Then a timeout means that no worker responded. */
-  waitsForWorker?: boolean
+  /** Such as `query "state"`, if the engine responds only after a worker has. A timeout then means that none did. */
+  workerRequest?: string
   /** Part of every error about the request. */
   details: ErrorFacts
 }
@@ -26,7 +26,7 @@ export function toServiceError(error: unknown, request: RequestFacts): unknown {
       return unavailable(error, request)
     case GrpcCode.DEADLINE_EXCEEDED:
     case GrpcCode.CANCELLED: // our own signal aborted: the client disconnected, or the service is shutting down
-      return request.waitsForWorker ? noWorkerResponded(error, request) : unavailable(error, request)
+      return request.workerRequest ? noWorkerResponded(error, request) : unavailable(error, request)
     case GrpcCode.NOT_FOUND:
       return hasDetail(error, 'NotFoundFailure') ? notFound(error, request) : unexpected(error, request)
     case GrpcCode.ALREADY_EXISTS:
@@ -147,12 +147,8 @@ export const CHECK_BEFORE_RETRY =
   'and the request may have been carried out. Check the workflow before you send it again.'
 
 function noWorkerResponded(error: RpcError, request: RequestFacts): ServiceError {
-  return wrap(
-    'DeadlineExceededError',
-    `No worker responded in time for workflow ${request.details.workflowId}`,
-    error,
-    request,
-  )
+  const message = `No worker responded in time to ${request.workerRequest} of workflow ${request.details.workflowId}`
+  return wrap('DeadlineExceededError', message, error, request)
 }
 
 function notFound(error: RpcError, request: RequestFacts): ServiceError {
@@ -205,7 +201,7 @@ function exhausted(error: RpcError, request: RequestFacts): ServiceError {
   const { cause } = detailOf(error, 'ResourceExhaustedFailure') ?? {}
   const message =
     cause === ResourceExhaustedCause.BUSY_WORKFLOW
-      ? 'The workflow is busy.'
+      ? `Workflow ${request.details.workflowId} has reached a limit on concurrent updates or queries of one run.`
       : 'The workflow engine has reached its rate or concurrency limit.'
   // The rejected attempt had no effect, but an earlier one may have.
   const isRetrySafe = request.kind === 'read' || !error.mayHaveTakenEffect

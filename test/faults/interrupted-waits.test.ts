@@ -158,7 +158,13 @@ describe('a codec that fails', () => {
       headers.get('Retry-After'),
     ]
 
-    expect(facts(read)).toEqual([502, 'PayloadCodecError', 'gateway', 'The payload codec failed.', '1'])
+    expect(facts(read)).toEqual([
+      502,
+      'PayloadCodecError',
+      'gateway',
+      'The codec server could not decode the payloads.',
+      '1',
+    ])
     expect(facts(started)).toEqual(facts(read))
   })
 })

@@ -14,7 +14,7 @@ import { createWaitLimit } from './wait-limit.ts'
 
 export interface Connection {
   /**
-   * The body of the response, of which the service is trusted.
+   * The parsed body of the response. Its shape is not validated.
    * Rejects with a `PorticoError`, or with the signal's reason.
    */
   send<Body>(request: HttpRequest, options?: CallOptions): Promise<Body>

@@ -86,7 +86,7 @@ export function hasErrorName(error: unknown, ...names: ErrorName[]): error is Se
   return error instanceof ServiceError && names.includes(error.error)
 }
 
-/** Whether a wait continues after the error: the engine or the codec fails at the moment. */
+/** Whether the error is a transient outage of the engine or the codec, during which a wait continues. */
 export function isOutage(error: unknown): error is ServiceError {
   return hasErrorName(error, 'EngineUnavailableError', 'PayloadCodecError', 'ResourceExhaustedError')
 }

@@ -112,7 +112,8 @@ async function tryDescribe(
 }
 
 /**
- * Says "is still running" only of a run that was described as open just now. A wait can be repeated, unlike a start.
+ * Says "is still running" only of a run that was described as open just now. Has `retryAfterSeconds`, because it is
+ * safe to repeat a wait.
  */
 function timeoutError({ workflowId, runId }: RunRef, { status, problem }: OpenState, waitedMs: number): ServiceError {
   const state = status === undefined ? '; its status could not be read' : ` and is still ${status}`

@@ -34,7 +34,11 @@ export async function query(context: EngineContext, ref: ExecutionRef, message: 
     )
   } catch (error) {
     if (!isQueryFailure(error))
-      throw toServiceError(error, { kind: 'read', waitsForWorker: true, details: executionIds(ref) })
+      throw toServiceError(error, {
+        kind: 'read',
+        workerRequest: `query "${message.name}"`,
+        details: executionIds(ref),
+      })
     const missing = await missingHandler(context, ref, 'query', message, error.message, call)
     throw missing ?? (await failed(context, ref, message, error))
   }

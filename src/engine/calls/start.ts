@@ -85,7 +85,7 @@ export async function start(context: EngineContext, request: StartRequest, call:
   }
 }
 
-/** Encodes the start, and drops it. */
+/** Checks the size and the encoding of a start without sending it. */
 export async function checkStart(context: EngineContext, request: StartRequest, call: Call): Promise<void> {
   await toStartWorkflow(context, request, call)
 }

@@ -131,7 +131,7 @@ function withIds({ update: { ref, updateId }, mayBeAdmitted }: Sending, error: u
 }
 
 function send(stage: number, context: EngineContext, update: Update, call: Call): Promise<UpdateResponse> {
-  const { ref, updateId } = update
+  const { ref, message, updateId } = update
   const request = {
     namespace: context.namespace,
     workflowExecution: toExecution(ref),
@@ -141,7 +141,7 @@ function send(stage: number, context: EngineContext, update: Update, call: Call)
   return onOpenRun(
     context,
     ref,
-    { kind: 'write', waitsForWorker: true, details: { ...executionIds(ref), updateId } },
+    { kind: 'write', workerRequest: `update "${message.name}"`, details: { ...executionIds(ref), updateId } },
     call,
     (attempts) =>
       withEngineWatchdog(context.rpc, call, (watched) =>

@@ -64,6 +64,7 @@ export async function updateWithStart(
   }
   const toSend: UpdateWithStartRequest = {
     details: { workflowId, updateId },
+    workerRequest: `update "${message.name}"`,
     requestId: startWorkflow.requestId,
     operations: { namespace, operations: [{ startWorkflow }, { updateWorkflow }] },
     usesExisting: request.options?.workflowIdConflictPolicy !== 'fail',
@@ -80,6 +81,7 @@ export async function updateWithStart(
 
 interface UpdateWithStartRequest extends AtMostOnceRequest {
   details: { workflowId: string; updateId: string }
+  workerRequest: string
   operations: Request<'executeMultiOperation'>
   /** Whether the update may go to a run that the request has not started. */
   usesExisting: boolean
@@ -183,8 +185,8 @@ async function toSendError(
   error: unknown,
   call: Call,
 ): Promise<ServiceError> {
-  const { details } = request
-  const failure = toServiceError(error, { kind: 'write', waitsForWorker: true, details })
+  const { details, workerRequest } = request
+  const failure = toServiceError(error, { kind: 'write', workerRequest, details })
   return failure instanceof ServiceError ? withRunId(context, request, failure, call) : attachIds(failure, details)
 }
 

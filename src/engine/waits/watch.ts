@@ -11,7 +11,7 @@ export interface Watch {
   checkedAt: number
 }
 
-/** One of thousands: it has no functions of its own but those that it cannot do without. */
+/** Thousands exist at the same time, so each holds only the callbacks that it needs. */
 export interface Waiter {
   resolve(closing: Closing | null): void
   reject(error: unknown): void

@@ -146,7 +146,11 @@ test('remoteCodec: every failure is PayloadCodecError and does not reveal the ad
   const errors = await Promise.all(answers.map((answer) => refusal(codecThat(answer).codec.decode([PAYLOAD]))))
 
   expect(errors).toEqual(
-    answers.map(() => ({ error: 'PayloadCodecError', message: 'The payload codec failed.', retryAfterSeconds: 1 })),
+    answers.map(() => ({
+      error: 'PayloadCodecError',
+      message: 'The codec server could not decode the payloads.',
+      retryAfterSeconds: 1,
+    })),
   )
 })
 

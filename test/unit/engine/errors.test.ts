@@ -35,7 +35,7 @@ test('toServiceError: adds the details of the request', () => {
 })
 
 const UNPOLLED = 'no poller seen for task queue recently, worker may be down'
-const AWAITED: RequestFacts = { ...READ, waitsForWorker: true }
+const AWAITED: RequestFacts = { ...READ, workerRequest: 'query "state"' }
 const OTHER_CODES = [
   GrpcCode.INVALID_ARGUMENT,
   GrpcCode.FAILED_PRECONDITION,
@@ -51,12 +51,16 @@ test.for<[sentence: string, error: RpcError, request: RequestFacts, expected: ob
     'a timeout of a request that waits for a worker',
     answer(GrpcCode.DEADLINE_EXCEEDED),
     AWAITED,
-    { error: 'DeadlineExceededError', retryAfterSeconds: null },
+    {
+      error: 'DeadlineExceededError',
+      message: 'No worker responded in time to query "state" of workflow orders-17',
+      retryAfterSeconds: null,
+    },
   ],
   [
     'a request without a worker that polls the task queue',
     answer(GrpcCode.FAILED_PRECONDITION, UNPOLLED),
-    { ...WRITE, waitsForWorker: true },
+    { ...WRITE, workerRequest: 'query "state"' },
     {
       error: 'DeadlineExceededError',
       message: 'No worker responded for workflow orders-17: no worker has polled its task queue recently',
@@ -172,7 +176,7 @@ test('toServiceError: a rate limit, a concurrency limit and a busy workflow are 
   expect(answers.map(({ message }) => message)).toEqual([
     'The workflow engine has reached its rate or concurrency limit.',
     'The workflow engine has reached its rate or concurrency limit.',
-    'The workflow is busy.',
+    'Workflow orders-17 has reached a limit on concurrent updates or queries of one run.',
   ])
 })
 

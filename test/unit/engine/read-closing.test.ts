@@ -29,7 +29,7 @@ test('traceInFailure: decodes nothing without details, and ignores details witho
 
 test('traceInFailure: is null when the codec fails', async () => {
   const failed: Pick<PayloadReader, 'decode'> = {
-    decode: () => Promise.reject(new ServiceError('EngineError', 'The payload codec failed.')),
+    decode: () => Promise.reject(new ServiceError('EngineError', 'The codec server could not decode the payloads.')),
   }
 
   expect(await traceInFailure(failing([1]), failed)).toBeNull()

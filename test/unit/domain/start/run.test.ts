@@ -259,7 +259,10 @@ test('run: the timeout has no status when the run cannot be described', async ()
 
 test('run: a result that cannot be read is an error with the ids and without Retry-After', async () => {
   const details = { retryAfterSeconds: 1 }
-  const read = () => Promise.reject(new ServiceError('PayloadCodecError', 'The payload codec failed.', { details }))
+  const read = () =>
+    Promise.reject(
+      new ServiceError('PayloadCodecError', 'The codec server could not decode the payloads.', { details }),
+    )
   const { run } = scripted({ ends: [null], statuses: ['completed'], read })
 
   const refused = await refusal(run())

@@ -80,7 +80,9 @@ test.for(['EngineUnavailableError', 'ResourceExhaustedError'] as const)(
 
 test('update: any other error after it was accepted has its ids and no Retry-After', async () => {
   const details = { retryAfterSeconds: 1 }
-  const { send } = makeUpdateApi(new ServiceError('PayloadCodecError', 'The payload codec failed.', { details }))
+  const { send } = makeUpdateApi(
+    new ServiceError('PayloadCodecError', 'The codec server could not decode the payloads.', { details }),
+  )
 
   const response = await send('respond-async, wait=7')
 
