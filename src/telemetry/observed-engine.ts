@@ -3,14 +3,16 @@ import type { Engine } from '../domain/model/engine.ts'
 import {
   type CallOptions,
   isLongPoll,
+  isOperatorMethod,
   type Method,
   type Request,
   type Response,
+  RpcError,
   type Transport,
 } from '../engine/transport/transport.ts'
+import { GrpcCode } from '../temporal/grpc-code.ts'
 import type { HostTracer } from './host-tracer.ts'
 import type { Metrics } from './metrics.ts'
-import { codeName, fullRpcName, rpcName } from './rpc-names.ts'
 
 /** The same transport, whose calls have spans. Long polls have none, because requests share them. */
 export function tracedTransport(transport: Transport, tracer: HostTracer): Transport {
@@ -66,4 +68,22 @@ export function measuredWaits(engine: Engine, metrics: Metrics | null): Engine {
 
 function withoutCall(transport: Transport): Omit<Transport, 'call'> {
   return { name: transport.name, features: transport.features, close: () => transport.close() }
+}
+
+const CODE_NAMES: ReadonlyMap<number, string> = new Map(Object.entries(GrpcCode).map(([name, code]) => [code, name]))
+
+/** `describeWorkflowExecution` is `DescribeWorkflowExecution` in Temporal's API. */
+function rpcName(method: Method): string {
+  return `${method.charAt(0).toUpperCase()}${method.slice(1)}`
+}
+
+/** With the name of its service, as in the path of a gRPC call. */
+function fullRpcName(method: Method): string {
+  const service = isOperatorMethod(method) ? 'operatorservice.v1.OperatorService' : 'workflowservice.v1.WorkflowService'
+  return `temporal.api.${service}/${rpcName(method)}`
+}
+
+/** The name of the gRPC status code with which a call failed. */
+function codeName(error: unknown): string {
+  return (error instanceof RpcError ? CODE_NAMES.get(error.code) : undefined) ?? 'UNKNOWN'
 }

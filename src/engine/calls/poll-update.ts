@@ -10,7 +10,7 @@ import { toServiceError } from '../errors.ts'
 import { type Response, RpcError } from '../transport/transport.ts'
 import { withPollDeadline } from '../waits/unshared-wait.ts'
 import { pollUntil } from './poll-until.ts'
-import { resultOf, toUpdateError, UNTIL_COMPLETED } from './update-outcome.ts'
+import { resultOf, toUpdateError, UNTIL_COMPLETED } from './update.ts'
 
 interface SentUpdate {
   ref: ExecutionRef

@@ -1,7 +1,7 @@
+import type { temporal } from '@temporalio/proto'
 import type { Call } from '../../domain/model/call.ts'
 import type { Headers } from '../../domain/model/workflow-options.ts'
-import { TRACE_HEADER, toHeader } from '../../temporal/headers.ts'
-import type { Payload } from '../../temporal/payload.ts'
+import { type Payload, toPayload } from '../../temporal/payload.ts'
 
 export interface RequestHeaders {
   /** The engine's form; null without headers. */
@@ -15,4 +15,15 @@ export function requestHeaders({ traceContext, forwardedHeaders = {} }: Call, he
   const trace: [string, unknown][] = traceContext === undefined ? [] : [[TRACE_HEADER, traceContext]]
   const header = toHeader(new Map([...trace, ...Object.entries(forwardedHeaders), ...Object.entries(headers)]))
   return { header, payloads: Object.values(header?.fields ?? {}) }
+}
+
+/** Where the OpenTelemetry interceptors of Temporal's SDKs look for a trace context: a JSON object of strings. */
+const TRACE_HEADER = '_tracer-data'
+
+/** Temporal headers, as plain JSON: interceptors read them without a codec. Null without any. */
+function toHeader(
+  values: ReadonlyMap<string, unknown>,
+): { fields: Record<string, temporal.api.common.v1.IPayload> } | null {
+  if (values.size === 0) return null
+  return { fields: Object.fromEntries([...values].map(([name, value]) => [name, toPayload(value)])) }
 }

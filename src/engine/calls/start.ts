@@ -2,19 +2,19 @@ import type { Call } from '../../domain/model/call.ts'
 import type { StartedRun, StartRequest } from '../../domain/model/engine.ts'
 import { idInUse } from '../../domain/model/errors.ts'
 import { isOpen } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
 import { WorkflowIdConflictPolicy } from '../../temporal/enums.ts'
 import { toMemo } from '../../temporal/memo.ts'
 import type { Payload } from '../../temporal/payload.ts'
 import { toStatus } from '../../temporal/status.ts'
 import { startTimeOf } from '../clock.ts'
-import { type EngineContext, IDENTITY } from '../context.ts'
-import { toServiceError } from '../errors.ts'
+import { type EngineContext, IDENTITY, toExecution } from '../context.ts'
+import { isGoneOrClosed, toServiceError } from '../errors.ts'
 import { toPayloads } from '../payloads.ts'
 import type { LostResponseAction } from '../rpc.ts'
 import type { Request, RpcError } from '../transport/transport.ts'
-import type { FoundRun } from './at-most-once/find-run.ts'
+import { type FoundRun, toLookupError } from './at-most-once/find-run.ts'
 import { findLatestRun, unknownOutcomeError } from './at-most-once/lost-response.ts'
-import { terminateOnce } from './at-most-once/terminate-once.ts'
 import { rejectedOption } from './rejected-option.ts'
 import { requestHeaders } from './request-headers.ts'
 import { encodedValues, toStartOptions } from './start-options.ts'
@@ -124,4 +124,19 @@ export async function toStartWorkflow(
     ...(header !== null && { header }),
   }
   return { startWorkflow, otherPayloads }
+}
+
+/** Terminates this run, unless it is closed already, for a start with `terminate-existing` whose response was lost. */
+async function terminateOnce({ rpc, namespace }: EngineContext, run: RunRef, call: Call): Promise<void> {
+  const request = {
+    namespace,
+    workflowExecution: toExecution(run),
+    reason: 'a new run of the workflow id starts',
+    identity: IDENTITY,
+  }
+  try {
+    await rpc('terminateWorkflowExecution', request, call)
+  } catch (error) {
+    if (!isGoneOrClosed(error)) throw toLookupError(error, { workflowId: run.workflowId })
+  }
 }

@@ -12,8 +12,13 @@ import { isGoneOrClosed, toServiceError, unwrapMultiOperationError } from '../er
 import { toPayloads } from '../payloads.ts'
 import type { LostResponseAction } from '../rpc.ts'
 import { type Request, type Response, RpcError } from '../transport/transport.ts'
-import { type AtMostOnceRequest, findRun, findStartedRun, isStartedByRequest } from './at-most-once/find-run.ts'
-import { findUpdatedRun } from './at-most-once/find-updated-run.ts'
+import {
+  type AtMostOnceRequest,
+  findRun,
+  findStartedRun,
+  findUpdatedRun,
+  isStartedByRequest,
+} from './at-most-once/find-run.ts'
 import { findLatestRun } from './at-most-once/lost-response.ts'
 import {
   type Poll,
@@ -25,7 +30,7 @@ import {
 import { rejectedOption } from './rejected-option.ts'
 import { requestHeaders } from './request-headers.ts'
 import { toStartWorkflow } from './start.ts'
-import { toRequest, UNTIL_COMPLETED, type Update, type UpdateResponse, untilCompleted } from './update-outcome.ts'
+import { toRequest, UNTIL_COMPLETED, type Update, type UpdateResponse, untilCompleted } from './update.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
 /**

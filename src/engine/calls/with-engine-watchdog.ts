@@ -4,7 +4,7 @@ import { linkSignals, runningTimeSignal } from '../../lib/abort.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
 import type { Rpc } from '../rpc.ts'
 import { RpcError } from '../transport/transport.ts'
-import { ping } from './ping.ts'
+import { ping } from './readiness.ts'
 
 // For a process that hardly runs.
 const LONGEST_PING_MS = 30_000

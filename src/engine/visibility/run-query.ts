@@ -1,9 +1,8 @@
 import { type Issue, ServiceError } from '../../domain/model/errors.ts'
-import type { TypedRunFilter } from '../../domain/model/run-filter.ts'
+import type { AttributeFilter, SearchAttributeType, TypedRunFilter } from '../../domain/model/run-filter.ts'
 import { toPointer } from '../../lib/json-pointer.ts'
 import { toStatusWord } from '../../temporal/status.ts'
 import { quoteLiteral } from '../../temporal/visibility-query.ts'
-import { toAttributeCondition } from './attribute-condition.ts'
 import { rawQueryIssue } from './raw-query.ts'
 
 // Catalogs, and runs that workers of this service use for themselves.
@@ -42,4 +41,46 @@ function equal(column: string, value: string | undefined): string[] {
 
 function compare(column: string, operator: string, value: string | undefined): string[] {
   return value === undefined ? [] : [`${column} ${operator} ${quoteLiteral(value)}`]
+}
+
+/** A condition of a visibility query, or what is wrong with the value. */
+type AttributeCondition = { condition: string } | { issue: string }
+
+/** Compares the attribute with the value as its type demands. */
+function toAttributeCondition({ name, type, value }: AttributeFilter): AttributeCondition {
+  return COMPARISONS[type](`\`${name.replaceAll('`', '``')}\``, value)
+}
+
+type Comparison = (column: string, value: string) => AttributeCondition
+
+const equalsString: Comparison = (column, value) => ({ condition: `${column} = ${quoteLiteral(value)}` })
+
+const COMPARISONS: Readonly<Record<SearchAttributeType, Comparison>> = {
+  keyword: equalsString,
+  keyword_list: equalsString,
+  text: hasWord,
+  int: unquoted(/^-?\d{1,19}$/, 'must be an integer'),
+  double: unquoted(/^-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?$/, 'must be a number'),
+  bool: unquoted(/^(?:true|false)$/, 'must be true or false'),
+  datetime: equalsTime,
+}
+
+/** Full-text search ignores all other characters, except that SQLite's has a syntax of its own, with errors. */
+function hasWord(column: string, value: string): AttributeCondition {
+  const words = value.replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ').trim()
+  return words === '' ? { issue: 'must contain a word' } : equalsString(column, words)
+}
+
+function unquoted(pattern: RegExp, issue: string): Comparison {
+  return (column, value) => (pattern.test(value) ? { condition: `${column} = ${value}` } : { issue })
+}
+
+/**
+ * To the millisecond. An equality would not find times on SQLite, which compares them as strings of different forms.
+ */
+function equalsTime(column: string, value: string): AttributeCondition {
+  const time = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(value) ? Date.parse(value) : Number.NaN
+  if (Number.isNaN(time)) return { issue: 'must be a time like 2026-01-31T12:00:00Z' }
+  const at = (offsetMs: number) => quoteLiteral(new Date(time + offsetMs).toISOString())
+  return { condition: `${column} >= ${at(0)} AND ${column} < ${at(1)}` }
 }

@@ -2,7 +2,6 @@
  * Every long poll that the service holds on the engine has a slot, whatever it waits for:
  * docs/decisions/026-waits-share-polls.md.
  */
-import { createPollLimit } from './poll-limit.ts'
 
 export interface PollSlots {
   hasFree(): boolean
@@ -29,5 +28,34 @@ export function createPollSlots(maxPolls: number): PollSlots {
       }
     },
     lower: () => limit.lower(used),
+  }
+}
+
+/** How many long polls may be open. The engine's own limit is per namespace, and others use it too. */
+interface PollLimit {
+  current(): number
+  /** The engine rejected a poll while `openPolls` others were open. */
+  lower(openPolls: number): void
+}
+
+// An engine under load rejects polls that were sent before the limit was lowered. They are one rejection.
+const SETTLE_MS = 2000
+
+// The engine holds a poll for 20 s: after that time others have released some of theirs.
+const RAISE_EVERY_MS = 20_000
+
+/** Ten percent fewer than were open after a rejection, then ten percent of `maxPolls` more every 20 s. */
+export function createPollLimit(maxPolls: number): PollLimit {
+  const step = Math.ceil(maxPolls / 10)
+  let lowered = maxPolls
+  let loweredAt = Number.NEGATIVE_INFINITY
+  const current = () => Math.min(maxPolls, lowered + step * Math.floor((Date.now() - loweredAt) / RAISE_EVERY_MS))
+  return {
+    current,
+    lower(openPolls) {
+      if (Date.now() - loweredAt < SETTLE_MS) return
+      lowered = Math.floor(Math.min(openPolls, current()) * 0.9)
+      loweredAt = Date.now()
+    },
   }
 }

@@ -1,7 +1,8 @@
 /** The key-value store, with the few commands that the trace protocol needs (`docs/protocol.md`). */
 import { type StoreCall, StoreError } from '../store-call.ts'
-import { STORE } from './connection.ts'
-import { createKvConnection, type KvOptions } from './create-connection.ts'
+import { type KvConnection, STORE } from './connection.ts'
+import { redisConnection } from './redis.ts'
+import { upstashConnection } from './upstash.ts'
 
 /** Every method rejects with a `StoreError`, or with the reason of `call.signal`. */
 export interface KvStore {
@@ -70,4 +71,17 @@ const encoder = new TextEncoder()
 
 function byteLength(value: string): number {
   return encoder.encode(value).length
+}
+
+interface KvOptions {
+  /** `redis://`, `rediss://`, or `https://` for Upstash REST; may contain a password. */
+  url: string
+  /** Upstash's token, unless it is the URL's password. */
+  token: string | null
+  fetch?: typeof globalThis.fetch
+}
+
+/** It connects with the first command. */
+function createKvConnection({ url, token, fetch = globalThis.fetch }: KvOptions): KvConnection {
+  return /^https?:/.test(url) ? upstashConnection({ url, token, fetch }) : redisConnection({ url })
 }

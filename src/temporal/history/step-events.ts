@@ -1,6 +1,8 @@
 import { stepId } from '../../protocol/trace/keys.ts'
 import type { HistoryEvent } from '../outcome.ts'
+import type { Payload } from '../payload.ts'
 import { beginNode, CANCELED, type EventTable, endNode, eventTime, type HistoryState, nodeId } from './history-state.ts'
+import { toLocalMarker } from './local-marker.ts'
 import type { UnresolvedEntry } from './unresolved-entry.ts'
 
 /** Activities. All attempts are one step: the engine records only the last one, when it has ended. */
@@ -36,7 +38,7 @@ export const stepEvents: EventTable = {
 /**
  * From the activity's id, which is all that its worker knows; from the event's id when the run has used that id before.
  */
-export function stepNodeId(state: HistoryState, activityId: string, event: HistoryEvent): string {
+function stepNodeId(state: HistoryState, activityId: string, event: HistoryEvent): string {
   if (state.activityIds.has(activityId)) return nodeId(state, 'event', event)
   state.activityIds.add(activityId)
   return stepId(state.run.runId, activityId)
@@ -56,4 +58,30 @@ function stepEnded(
     attributes: { attempts, ...(queueMs !== null && { queueMs }) },
     lastFailure,
   })
+}
+
+/** Local activities. The history has one marker for each, recorded when it ends. */
+export const localStepEvents: EventTable = {
+  markerRecordedEventAttributes(marker, event, state) {
+    const local = toLocalMarker(marker, event, state.task.startedAt)
+    if (local === null) return []
+    const { details, failure } = marker
+    const { activityId, name, attempts, scheduledAt, endedAt, willRetry } = local
+    const key = `${name} ${scheduledAt}`
+    const id = state.localRetries.get(key) ?? stepNodeId(state, activityId, event)
+    const step = { id, parentId: state.run.runId, kind: 'step', name }
+    const attributes = { activityId, local: true, attempts }
+    const input = details?.input?.payloads
+    const start: UnresolvedEntry = { ...step, at: scheduledAt, phase: 'began', attributes, ...(input && { input }) }
+    if (willRetry) {
+      // After a long backoff, which the SDK implements as a timer, the next attempt has a marker of its own.
+      state.localRetries.set(key, id)
+      return [{ ...start, lastFailure: failure }]
+    }
+    return [start, { ...step, at: endedAt, phase: 'ended', ...endOf(failure, details?.result?.payloads) }]
+  },
+}
+
+function endOf(failure: UnresolvedEntry['failure'], result: Payload[] | null | undefined): Partial<UnresolvedEntry> {
+  return failure ? { failure } : { output: result ?? null }
 }

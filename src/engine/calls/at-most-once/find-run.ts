@@ -3,11 +3,16 @@ import { atMost, type Call } from '../../../domain/model/call.ts'
 import { TIMEOUT_MS } from '../../../domain/model/deadlines.ts'
 import type { ErrorFacts } from '../../../domain/model/errors.ts'
 import type { Status } from '../../../protocol/execution.ts'
+import type { RunRef } from '../../../protocol/run-ref.ts'
 import { describeRun } from '../../../temporal/describe-run.ts'
-import { type EngineContext, toExecution } from '../../context.ts'
+import type { HistoryEvent } from '../../../temporal/outcome.ts'
+import { toEpochMs } from '../../../temporal/time.ts'
+import { quoteLiteral } from '../../../temporal/visibility-query.ts'
+import { type EngineContext, IDENTITY, toExecution } from '../../context.ts'
 import { isGoneOrClosed, toServiceError } from '../../errors.ts'
 import { withPossibleEffect } from '../../retry.ts'
 import { RpcError } from '../../transport/transport.ts'
+import { readEnd } from '../history-pages.ts'
 
 /** A request to the latest run of a workflow id that must be carried out at most once. */
 export interface AtMostOnceRequest {
@@ -91,4 +96,90 @@ export async function isStartedByRequest(
 /** The error of a lookup after a lost response. It has no `Retry-After`: the request may have been carried out. */
 export function toLookupError(error: unknown, details: ErrorFacts): unknown {
   return toServiceError(error instanceof RpcError ? withPossibleEffect(error) : error, { kind: 'write', details })
+}
+
+/**
+ * The run before the latest one: the run that continued as it or, if that is the first run of its chain, the latest run
+ * of an earlier use of the workflow id. It is closed. Null if it does not exist.
+ */
+export async function findPreviousRunId(context: EngineContext, latest: RunRef, call: Call): Promise<string | null> {
+  const bounded = atMost(call, TIMEOUT_MS.describe)
+  try {
+    return (await continuedRunId(context, latest, bounded)) ?? (await earlierRunId(context, latest, bounded))
+  } catch (error) {
+    throw toLookupError(error, { workflowId: latest.workflowId })
+  }
+}
+
+async function continuedRunId({ rpc, namespace }: EngineContext, run: RunRef, call: Call): Promise<string | null> {
+  const request = { namespace, execution: toExecution(run), maximumPageSize: 1 }
+  const { history } = await rpc('getWorkflowExecutionHistory', request, call)
+  return history?.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId || null
+}
+
+/** From the index, which may not know a run yet that has just started. */
+async function earlierRunId(
+  { rpc, namespace }: EngineContext,
+  { workflowId, runId }: RunRef,
+  call: Call,
+): Promise<string | null> {
+  // The latest first. One of the two can be the latest run itself.
+  const request = { namespace, query: `WorkflowId = ${quoteLiteral(workflowId)}`, pageSize: 2 }
+  const { executions } = await rpc('listWorkflowExecutions', request, call)
+  const runIds = (executions ?? []).map(({ execution }) => execution?.runId)
+  return runIds.find((listed) => listed && listed !== runId) ?? null
+}
+
+/** An update whose response was lost. The run that received it knows it by its id. */
+interface SentUpdate {
+  updateId: string
+  /** A time before the first attempt, by the engine's clock (epoch milliseconds). */
+  sentAfter: number
+}
+
+/** The latest run or the one before it, whichever has the update; null if neither has. */
+export async function findUpdatedRun(
+  context: EngineContext,
+  latest: RunRef,
+  update: SentUpdate,
+  call: Call,
+): Promise<string | null> {
+  if (await hasUpdate(context, latest, update, call)) return latest.runId
+  const runId = await findPreviousRunId(context, latest, call)
+  if (runId === null) return null
+  const { workflowId } = latest
+  return (await hasUpdate(context, { workflowId, runId }, update, call)) ? runId : null
+}
+
+/** Whether the run has received the update. Over the HTTP API: whether it has accepted it. */
+export async function hasUpdate(context: EngineContext, run: RunRef, update: SentUpdate, call: Call): Promise<boolean> {
+  const bounded = atMost(call, TIMEOUT_MS.describe)
+  try {
+    return context.features.asyncUpdates.supported
+      ? await isKnown(context, run, update.updateId, bounded)
+      : await isInHistory(context, run, update, bounded)
+  } catch (error) {
+    if (isGoneOrClosed(error)) return false
+    throw toLookupError(error, { workflowId: run.workflowId, updateId: update.updateId })
+  }
+}
+
+/** Rejects with the error for unknown runs if it is not. */
+async function isKnown({ rpc, namespace }: EngineContext, run: RunRef, updateId: string, call: Call): Promise<true> {
+  const updateRef = { workflowExecution: toExecution(run), updateId }
+  await rpc('pollWorkflowExecutionUpdate', { namespace, updateRef, identity: IDENTITY }, call)
+  return true
+}
+
+async function isInHistory(
+  context: EngineContext,
+  run: RunRef,
+  { updateId, sentAfter }: SentUpdate,
+  call: Call,
+): Promise<boolean> {
+  const isAccepted = ({ workflowExecutionUpdateAcceptedEventAttributes: accepted }: HistoryEvent) =>
+    accepted?.protocolInstanceId === updateId
+  const isBefore = ({ eventTime }: HistoryEvent) => (toEpochMs(eventTime) ?? sentAfter) < sentAfter
+  const events = await readEnd(context, run, call, (event) => isAccepted(event) || isBefore(event))
+  return events.some(isAccepted)
 }

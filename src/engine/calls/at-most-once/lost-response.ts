@@ -5,9 +5,14 @@ import type { ExecutionRef } from '../../../domain/model/execution.ts'
 import type { EngineContext } from '../../context.ts'
 import { CHECK_BEFORE_RETRY } from '../../errors.ts'
 import type { RpcError } from '../../transport/transport.ts'
-import { type AtMostOnceRequest, type FoundRun, findRun, findStartedRun } from './find-run.ts'
-import { hasUpdate } from './find-updated-run.ts'
-import { findPreviousRunId } from './previous-run.ts'
+import {
+  type AtMostOnceRequest,
+  type FoundRun,
+  findPreviousRunId,
+  findRun,
+  findStartedRun,
+  hasUpdate,
+} from './find-run.ts'
 
 /** The latest run of a workflow id, compared with a request whose response was lost. */
 export type LatestRun =

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createPollLimit } from '../../../../src/engine/waits/poll-limit.ts'
+import { createPollLimit } from '../../../../src/engine/waits/poll-slots.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()

@@ -1,3 +1,5 @@
+/** What a workflow waits for besides its own steps: child workflows, Nexus operations and timers. */
+import { toDurationMs } from '../time.ts'
 import { beginNode, CANCELED, type EventTable, endNode, engineError, eventTime, nodeId } from './history-state.ts'
 
 /** Child workflows, as far as the history of their parent records them. */
@@ -35,4 +37,38 @@ export const childEvents: EventTable = {
     endNode(state, event, initiatedEventId, engineError('TimeoutFailure', 'The child workflow timed out')),
   childWorkflowExecutionTerminatedEventAttributes: ({ initiatedEventId }, event, state) =>
     endNode(state, event, initiatedEventId, engineError('TerminatedFailure', 'The child workflow was terminated')),
+}
+
+export const nexusEvents: EventTable = {
+  nexusOperationScheduledEventAttributes({ endpoint, service, operation, input }, event, state) {
+    const node = { id: nodeId(state, 'nexus', event), kind: 'nexus_operation', name: `${service}/${operation}` }
+    return beginNode(state, event, node, {
+      input: input ? [input] : null,
+      attributes: { endpoint, service, operation },
+    })
+  },
+
+  nexusOperationCompletedEventAttributes: ({ scheduledEventId, result }, event, state) =>
+    endNode(state, event, scheduledEventId, { output: result ? [result] : null }),
+  nexusOperationFailedEventAttributes: ({ scheduledEventId, failure }, event, state) =>
+    endNode(state, event, scheduledEventId, { failure: failure ?? null }),
+  nexusOperationTimedOutEventAttributes: ({ scheduledEventId, failure }, event, state) =>
+    endNode(state, event, scheduledEventId, { failure: failure ?? null }),
+  nexusOperationCanceledEventAttributes: ({ scheduledEventId }, event, state) =>
+    endNode(state, event, scheduledEventId, CANCELED),
+}
+
+export const timerEvents: EventTable = {
+  timerStartedEventAttributes({ timerId, startToFireTimeout }, event, state) {
+    const durationMs = toDurationMs(startToFireTimeout)
+    return beginNode(
+      state,
+      event,
+      { id: nodeId(state, 'timer', event), kind: 'timer', name: timerId },
+      { attributes: { durationMs } },
+    )
+  },
+
+  timerFiredEventAttributes: ({ startedEventId }, event, state) => endNode(state, event, startedEventId),
+  timerCanceledEventAttributes: ({ startedEventId }, event, state) => endNode(state, event, startedEventId, CANCELED),
 }
