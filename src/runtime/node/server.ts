@@ -21,6 +21,10 @@ const SERVER_OPTIONS = {
   requireHostHeader: false,
 }
 
+// Connections that the thread has not accepted yet. Linux drops any more, and their clients repeat them only after a
+// second: with Node's default of 511, requests of a burst waited for up to 4 s before anything could reject them.
+const BACKLOG = 4096
+
 /** A request over HTTP/1.1 or HTTP/2. */
 type Incoming = Readable & Pick<IncomingMessage, 'complete' | 'headers'>
 
@@ -114,7 +118,7 @@ export async function serveNode({ fetch, loadShedder, host, port }: Omit<ListenO
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: BACKLOG }, () => {
       server.off('error', reject)
       resolve()
     })
