@@ -1,4 +1,5 @@
 /** Defects that the checker has to find: each replaces a text of the sources by another one. */
+import { readFile } from 'node:fs/promises'
 
 export interface Mutant {
   name: string
@@ -35,9 +36,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'service: the key of a start that was carried out is not recognized',
-    file: 'src/domain/start/start-key.ts',
-    target: 'if (startKey?.key === sent.key)',
-    replacement: 'if (startKey?.key === "")',
+    file: 'src/domain/start/start-once.ts',
+    target: 'if (found?.key !== startKey.key)',
+    replacement: 'if (found !== undefined)',
   },
   {
     name: 'service: Idempotency-Replayed is never true',
@@ -139,8 +140,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'service: a message whose response was lost is sent again to the latest run',
     file: 'src/engine/calls/at-most-once/lost-response.ts',
-    target: 'return { retryRequest: { ...request, workflowExecution: toExecution(attempts.ref) } }',
-    replacement: 'return { retryRequest: request }',
+    target: 'if (ref.runId === undefined) ref = {',
+    replacement: 'if (ref.runId === "") ref = {',
   },
   {
     name: 'service: the status of one run is that of the latest',
@@ -169,3 +170,12 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: "control('POST', 'reset', true, body)",
   },
 ]
+
+/** The whole file with the defect. Throws if its text has moved. */
+export async function mutated({ name, file, target, replacement }: Mutant): Promise<string> {
+  const source = await readFile(new URL(`../../../${file}`, import.meta.url), 'utf8')
+  const parts = source.split(target)
+  if (parts.length !== 2)
+    throw new Error(`"${name}": the text to replace occurs ${parts.length - 1} times in ${file}; adapt the mutant`)
+  return parts.join(replacement)
+}

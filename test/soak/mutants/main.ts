@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { mapConcurrent } from '../../../src/lib/map-concurrent.ts'
-import { MUTANTS, type Mutant } from './list.ts'
+import { MUTANTS, type Mutant, mutated } from './list.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const COPIED = ['src', 'dev', 'test/soak', 'test/support', 'package.json', 'tsconfig.json']
@@ -37,15 +37,6 @@ await mapConcurrent(mutants, AT_ONCE, async (mutant) => {
 })
 print(`${mutants.length - missed.length} of ${mutants.length} found`)
 process.exit(missed.length <= MAX_MISSED ? 0 : 1)
-
-/** The whole file with the defect. Throws if its text has moved. */
-async function mutated({ name, file, target, replacement }: Mutant): Promise<string> {
-  const source = await readFile(join(ROOT, file), 'utf8')
-  const parts = source.split(target)
-  if (parts.length !== 2)
-    throw new Error(`"${name}": the text to replace occurs ${parts.length - 1} times in ${file}; adapt the mutant`)
-  return parts.join(replacement)
-}
 
 async function violationsWith(mutant: Mutant): Promise<string[]> {
   const copy = await mkdtemp(join(tmpdir(), 'mutant-'))
