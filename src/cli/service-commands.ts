@@ -6,6 +6,7 @@ export function addServiceCommands(program: Command): void {
     .command('catalog')
     .description('list the workflows of a catalog with their handlers')
     .argument('[catalog]', 'task queue; default: that of the service')
+    .option('--catalog <catalog>', 'the same')
     .action(async (catalog: string | undefined, _: unknown, command: Command) =>
       (await import('./commands/catalog.ts')).catalog({ ...command.optsWithGlobals(), ...(catalog && { catalog }) }),
     )
