@@ -9,7 +9,7 @@ export interface EngineClock {
 // Assumed until it is measured: no engine is further behind than this.
 const MAX_BEHIND_MS = 60_000
 
-// A measurement expires, because a clock may be set.
+// A measurement expires, because clocks are adjusted.
 const MEASUREMENT_VALID_MS = 600_000
 
 /**

@@ -61,7 +61,7 @@ export function unwrapMultiOperationError(error: unknown): unknown {
   })
 }
 
-/** A decoded message: every field may be missing. */
+/** A decoded message, so every field may be missing. */
 interface OperationStatus {
   code?: number
   message?: string
@@ -142,7 +142,7 @@ function unavailable(error: RpcError, request: RequestFacts): ServiceError {
   return wrap('EngineUnavailableError', `${message}.`, error, request, { retryAfterSeconds: 1 })
 }
 
-/** The end of the message of an error without `Retry-After`. */
+/** The end of the message of an error that may have had an effect, and has no `Retry-After`. */
 export const CHECK_BEFORE_RETRY =
   'and the request may have been carried out. Check the workflow before you send it again.'
 

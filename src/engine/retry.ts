@@ -31,7 +31,7 @@ export function decideRetry(attempt: FailedAttempt): RetryDecision {
   return { retry: false, error: attempt.mayHaveArrived ? withPossibleEffect(error) : error }
 }
 
-/** The same error, marked as one that follows an attempt which may have reached the engine. */
+/** The same error, marked as having possibly had an effect: an earlier attempt may have reached the engine. */
 export function withPossibleEffect(error: RpcError): RpcError {
   return new RpcError(error.message, {
     code: error.code,

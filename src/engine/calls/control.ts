@@ -33,7 +33,7 @@ export async function cancel(
 
 export async function terminate(context: EngineContext, run: RunRef, reason: string | null, call: Call): Promise<void> {
   const request = { namespace: context.namespace, workflowExecution: toExecution(run), reason, identity: IDENTITY }
-  // Not sent again once it may have arrived: the retry would find the run closed, by the first attempt.
+  // Not sent again once it may have arrived: the retry would fail, because the first attempt has closed the run.
   await onOpenRun(context, run, { kind: 'write', details: executionIds(run) }, call, () =>
     context.rpc('terminateWorkflowExecution', request, call, { onLostResponse: 'throw' }),
   )

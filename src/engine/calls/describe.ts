@@ -30,7 +30,7 @@ export async function describe(context: EngineContext, ref: ExecutionRef, call: 
       ...run,
       memo: await decodeProtocolMemo(run.workflowName, memoFields(run.memo), payloads),
       workerVersion: toRunVersion(workflowExecutionInfo?.versioningInfo),
-      // The engine writes no limit as zero.
+      // Zero means that there is no limit.
       executionTimeoutMs: toDurationMs(workflowExecutionTimeout) || null,
       runTimeoutMs: toDurationMs(workflowRunTimeout) || null,
       ...(userValues && { userValues }),
@@ -45,7 +45,7 @@ export async function describe(context: EngineContext, ref: ExecutionRef, call: 
   }
 }
 
-/** Undefined without any. The memo may be megabytes, so that it is decoded only for those that show it. */
+/** Undefined if the run has none. A memo may be megabytes, so it is decoded only by callers that show it. */
 function toUserValues(
   { workflowName, memo }: DescribedRun,
   info: temporal.api.workflow.v1.IWorkflowExecutionInfo | null | undefined,
@@ -60,7 +60,10 @@ function toUserValues(
   }
 }
 
-/** Further attempts are not recorded in the history before they end. */
+/**
+ * Whether the task waits for a worker. Only its first attempt counts, because the history records later ones when they
+ * end.
+ */
 function isUnstarted(task: temporal.api.workflow.v1.IPendingWorkflowTaskInfo | null | undefined): boolean {
   return task?.state === PendingWorkflowTaskState.SCHEDULED && (task.attempt ?? 1) < 2
 }

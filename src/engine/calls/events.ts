@@ -2,8 +2,8 @@
  * Reads a run's history, and waits at its end. A position is in one of two states:
  *
  * - within the history: `live` is null, and `page` is the engine's page with the next event;
- * - at the end: `live` is for polls for the next event. `page` is still the last page, which gets that event too: it is
- *   read instead of a poll while no slot for a poll is free.
+ * - at the end: `live` is the token of polls for the next event. `page` is still the last page, which will contain
+ *   that event too: it is read instead while no slot for a poll is free.
  */
 import { invalidPageToken } from '../../domain/inspect/page-token.ts'
 import { type Call, withTimeout } from '../../domain/model/call.ts'
@@ -80,7 +80,7 @@ async function readNow({ context, run, maxEvents }: Reader, from: HistoryPositio
   }
 }
 
-/** Waits until there is an event, or `call` is over. */
+/** Waits until there are events, or `call` is over. */
 async function waitForEvents(reader: Reader, from: HistoryPosition, call: Call): Promise<Found> {
   let last = nothingAfter(from)
   const toPolled = (found: Found): Polled<Found> => {
@@ -122,14 +122,14 @@ function select(
 }
 
 /**
- * The engine appends the pending workflow task if it may still be dropped: a retry, or one for an update. Its events
- * have ids that other events get later, and no task id yet.
+ * False for the events of a pending workflow task, which the engine appends although it may still drop them (a retry,
+ * or a task for an update): they have no task id, and other events get their ids later.
  */
 function isRecorded({ taskId }: HistoryEvent): boolean {
   return Number(taskId ?? 0) !== 0
 }
 
-/** Only a client can have changed a token: those that the engine has just sent are valid. */
+/** Whether a client has changed the token: the engine's own tokens are valid. */
 function isInvalidToken(error: unknown): boolean {
   return (
     error instanceof RpcError && error.code === GrpcCode.INVALID_ARGUMENT && error.message.includes('NextPageToken')

@@ -39,7 +39,7 @@ export async function listRuns(
   }
 }
 
-/** The engine reports a token that it cannot read like a failure of its own. */
+/** The code of an internal failure, which the engine also returns for a token that it cannot read. */
 function isUnknown(error: unknown): error is RpcError {
   return error instanceof RpcError && error.code === GrpcCode.UNKNOWN
 }

@@ -34,13 +34,16 @@ async function send(
     } catch (error) {
       if (isNotEnabled(error)) throw notEnabled(run, error)
       if (!isDone(error)) throw error
-      // The engine rejects only pauses where they are not enabled.
+      // Where pausing is not enabled, the engine does not reject this call, but reports that the run is not paused.
       if (method === 'unpauseWorkflowExecution' && !(await pauseSupported(context, call))) throw notEnabled(run, error)
     }
   })
 }
 
-/** Whether the run is as it should be: because of an earlier request, or of an attempt whose response was lost. */
+/**
+ * Whether the run is in the requested state already: because of an earlier request, or of an attempt whose response was
+ * lost.
+ */
 function isDone(error: unknown): error is RpcError {
   return (
     error instanceof RpcError &&

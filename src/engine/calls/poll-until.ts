@@ -19,12 +19,12 @@ export interface Polled<T> {
   isRepeated?: boolean
 }
 
-// As often as the runs of shared waits are looked up at least: one read may be late, and still show it within 5 s.
+// The maximum interval of `waits/batches.ts`: even if one read is late, the next one finds the event within 5 s.
 const READ_EVERY_MS = 2500
 
 /**
- * What `poll` finds; null when `call` is over before. The request does not count as one in flight. While all slots for
- * long polls are in use, it reads at intervals instead. Continues through outages of the engine.
+ * Polls until something is found; null when `call` is over first. Meanwhile the request does not count as in flight.
+ * While all slots for long polls are in use, it reads at intervals instead. Continues through outages of the engine.
  */
 export async function pollUntil<T>(
   { polls }: Pick<EngineContext, 'polls'>,

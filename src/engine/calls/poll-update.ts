@@ -32,7 +32,7 @@ export async function pollUpdate(
   try {
     if (waitMs === 0) return await toState(context, update, await readNow(context, update, call), call)
     const completed = await waitUntilCompleted(context, update, withTimeout(call, waitMs))
-    // Also at shutdown, which ends the wait.
+    // A call of its own, because a shutdown has aborted `call`.
     const lastCall = forExplanation(call, TIMEOUT_MS.describe)
     return await toState(context, update, completed ?? (await readNow(context, update, lastCall)), lastCall)
   } catch (error) {
@@ -42,7 +42,7 @@ export async function pollUpdate(
   }
 }
 
-/** Null when `call` is over before. */
+/** Null when `call` is over first. */
 function waitUntilCompleted(context: EngineContext, update: SentUpdate, call: Call): Promise<State | null> {
   // The engine may answer at once that the update is not complete.
   const toPolled = (state: State) => ({ found: state.outcome ? state : null, isRepeated: true })

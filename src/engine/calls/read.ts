@@ -52,10 +52,10 @@ async function readRun(context: EngineContext, ref: ExecutionRef, call: Call, kn
   }
 }
 
-/** Whether a run is running, of which this is the whole history, without a close event. It may also be paused. */
+/** Whether a run is running. `events` is its whole history, without a close event; otherwise the run may be paused. */
 function isRunning(events: readonly HistoryEvent[]): boolean {
   const { WORKFLOW_EXECUTION_PAUSED, WORKFLOW_EXECUTION_UNPAUSED } = EventType
-  // Later types are not known here and may stand for another status; 0 is one that HTTP could not map.
+  // Types that are newer than this code may mean another status. 0 is a type that the HTTP transport does not know.
   const isKnown = (type: number) => type > 0 && type <= WORKFLOW_EXECUTION_UNPAUSED
   return events.every(({ eventType }) => isKnown(eventType ?? 0) && eventType !== WORKFLOW_EXECUTION_PAUSED)
 }

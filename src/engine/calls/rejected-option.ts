@@ -20,7 +20,7 @@ export function rejectedOption(error: unknown, { workflowId, options }: StartReq
   return new ServiceError('ValidationError', message, { cause: error, details: { workflowId, issues: [issue] } })
 }
 
-// Of the JSON parser of Temporal's HTTP API. It quotes our own field names, never the client's keys.
+// A message of the JSON parser of Temporal's HTTP API. It quotes our own field names, never the client's keys.
 const UNKNOWN_FIELD = /unknown field "(\w+)"/
 
 // With `s`, because the version may contain line breaks.

@@ -35,7 +35,7 @@ export async function searchAttributeTypes(
   }
 }
 
-/** An engine may offer its operator service to its operators only, or not at all. */
+/** Whether the service may not read the types: an engine may offer them to its operators only, or not at all. */
 function isWithheld(error: unknown): boolean {
   return (
     error instanceof RpcError && (error.code === GrpcCode.UNIMPLEMENTED || error.code === GrpcCode.PERMISSION_DENIED)

@@ -42,7 +42,7 @@ export async function signalWithStart(
     if (next.step === 'throw') throw next.error
     if (next.step === 'poll') {
       const { runId, started } = next
-      // The start carries the signal, so that a run of this request has both.
+      // A run that this request started has received the signal with the start.
       if (started || (await sendSignalAlone(runId))) return { result: { workflowId, runId, started } }
     }
     isResent = true
@@ -50,7 +50,8 @@ export async function signalWithStart(
   }
 
   /**
-   * To a run that may have the signal already: it recognizes the request id. False if it has closed without the signal.
+   * Sends the signal to a run that may have received it already, which recognizes the request id. False if the run has
+   * closed without the signal.
    */
   async function sendSignalAlone(runId: string): Promise<boolean> {
     const { namespace, header, identity, requestId } = startWorkflow
@@ -88,7 +89,7 @@ export async function signalWithStart(
   }
 }
 
-/** The error when the signal would make the history of the open run too long: the engine has terminated that run. */
+/** The error if the engine has terminated the run, because the signal would have made its history too long. */
 async function closedBySignal(context: EngineContext, error: RpcError, workflowId: string, call: Call): Promise<Error> {
   const details = { workflowId }
   const described = await describe(context, details, atMost(call, TIMEOUT_MS.describe)).catch((failure) => {

@@ -47,13 +47,16 @@ export async function start(context: EngineContext, request: StartRequest, call:
   /** Another client has used the id since, or at about the same time. */
   function afterOther({ runId, firstRunId, status }: FoundRun, error: RpcError): { result: StartedRun } {
     const { workflowIdConflictPolicy: policy = 'fail' } = options
-    // Our run may be the one that the newer run has terminated: a repeat would terminate that run.
+    // The newer run may have terminated ours. Sending the start again would terminate the newer run.
     if (!isOpen(status) || policy === 'terminate-existing') throw unknownOutcomeError(atMostOnce.details, error)
     if (policy === 'use-existing') return { result: { workflowId, runId, firstRunId, isExisting: true } }
     throw idInUse({ workflowId, runId }, error)
   }
 
-  /** The request to repeat. It terminates nothing: a run that it may still terminate is terminated here, by its id. */
+  /**
+   * The request to send again, which terminates nothing. A run that it would have terminated is terminated here, by its
+   * run id.
+   */
   async function withoutTermination(older: FoundRun | null, call: Call): Promise<Request<'startWorkflowExecution'>> {
     if (options.workflowIdConflictPolicy !== 'terminate-existing') return startWorkflow
     if (older !== null && isOpen(older.status)) await terminateOnce(context, { workflowId, runId: older.runId }, call)

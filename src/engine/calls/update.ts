@@ -64,7 +64,7 @@ export interface Update {
   updateId: string
 }
 
-/** What errors about an update say of it. */
+/** The part of an update that its errors need. */
 type SettledUpdate = Pick<Update, 'ref' | 'updateId'> & { message: Pick<Message, 'name'> }
 
 /** An update that has been sent already. */
@@ -123,7 +123,10 @@ interface Sending {
   mayBeAdmitted: boolean
 }
 
-/** One attempt, unless its response is `known`. Rejects if the update has failed. Null: another attempt must follow. */
+/**
+ * Makes one attempt, unless its response is `known`. Null if another attempt must follow. Rejects if the update has
+ * failed.
+ */
 async function step(
   stage: number,
   context: EngineContext,

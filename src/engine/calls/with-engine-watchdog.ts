@@ -6,16 +6,16 @@ import type { Rpc } from '../rpc.ts'
 import { RpcError } from '../transport/transport.ts'
 import { ping } from './readiness.ts'
 
-// For a process that hardly runs.
+// Ends a ping in a process that hardly runs, whose running time never reaches `TIMEOUT_MS.ping`.
 const LONGEST_PING_MS = 30_000
 
-// Ends a ping that is under way. One for all:
-// an abort without a reason creates an error with its stack, which takes 12 µs.
+// The reason that ends a running ping. Shared, because an abort without a reason creates an error with its stack, which
+// takes 12 µs.
 const ENDED = new DOMException('the call has ended', 'AbortError')
 
 /**
- * Runs a call that may take long, and pings the engine meanwhile. Rejects with UNAVAILABLE when the pings fail. A call
- * that a worker has not answered after a second only waits.
+ * Runs a call that may take long, and pings the engine meanwhile. Rejects with UNAVAILABLE when a ping fails. After a
+ * second without a response of a worker, the request no longer counts as in flight.
  */
 export async function withEngineWatchdog<T>(rpc: Rpc, call: Call, act: (call: Call) => Promise<T>): Promise<T> {
   const linked = linkSignals(call.signal)

@@ -25,7 +25,10 @@ export async function decodeEvents(
   return events.map((event) => toJson(event, { payload: (payload) => decoded.get(payload), message }))
 }
 
-/** Needs the types of all events, which the HTTP transport has as a table. Most processes never read a history. */
+/**
+ * Loaded on first use: most processes never read a history, and the types of all events, a table of the HTTP transport,
+ * take time to load.
+ */
 export function lazyEventToJson(): Lazy<EventToJson> {
   return lazy(
     () => Promise.all([import('./event-json.ts'), import('../transport/http/schema.ts')]),

@@ -10,7 +10,7 @@ import { toDate } from '../../temporal/time.ts'
 import type { HttpSchema } from '../transport/http/schema.ts'
 import { createTypeTable } from '../transport/http/type-table.ts'
 
-/** What the values of users become. */
+/** How values of workflows and clients are shown. */
 export interface ValueConverter {
   /** Undefined leaves the value out. */
   payload(payload: Payload): unknown
@@ -34,10 +34,10 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   'completionCallbacks',
 ])
 
-// `TaskQueueKind` of a queue that only one worker process polls. Its name contains that of the host.
+// The `TaskQueueKind` of a queue that only one worker process polls. Such a queue is named after the host.
 const STICKY = 2
 
-/** With the schema's types of messages. */
+/** Creates the converter for the message types of the schema. */
 export function createEventToJson(schema: Pick<HttpSchema, 'enums' | 'messages'>): EventToJson {
   const converterOf = createTypeTable<Convert>(schema, {
     known: SCALARS,
@@ -97,7 +97,7 @@ const SPECIAL: ReadonlyMap<string, Special> = new Map<string, Special>([
   ['WorkflowTaskFailedEventAttributes', withoutMachineDetails],
 ])
 
-/** The only field of the message takes the place of the message. */
+/** Shows the value of the message's only field instead of the message. */
 function unwrap(field: string): Special {
   return (message, values, plain) => (plain(message, values) as Fields | undefined)?.[field]
 }
@@ -115,7 +115,7 @@ function withoutStickyName(
   return plain(queue.kind === STICKY ? { ...queue, name: queue.normalName } : queue, values)
 }
 
-/** A codec moves the message, with the stack, to the encoded attributes. */
+/** Reads the message from the encoded attributes, if a codec has moved it there together with the stack. */
 function withMessage(
   failure: { message?: string; encodedAttributes?: Payload },
   values: ValueConverter,

@@ -1,9 +1,9 @@
 /**
  * Checks a client's visibility query before it is combined with other conditions: it must stay inside the parentheses
- * that are put around it. What counts as a string or a comment is what the engine's parser (vitess) takes for one.
+ * that are put around it. Strings and comments are recognized as the engine's parser (vitess) does.
  */
 
-// Longer queries are not what people write, and the engine's parser is recursive.
+// People do not write longer queries, and the engine's parser is recursive.
 const MAX_LENGTH = 10_000
 
 // A backslash escapes a character of a string. A doubled quote needs no rule: it reads as the end of one string and the

@@ -5,10 +5,10 @@ import { toStatusWord } from '../../temporal/status.ts'
 import { quoteLiteral } from '../../temporal/visibility-query.ts'
 import { rawQueryIssue } from './raw-query.ts'
 
-// Catalogs, and runs that workers of this service use for themselves.
+// Leaves out catalogs and other internal runs of Portico.
 const NOT_RESERVED = ["WorkflowId NOT STARTS_WITH '$'", "WorkflowType NOT STARTS_WITH '$'"]
 
-/** The visibility query for a filter. Throws `ValidationError` for a value that does not fit its place. */
+/** The visibility query for a filter. Throws `ValidationError` for an invalid value. */
 export function toRunQuery(filter: TypedRunFilter): string {
   const { query, searchAttributes } = filter
   const issues: Issue[] = []
@@ -76,7 +76,8 @@ function unquoted(pattern: RegExp, issue: string): Comparison {
 }
 
 /**
- * To the millisecond. An equality would not find times on SQLite, which compares them as strings of different forms.
+ * A range of one millisecond. SQLite compares times as strings of different formats, so an equality would not find
+ * them.
  */
 function equalsTime(column: string, value: string): AttributeCondition {
   const time = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(value) ? Date.parse(value) : Number.NaN

@@ -7,7 +7,7 @@ import { noteAll, type Watch } from './watch.ts'
 export interface Batches {
   add(watch: Watch): void
   delete(watch: Watch): void
-  /** Removes the run whose next look-up is due first. */
+  /** Removes and returns the run that is due first. */
   shift(): Watch | undefined
 }
 
@@ -16,35 +16,35 @@ export interface BatchPorts {
   findEnded(runs: readonly RunRef[]): Promise<ReadonlySet<string>>
   /** Reads the run itself, and ends its waits if it has ended. Never rejects. */
   check(watch: Watch): Promise<void>
-  /** Called before each look-up. */
+  /** Called before each batch. */
   beforeLookUp(): void
 }
 
 // Run ids in one query. A thousand of them take the engine's SQL stores longer than ten queries of a hundred.
 const BATCH_SIZE = 100
 
-// Each run is looked up once per interval, which grows by a second for each thousand runs. A run may be listed a second
-// late and miss one look-up: even then its wait should end within 5 s.
+// Each run is looked up once per interval, which grows by a second for each thousand runs. The visibility store may
+// list a run a second late, so that one lookup misses it: even then its wait should end within 5 s.
 const MIN_INTERVAL_MS = 1000
 const MAX_INTERVAL_MS = 2500
 const RUNS_PER_SECOND = 1000
 
 const LOOK_UPS_AT_ONCE = 4
 
-// Look-ups that a busy process or engine has delayed are made up for, so that the delays do not add up to seconds over
-// the hundred look-ups of an interval. Those that were due earlier are skipped.
+// How late a lookup may be. If a busy process or engine delays lookups by less, the next ones follow sooner, so that
+// delays do not add up over the hundred lookups of an interval; lookups that are later still are skipped.
 const MAX_LATE_MS = 1000
 
 const CHECKS_AT_ONCE = 10
 
-// Of each batch these runs are checked whatever the query says: the visibility store may never list them.
+// So many runs of each batch are read whatever the query returns, because the visibility store may never list them.
 const CHECKS = 2
 
-// Few runs are cheaper to read than to query. As many of a batch are read if the query fails.
+// Up to this many runs are cheaper to read than to query. As many of a batch are read if the query fails.
 const CHECKS_WITHOUT_QUERY = 10
 
 export function createBatches(ports: BatchPorts): Batches {
-  // In the order of their next look-ups.
+  // The run that is due first comes first.
   const queue = new Set<Watch>()
   let isRunning = false
 
@@ -88,7 +88,7 @@ export function createBatches(ports: BatchPorts): Batches {
   }
 }
 
-/** The time between two look-ups, so that all runs are looked up once per interval. */
+/** The time between two batches, so that all runs are looked up once per interval. */
 export function lookUpEveryMs(runs: number): number {
   const intervalMs = Math.min(Math.max(MIN_INTERVAL_MS, (runs / RUNS_PER_SECOND) * 1000), MAX_INTERVAL_MS)
   return intervalMs / countBatches(runs)

@@ -1,5 +1,5 @@
 /**
- * Every long poll that the service holds on the engine has a slot, whatever it waits for:
+ * Slots for the long polls that the service holds on the engine, whatever they wait for:
  * docs/decisions/026-waits-share-polls.md.
  */
 
@@ -7,7 +7,10 @@ export interface PollSlots {
   hasFree(): boolean
   /** Takes a slot and returns the function that frees it; null while all are in use. */
   take(): (() => void) | null
-  /** The engine has rejected a poll, whose slot is free again: fewer are given for the next minutes. */
+  /**
+   * Call this when the engine has rejected a poll, after its slot was freed: fewer slots are available for some
+   * minutes.
+   */
   lower(): void
 }
 
@@ -44,7 +47,10 @@ const SETTLE_MS = 2000
 // The engine holds a poll for 20 s: after that time others have released some of theirs.
 const RAISE_EVERY_MS = 20_000
 
-/** Ten percent fewer than were open after a rejection, then ten percent of `maxPolls` more every 20 s. */
+/**
+ * After a rejection the limit is ten percent below the number of open polls. Every 20 s it rises by ten percent of
+ * `maxPolls`.
+ */
 export function createPollLimit(maxPolls: number): PollLimit {
   const step = Math.ceil(maxPolls / 10)
   let lowered = maxPolls

@@ -11,8 +11,8 @@ import { endAll, failAll, join, noteAll, type Watch } from './watch.ts'
 
 export interface SharedWaitsPorts extends Pick<BatchPorts, 'findEnded'> {
   /**
-   * Follows a run with long polls until it ends, or until `signal` aborts, which gives null. `'limited'`: the engine
-   * allows no more polls at the moment.
+   * Follows a run with long polls until it ends. Null when `signal` aborts first; `'limited'` when the engine allows no
+   * more polls at the moment.
    */
   poll(run: RunRef, signal: AbortSignal, note: Call['note']): Promise<Closing | 'limited' | null>
   /** How a run ended; null while it is open, or cannot be read at the moment. */
@@ -21,16 +21,16 @@ export interface SharedWaitsPorts extends Pick<BatchPorts, 'findEnded'> {
 }
 
 export interface SharedWaits {
-  /** How the run ended; null when `call` is over before. Rejects as `poll` and `readClosing` do. */
+  /** How the run ended; null when `call` is over first. Rejects as `poll` and `readClosing` do. */
   wait(run: RunRef, call: Call): Promise<Closing | null>
 }
 
-// Free polls are given to runs without one before each look-up, a few at a time: the engine may reject them, and when
-// all clients leave at once, each run would otherwise get a poll just before its own client leaves.
+// How many runs without a poll get a free one before each batch. Only a few, because the engine may reject them, and
+// because runs whose clients all leave at once would get a poll just before they leave.
 const PROMOTIONS = 5
 
-// A poll that is closed sooner has been opened for nothing, and proxies close connections whose streams are reset early
-// (Envoy: half of them within a second).
+// A poll that is closed sooner was useless, and proxies close connections whose streams are reset early (Envoy: if half
+// of them are reset within a second).
 const MIN_POLL_MS = 2000
 
 interface Poll {
@@ -133,7 +133,7 @@ export function createSharedWaits(ports: SharedWaitsPorts): SharedWaits {
     failAll(watch, error)
   }
 
-  /** Without waiters, nothing of the run is left. */
+  /** Forgets a run that nobody waits for. */
   function leave(watch: Watch): void {
     if (watch.waiters.size === 0) forget(watch)
   }

@@ -27,7 +27,7 @@ export async function withPollDeadline<T>(call: Call, poll: (call: Call) => Prom
 }
 
 /**
- * How the run ended; null when `call` is over before. For workerd, where requests cannot share a wait
+ * How the run ended; null when `call` is over first. Used on workerd, where requests cannot share a wait
  * (`shared-waits.ts`).
  */
 export async function unsharedWait(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
@@ -43,7 +43,7 @@ export async function unsharedWait(context: EngineContext, run: RunRef, call: Ca
 
 /** The same, but ends with `limited` when the engine allows no more polls at the moment. */
 export async function follow(context: EngineContext, run: RunRef, call: Call): Promise<Closing | 'limited' | null> {
-  // Polls that failed in a row while the engine was reachable.
+  // Counts polls that failed in a row while the engine was reachable.
   let failures = 0
   for (let isFirst = true; !isOver(call); isFirst = false) {
     const polledAt = Date.now()
@@ -56,7 +56,7 @@ export async function follow(context: EngineContext, run: RunRef, call: Call): P
   return null
 }
 
-/** Sleeps until `pauseMs` after `since`, unless `call` is over before. */
+/** Sleeps until `pauseMs` after `since`, or until `call` is over. */
 export async function pauseSince(since: number, pauseMs: number, call: Call): Promise<void> {
   const remainingMs = Math.min(since + pauseMs, call.deadlineAt) - Date.now()
   if (remainingMs > 0) await sleep(remainingMs, call.signal)

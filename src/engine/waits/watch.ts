@@ -21,7 +21,8 @@ export interface Waiter {
 }
 
 /**
- * Adds a wait, which gives null when `call` is over before the run ends. `onLeave` is called after it has left early.
+ * Adds a wait, which resolves to null when `call` is over before the run ends. `onLeave` is called when it has left
+ * early.
  */
 export function join(
   watch: Watch,
@@ -39,7 +40,7 @@ export function join(
   return promise
 }
 
-/** All waits give `closing`. */
+/** Resolves all waits with `closing`. */
 export function endAll({ waiters }: Watch, closing: Closing): void {
   for (const { stop, resolve } of waiters) {
     stop()
@@ -48,7 +49,7 @@ export function endAll({ waiters }: Watch, closing: Closing): void {
   waiters.clear()
 }
 
-/** All waits reject. */
+/** Rejects all waits. */
 export function failAll({ waiters }: Watch, error: unknown): void {
   for (const { stop, reject } of waiters) {
     stop()

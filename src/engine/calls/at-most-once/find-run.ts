@@ -78,7 +78,7 @@ export async function findStartedRun(
   return first?.startedByRequest ? first : null
 }
 
-/** Whether the request started this run, or the first run of its chain. For a run that is known to have received it. */
+/** Whether the request started this run, or the first run of its chain. The run must have received the request. */
 export async function isStartedByRequest(
   context: EngineContext,
   request: AtMostOnceRequest,
@@ -117,13 +117,13 @@ async function continuedRunId({ rpc, namespace }: EngineContext, run: RunRef, ca
   return history?.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId || null
 }
 
-/** From the index, which may not know a run yet that has just started. */
+/** Found in the visibility index, which may not contain a run yet that has just started. */
 async function earlierRunId(
   { rpc, namespace }: EngineContext,
   { workflowId, runId }: RunRef,
   call: Call,
 ): Promise<string | null> {
-  // The latest first. One of the two can be the latest run itself.
+  // The engine lists the latest run first, so one of the two can be that run itself.
   const request = { namespace, query: `WorkflowId = ${quoteLiteral(workflowId)}`, pageSize: 2 }
   const { executions } = await rpc('listWorkflowExecutions', request, call)
   const runIds = (executions ?? []).map(({ execution }) => execution?.runId)
@@ -164,7 +164,7 @@ export async function hasUpdate(context: EngineContext, run: RunRef, update: Sen
   }
 }
 
-/** Rejects with the error for unknown runs if it is not. */
+/** True if the run knows the update; otherwise rejects with the error for unknown runs. */
 async function isKnown({ rpc, namespace }: EngineContext, run: RunRef, updateId: string, call: Call): Promise<true> {
   const updateRef = { workflowExecution: toExecution(run), updateId }
   await rpc('pollWorkflowExecutionUpdate', { namespace, updateRef, identity: IDENTITY }, call)

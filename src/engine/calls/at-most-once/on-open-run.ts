@@ -10,7 +10,7 @@ import type { RpcError } from '../../transport/transport.ts'
 import { describe } from '../describe.ts'
 import { type Attempts, beginAttempts, unknownOutcomeError } from './lost-response.ts'
 
-/** Of a request to a workflow that continues as a new run during each of them. */
+/** How often a request is sent to a workflow that continues as a new run during each attempt. */
 export const MAX_ATTEMPTS = 3
 
 /**

@@ -40,7 +40,7 @@ export function stepAfterLostResponse(
     case 'older than request': {
       const { runId, closedAt } = latest.run
       const wasClosed = closedAt !== null && closedAt < sentAfter
-      // With `fail` an open run is the reason to reject the request again, so that it cannot receive the update.
+      // With `fail` the engine rejects the start again while a run is open, so this run cannot receive the update.
       return wasClosed || !usesExisting ? { step: 'resend' } : { step: 'poll', runId, started: false }
     }
     case 'maybe newer than request':

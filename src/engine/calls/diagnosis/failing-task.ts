@@ -51,7 +51,7 @@ export async function toTaskProblem(
     call.note({ taskFailure })
     return { ...known, since: toDate(failed.at(-1)?.eventTime), message: taskFailure.message }
   } catch (error) {
-    // The problem is useful without its reason too.
+    // The problem is useful without its reason.
     call.note({ reasonUnread: error })
     return { ...known, since: null, message: 'the failure could not be read from the workflow history' }
   }

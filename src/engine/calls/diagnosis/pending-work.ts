@@ -29,7 +29,7 @@ const STATES = new Map<number, ActivityState>([
   [S.PAUSE_REQUESTED, 'pause_requested'],
 ])
 
-/** What an open run waits for. Timers are recorded in the history only. */
+/** What an open run waits for: from its description and, for timers, from the history. */
 export async function readPendingWork(
   context: EngineContext,
   run: RunRef,
@@ -38,7 +38,7 @@ export async function readPendingWork(
 ): Promise<PendingWork> {
   try {
     const last = await readLast(context, run, call, { maximumPageSize: PAGE_SIZE })
-    // Later events would contradict the description.
+    // Events that are newer than the description would contradict it.
     const { historyLength } = described.workflowExecutionInfo ?? {}
     const events = last.events.filter(({ eventId }) => Number(eventId) <= Number(historyLength))
     const attempt = pendingWorkflowTask?.attempt ?? 1
@@ -112,7 +112,7 @@ function isBackingOff({ state, nextAttemptScheduleTime }: Activity): boolean {
   return state === S.SCHEDULED && toEpochMs(nextAttemptScheduleTime) !== null
 }
 
-/** The explanation is useful without the message too. */
+/** Null if the failure cannot be decoded: the explanation is useful without it. */
 async function toLastFailure(
   { payloads }: EngineContext,
   failure: Failure,

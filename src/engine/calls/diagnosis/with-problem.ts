@@ -8,7 +8,7 @@ import { notReadyMessage } from '../../errors.ts'
 import { describe } from '../describe.ts'
 
 /**
- * Adds to an error about a missing response of a worker why the run makes no progress, and its run id.
+ * If no worker responded, adds to the error why the run makes no progress, and its run id.
  *
  * `ref` is null if only the error knows the run.
  */

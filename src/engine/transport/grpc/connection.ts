@@ -55,8 +55,7 @@ async function send<M extends Method>(
     const { workflowService, operatorService } = connection
     const service: unknown = isOperatorMethod(method) ? operatorService : workflowService
     const calls = service as Record<M, (request: Request<M>) => Promise<Response<M>>>
-    // What `withDeadline`, `withAbortSignal` and `withMetadata` set,
-    // each with an async function and a context of its own.
+    // One context, with what `withDeadline`, `withAbortSignal` and `withMetadata` would set in three.
     const context = { deadline: deadlineAt, abortSignal: abortable.signal, ...(headers && { metadata: headers }) }
     return await connection.callContextStorage.run(context, () => calls[method](request))
   } catch (error) {

@@ -59,7 +59,7 @@ export function httpSchema(): HttpSchema {
     add(response)
     const get: unknown = options['(google.api.http).get']
     const path = String(get ?? options['(google.api.http).post'])
-    // Such a path is only served without the prefix that all others have.
+    // A path below `/cluster/` is not served with the prefix `/api/v1`, only as this alias.
     const alias = path.startsWith('/cluster/') ? options['(google.api.http).additional_bindings.get'] : undefined
     const template = String(alias ?? path).replace(/^\/api\/v1(?=\/)/, '')
     return { verb: get === undefined ? 'POST' : 'GET', template, request: nameOf(request), response: nameOf(response) }
