@@ -36,7 +36,7 @@ export interface WorkflowsOptions
   checksOutputs?: boolean
 }
 
-// A hundred calls fit on one connection, and an engine answers thousands per second in this way.
+// So many calls fit on one connection, and an engine answers thousands per second in this way.
 const LAST_READS_AT_ONCE = 100
 
 /** The verbs of the service, over their ports. */

@@ -9,7 +9,7 @@ export interface WeighedCacheOptions {
   /** Limit on the sizes of all values and keys together. */
   maxBytes: number
   maxAgeMs: number
-  /** A clock that is never set back. */
+  /** A monotonic clock. */
   now?: () => number
 }
 

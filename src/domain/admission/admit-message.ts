@@ -1,6 +1,4 @@
-/**
- * Whether a message fits what the catalog publishes about its handler: docs/decisions/022-handler-schemas.md.
- */
+/** Checks a message against what the catalog publishes about its handler: docs/decisions/022-handler-schemas.md. */
 import { decideFresh } from '../../lib/decide-fresh.ts'
 import type { CatalogEntry } from '../../protocol/catalog.ts'
 import { publishedEntry } from '../catalog/published-entry.ts'
@@ -45,7 +43,7 @@ export function admitWithStart(
 ): Promise<string[]> {
   return admit(ports, kind, message, call, async (freshSince, call) => {
     const newRun = { workflowName, catalog, pinnedVersion: pinnedVersionOf(options), readAt: freshSince }
-    // The open run is only read to confirm a rejection. It gets the message, whatever its workflow is.
+    // The open run receives the message, whatever its workflow is. It is only read to confirm a rejection.
     if (workflowId === undefined || freshSince === 0) return newRun
     const run = await withinCall(readOpenRun(ports.knownRuns, { workflowId }, freshSince), call)
     if (run === null) return newRun
@@ -113,7 +111,7 @@ async function findObjection(
   return issues.length === 0 ? null : { error: invalid(target, kind, message, issues), readAt: oldest }
 }
 
-/** The engine accepts any signal, so that a client would not notice a misspelled name. */
+/** A warning about a signal that the catalog does not list: the engine accepts any name, also a misspelled one. */
 function unlistedSignal({ signals }: CatalogEntry, { workflowName, catalog }: Target, { name }: MessageCommand) {
   if (signals.length === 0) return null
   const names = signals.map((signal) => signal.name)
@@ -135,7 +133,7 @@ async function readOpenRun(knownRuns: KnownRuns, ref: ExecutionRef, freshSince: 
   }
 }
 
-/** The engine reports a run that does not exist, and the worker checks the argument again. */
+/** Sends the message unchecked: the engine reports a run that does not exist, and the worker checks the argument. */
 function admitUnchecked(error: unknown, call: Call): null {
   if (!hasErrorName(error, 'WorkflowNotFoundError')) call.note({ inputUnchecked: String(error) })
   return null

@@ -23,10 +23,10 @@ export interface AdmittedStart {
 }
 
 /**
- * Admits a start before anything is started. Rejects with `UnsupportedWorkflowError`, `ValidationError`,
+ * Checks a start before anything is started. Rejects with `UnsupportedWorkflowError`, `ValidationError`,
  * `CatalogNotAvailableError`, or `NotSupportedError` for an id that cannot be sent to the engine.
  *
- * The admission of a name without a catalog is not based on cached data either, so that a published catalog is never
+ * If cached data has no catalog, it is read again before a name is admitted unchecked, so that a catalog is never
  * missed.
  */
 export async function admitStart(ports: AdmitStartPorts, command: StartCommand, call: Call): Promise<AdmittedStart> {
@@ -76,7 +76,8 @@ async function decideByCatalog(
   if (workflows === null)
     call.note({ inputUnchecked: `the definition of catalog ${command.catalog} could not be read` })
   const entry = workflows?.find(({ name }) => name === workflowName)
-  // Schemas of the older form are informational: they describe the input after the workflow has filled in its defaults.
+  // Schemas in the older catalog format are informational: they describe the input after the workflow has filled in
+  // defaults.
   const isEnforced = !catalogs.isOlderForm(published.run.workflowId) && isVersionOf(published, command)
   const owner = `workflow "${workflowName}" in catalog "${command.catalog}"`
   const issues = isEnforced && entry !== undefined ? await checkArgument(command, entry, owner, call) : []
@@ -84,7 +85,7 @@ async function decideByCatalog(
   return { rejection: null, admitted: { workflowName, traces } }
 }
 
-/** Whether the workers that will have the run are those that have published the catalog, as far as the start says. */
+/** Whether the start is pinned to the version that published the catalog, or to none. */
 function isVersionOf({ version }: Published, { options }: StartCommand): boolean {
   const pinned = pinnedVersionOf(options)
   return pinned === null || isSameVersion(pinned, version)

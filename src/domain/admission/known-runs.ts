@@ -8,7 +8,7 @@ import type { Engine, StartRequest } from '../model/engine.ts'
 import { type ExecutionRef, toKey } from '../model/execution.ts'
 import { readStartKey } from '../start/start-key.ts'
 
-/** The part of a run's description that it takes to admit a message to it. Cached for a minute. */
+/** The part of a run's description that the check of a message needs. Cached for a minute. */
 export interface KnownRun {
   runId: string
   workflowName: string
@@ -36,8 +36,7 @@ export interface KnownRunsOptions extends CacheOptions {
   engine: Pick<Engine, 'describe'>
 }
 
-// A run never changes its type or catalog. A workflow id that now belongs to another workflow is noticed after this
-// time.
+// A run never changes its type or catalog, but a workflow id may be used again, which is noticed after this time.
 const TTL_MS = 60_000
 
 // About 5 MiB with ids of usual length.
@@ -65,7 +64,7 @@ function carriedBy(memo: ReadonlyMap<string, unknown>): Pick<KnownRun, 'carriedI
   return carriedId === undefined ? {} : { carriedId }
 }
 
-/** The same engine, which adds the runs that it starts to `knownRuns`. */
+/** The engine, decorated: adds the runs that it starts to `knownRuns`. */
 export function rememberStarts(engine: Engine, knownRuns: KnownRuns): Engine {
   return {
     ...engine,

@@ -21,13 +21,13 @@ export interface Catalogs {
   /** The published catalog; null when none is published. With `freshSince` (epoch ms) it is not older than that. */
   published(catalog: string, freshSince?: number): Cached<Published | null>
   /**
-   * The workflows with their schemas, from the run that `published` was read from; null when it has no definition. The
-   * same array as long as that run is cached.
+   * The workflows with their schemas, from the run that `published` was read from; null when it has no definition.
+   * Returns the same array as long as that run is cached.
    */
   workflows(published: Published): CatalogEntry[] | null | Promise<CatalogEntry[] | null>
   /** When a worker last polled the task queue. */
   lastPolledAt(catalog: string, freshSince?: number): Cached<Date | null>
-  /** Whether a catalog of the older form was read under this workflow id. */
+  /** Whether a catalog in the older format was read under this workflow id. */
   isOlderForm(workflowId: string): boolean
 }
 
@@ -98,7 +98,7 @@ async function readForm(engine: Engine, workflowId: string, call: Call): Promise
   return memo === null ? null : { ...memo, run: { workflowId, runId: description.runId } }
 }
 
-/** Removes the ids of the catalog's run: a client would take them for those of its own workflow. */
+/** Removes the ids of the catalog's run, which a client would mistake for those of its own workflow. */
 function withoutIds(error: unknown): never {
   if (!(error instanceof ServiceError)) throw error
   const { workflowId: _, runId: __, ...details } = error.details

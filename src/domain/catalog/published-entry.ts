@@ -7,8 +7,8 @@ import type { Catalogs } from './catalogs.ts'
 
 /**
  * The workflow of a run as its catalog publishes it. Null if the catalog says nothing about the run: it is not
- * published, is of the older form, whose schemas are informational, or is of another version than the one that the run
- * is pinned to.
+ * published, has the older format, whose schemas are informational, or belongs to another version than the one that the
+ * run is pinned to.
  */
 export async function publishedEntry(
   catalogs: Catalogs,

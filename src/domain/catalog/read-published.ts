@@ -5,7 +5,7 @@ import type { Ports } from '../model/ports.ts'
 import { withinCall } from '../model/within-call.ts'
 import type { Published } from './catalogs.ts'
 
-/** The catalog of a run, and whether only its workers know which of their values may be shown. */
+/** The catalog of a run, and whether its values must be redacted, because only its workers know which may be shown. */
 export async function readPublished(
   { catalogs }: Pick<Ports, 'catalogs'>,
   { catalog }: Pick<Description, 'catalog'>,
@@ -15,7 +15,7 @@ export async function readPublished(
     const { value: published } = await withinCall(catalogs.published(catalog), call)
     return { published, redacted: published?.redacted === true }
   } catch (error) {
-    // A name that the transport cannot carry: the worker may have its own redact function.
+    // The transport cannot send this name, so nothing is known: the workers may have a `redact` function.
     if (hasErrorName(error, 'NotSupportedError')) return { published: null, redacted: true }
     throw error
   }

@@ -10,16 +10,16 @@ export function rejectCatalog(run: Pick<Description, 'workflowId' | 'workflowNam
 }
 
 /**
- * Throws `ForbiddenError` for an id under which a catalog of the older form was read. Needs no engine call.
+ * Throws `ForbiddenError` for an id under which a catalog in the older format was read. Needs no engine call.
  *
- * Catalogs of the current form have reserved ids, which no client can send.
+ * Catalogs in the current format have reserved ids, which no client can send.
  */
 export function rejectOlderCatalog({ catalogs }: Pick<Ports, 'catalogs'>, ref: ExecutionRef): void {
   if (catalogs.isOlderForm(ref.workflowId)) throw forbidden(ref)
 }
 
 /**
- * Throws `WorkflowNotFoundError` for a run of a reserved name: it belongs to the workers, like a catalog under any id.
+ * Throws `WorkflowNotFoundError` for a run whose workflow name is reserved: it belongs to the workers, as catalogs do.
  */
 export function rejectReserved({ workflowId, workflowName }: Pick<Description, 'workflowId' | 'workflowName'>): void {
   if (!workflowName.startsWith('$')) return

@@ -1,4 +1,4 @@
-/** Ends a run, or lets it begin again from one of its steps. */
+/** Stops, terminates or resets a run. */
 import { isOpen, type Status } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { Call } from '../model/call.ts'
@@ -34,7 +34,7 @@ export async function terminate(
   })
 }
 
-/** Not repeated for the next run of the chain: the step is one of the run that was the latest. */
+/** Not repeated for the next run of the chain: the step belongs to the run that was the latest. */
 export async function reset(
   { engine, knownRuns }: Pick<Ports, 'engine' | 'knownRuns'>,
   { ref, target, reason }: ResetCommand,
@@ -44,7 +44,7 @@ export async function reset(
   rejectCatalog(run)
   const { workflowId, workflowName, catalog, pinnedVersion } = run
   const { runId, runsAgain } = await engine.reset(run, { target, reason }, call)
-  // Messages to the workflow id now reach another run than the one that is remembered, which may be closed.
+  // Messages to the workflow id now reach the new run. The run in the cache may be closed.
   knownRuns.add({ workflowId, runId, workflowName, catalog, pinnedVersion })
   return { workflowId, runId, runsAgain }
 }
@@ -52,7 +52,7 @@ export async function reset(
 /**
  * Describes the run that `ref` names, and calls `act` with it.
  *
- * When an unpinned run is closed in between, it may have continued as a new run: both happen once more.
+ * If an unpinned run closes in between, it may have continued as a new run, so both are repeated once.
  */
 export async function onLatestRun<T>(
   { engine }: Pick<Ports, 'engine'>,
@@ -73,7 +73,10 @@ export async function onLatestRun<T>(
   }
 }
 
-/** Only the engine's own rejection has a cause. A run that was described as closed has no successor to look up. */
+/**
+ * Whether the engine rejected the request: only that error has a cause. A run that was described as closed has no next
+ * run.
+ */
 function wasClosedMeanwhile(error: unknown): boolean {
   return hasErrorName(error, 'WorkflowNotRunningError') && error.cause !== undefined
 }

@@ -8,7 +8,7 @@ import type { Ports } from '../model/ports.ts'
 import type { ControlCommand, Paused } from '../model/workflows.ts'
 import { notRunning, onLatestRun } from './control.ts'
 
-/** The engine is called also for a paused run: it rejects the call if the namespace does not allow pauses. */
+/** Calls the engine also for a paused run, because it rejects the call if the namespace does not allow pauses. */
 export function pause({ engine }: Pick<Ports, 'engine'>, command: ControlCommand, call: Call): Promise<Paused> {
   return onLatestRun({ engine }, command.ref, call, async (run) => {
     if (!isOpen(run.status)) throw notRunning(run)
@@ -32,8 +32,8 @@ export function unpause({ engine }: Pick<Ports, 'engine'>, command: ControlComma
 const DELAYS_MS = [50, 100, 200, 400, 800, 1000]
 
 /**
- * A pause would record a failure of the workflow task that no worker has taken. Temporal's Core-based SDKs cannot
- * replay such a history: the run would never continue.
+ * Waits until a worker has taken the workflow task. A pause before that would record a failure of the task, and
+ * Temporal's Core-based SDKs cannot replay such a history: the run would never continue.
  */
 async function untilTaskStarted({ engine }: Pick<Ports, 'engine'>, run: Description, call: Call): Promise<void> {
   const { workflowId, runId } = run

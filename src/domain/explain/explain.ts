@@ -15,9 +15,7 @@ import { isIdle, type RunFacts, reasonsOf } from './reasons.ts'
 
 type ExplainPorts = Pick<Ports, 'catalogs' | 'engine' | 'now'>
 
-/**
- * Takes one engine call for a closed run and three for an open one, apart from those for the catalog, which is cached.
- */
+/** Makes one engine call for a closed run and three for an open one, besides those for the catalog, which is cached. */
 export async function explain(ports: ExplainPorts, ref: ExecutionRef, call: Call): Promise<Explanation> {
   const run = await ports.engine.describe(ref, call)
   rejectReserved(run)
@@ -42,7 +40,7 @@ function closed({ status, completedAt }: Description): Reason {
   return { kind: 'closed', since: completedAt, status, advice }
 }
 
-/** Only the worker knows which messages of failures may be shown. */
+/** Removes the messages of failures: only the workers know which of them may be shown. */
 function withoutMessages({ problem, activities, ...work }: PendingWork): PendingWork {
   return {
     ...work,
@@ -66,13 +64,16 @@ async function readQueue(
     const lastPolledAt = await engine.lastPolledAt(queue.taskQueue, call, queue.tasks)
     return { ...queue, lastPolledAt, isPolled: isPolling(lastPolledAt, now()) }
   } catch (error) {
-    // A name that the transport cannot carry: nothing is known about its workers.
+    // The transport cannot send this name, so nothing is known about its workers.
     if (hasErrorName(error, 'NotSupportedError')) return { ...queue, lastPolledAt: null, isPolled: true }
     throw error
   }
 }
 
-/** The queue of an activity that waits for a worker, unless the workflow itself does. One is enough to say why. */
+/**
+ * The task queue of an activity that waits for a worker; that of the workflow if a workflow task waits, or nothing
+ * does. One activity is enough to explain the wait.
+ */
 function awaitedQueue(
   { catalog }: Description,
   { workflowTask, activities }: PendingWork,

@@ -3,7 +3,7 @@ import type { TaskKind } from '../model/engine.ts'
 import type { Reason } from '../model/explanation.ts'
 import type { PendingActivity, PendingWork } from '../model/pending-work.ts'
 
-/** What is known of an open run. */
+/** What is known about an open run. */
 export interface RunFacts {
   work: PendingWork
   /** The task queue that the run waits on. */
@@ -48,7 +48,10 @@ function workflowTaskFailing({ work: { problem } }: RunFacts): Reason[] {
   return [{ ...problem, advice }]
 }
 
-/** A worker that executes the workflow need not poll: it may have no free slot. If it stops, its task times out. */
+/**
+ * Not while a worker executes the workflow: it may not poll, because it has no free slot. If it stops, its task times
+ * out.
+ */
 function noWorkers({ work, queue: { isPolled, lastPolledAt, taskQueue, tasks } }: RunFacts): Reason[] {
   if (isPolled || work.workflowTask?.startedAt) return []
   const busy = tasks === 'activity' ? '; a worker at its limit of concurrent activities does not poll either' : ''
@@ -85,7 +88,7 @@ function isRetrying({ attempt, lastFailure }: PendingActivity): boolean {
 
 function lastError({ name, lastFailure }: PendingActivity): string {
   if (lastFailure === null) return ''
-  // The engine detects timeouts: the worker has reported nothing.
+  // A timeout is detected by the engine, not reported by the worker.
   const source = lastFailure.name === 'TimeoutFailure' ? 'last attempt' : 'worker reports'
   return `${source}: ${lastFailure.message || `activity ${name} failed`}; `
 }
@@ -141,7 +144,7 @@ function named(kind: 'signal' | 'update', names: readonly string[] | null): stri
   return (names ?? []).map((name) => `${kind} ${name}`)
 }
 
-// `signals` and `updates` have all of them.
+// How many names the advice lists. `signals` and `updates` have all.
 const MAX_NAMED = 5
 
 function oneOf(messages: readonly string[]): string {

@@ -1,4 +1,4 @@
-/** A closed run does not change, so that its result is read once: docs/decisions/027-results-in-memory.md. */
+/** A closed run does not change, so its result is read once: docs/decisions/027-results-in-memory.md. */
 import { memoryOf } from '../../lib/memory-of.ts'
 import { type CacheOptions, readThroughCache } from '../../lib/read-through-cache.ts'
 import { weighedCache } from '../../lib/weighed-cache.ts'
@@ -13,27 +13,28 @@ import { withinCall } from '../model/within-call.ts'
 export interface ClosedRunsOptions extends CacheOptions {
   /** Limit on the memory that closed runs may take; 0 keeps none. */
   maxBytes: number
-  /** A clock that is never set back. */
+  /** A monotonic clock. */
   now?: () => number
 }
 
-// How long a run may be returned that the engine has deleted, or whose values the codec server now decodes differently.
+// How long a run is returned after the engine has deleted it, or after the codec server decodes its values differently.
 const MAX_AGE_MS = 60_000
 
-// The share of the ids of the latest runs.
+// The share of the memory for the ids of the latest runs.
 const IDS_SHARE = 1 / 16
 
-// The share that one run may take. A larger one would evict too many others, and measuring it would take too long.
+// The share of the memory that one run may take. A larger one would evict too many others, and take too long to
+// measure.
 const RUN_SHARE = 1 / 4
 
 /**
- * The same engine, which keeps the closed runs that it has read.
- * Which run is the latest is always read from the engine.
+ * The engine, decorated: keeps the closed runs that it has read. Which run is the latest is always read from the
+ * engine.
  */
 export function keepClosedRuns(engine: Engine, options: ClosedRunsOptions): Engine {
   const { maxBytes, sharesPending = true, onCacheRead, now = () => performance.now() } = options
   const runs = weighedCache<Execution>({ maxBytes, maxAgeMs: MAX_AGE_MS, now })
-  // The latest run of a workflow id, as it was last read: only to find out which runs are worth a description.
+  // The latest run of each workflow id when it was last read. Only a hint which runs are worth a description.
   const latest = weighedCache<string>({ maxBytes: maxBytes * IDS_SHARE, maxAgeMs: MAX_AGE_MS, now })
   const descriptions = readThroughCache({
     name: 'latest_run',
@@ -52,7 +53,7 @@ export function keepClosedRuns(engine: Engine, options: ClosedRunsOptions): Engi
     const { workflowId, runId, memo } = execution
     const bytes = memoryOf({ ...execution, memo: [...memo.values()] }, maxBytes * RUN_SHARE)
     if (bytes > maxBytes * RUN_SHARE) return
-    // Keys are new strings. The id may be a part of the request's URL, which it would keep in memory.
+    // Without the id, which may be a part of the request's URL and would keep that in memory. Keys are new strings.
     runs.set(toKey({ workflowId, runId }), { ...execution, workflowId: '' }, bytes)
     if (pinned === undefined) latest.set(toKey({ workflowId }), runId, 2 * runId.length)
   }
@@ -85,7 +86,7 @@ export function keepClosedRuns(engine: Engine, options: ClosedRunsOptions): Engi
   }
 
   async function isLatest({ runId, status }: Execution, { workflowId }: ExecutionRef, call: Call): Promise<boolean> {
-    // A description that is requested after this request arrived: an earlier one may not know the latest run.
+    // Requested after this request arrived: an earlier description may be of a run that is no longer the latest.
     const { value: current } = await withinCall(descriptions.get(toKey({ workflowId }), now() + 1), call)
     return current.runId === runId && current.status === status
   }

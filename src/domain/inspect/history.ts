@@ -45,7 +45,7 @@ export async function describeRun({ engine }: HistoryPorts, ref: ExecutionRef, c
   return run
 }
 
-/** Workers that redact their traces have values that only they know to redact. */
+/** If the workers redact their traces, all values are redacted: only the workers know which ones are secret. */
 export async function eventValues(
   { catalogs }: HistoryPorts,
   { catalog }: Description,
@@ -56,7 +56,7 @@ export async function eventValues(
   return { payloads, redacted: published?.redacted === true }
 }
 
-/** As of the end of the page: the description may be older. */
+/** The run at the end of the page, which may be newer than the description. */
 export function toHistoryRun({ workflowId, runId, catalog, ...run }: Description, page?: EventPage): HistoryRun {
   const { status, completedAt } = page?.end ?? run
   const historyLength = Math.max(run.historyLength, page?.next.after ?? 0)

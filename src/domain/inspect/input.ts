@@ -10,7 +10,7 @@ export async function readInput(
   { workflowId, runId: pinned }: ExecutionRef,
   call: Call,
 ): Promise<RunInput> {
-  // The history does not name its run where that was reset.
+  // The start event of a run that was created by a reset does not name that run.
   const { runId } = pinned === undefined ? await engine.describe({ workflowId }, call) : { runId: pinned }
   const { workflowName, args } = await engine.input({ workflowId, runId }, call)
   rejectReserved({ workflowId, workflowName })

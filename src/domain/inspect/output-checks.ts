@@ -29,7 +29,7 @@ interface Output {
 }
 
 /**
- * The same verbs, which warn of an output that does not match the `outputSchema` of its workflow or handler.
+ * The verbs, decorated: they warn of an output that does not match the `outputSchema` of its workflow or handler.
  * Results do not change.
  */
 export function withOutputChecks(workflows: Workflows, ports: OutputPorts): Workflows {
@@ -106,7 +106,7 @@ async function findIssues(
   freshSince: number,
   call: Call,
 ): Promise<Found> {
-  // A run never changes its name or catalog. Without a run id it may be another run by now.
+  // A run never changes its name or catalog, so a cached one will do. Without a run id it may be another run by now.
   const isOneRun = ref.runId !== undefined
   const { value: run, readAt: runReadAt } = await withinCall(knownRuns.read(ref, isOneRun ? 0 : freshSince), call)
   const { entry, readAt: entryReadAt } = await publishedEntry(catalogs, run, freshSince, call)

@@ -2,7 +2,8 @@
  * Page tokens: a position in a list, with a hash over the position and the request that the token belongs to. They need
  * no memory, so that any replica continues where another one stopped.
  *
- * The hash detects mistakes. It is not a signature: a position cannot reach more than its request may read.
+ * The hash detects mistakes. It need not be a signature: with any position, a client reads only what its request may
+ * read.
  */
 import { fromBase64, toBase64Url } from '../../lib/base64.ts'
 import { canonicalJson } from '../../lib/canonical-json.ts'
@@ -32,9 +33,7 @@ export async function openPageToken<T>(
   return position
 }
 
-/**
- * Whether a position can be a token of the engine, in base64: anybody can put anything into a token with a right hash.
- */
+/** Whether a position can be a token of the engine, in base64. The hash does not prove it: anybody can compute one. */
 export function isEngineToken(value: unknown): value is string {
   return typeof value === 'string' && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value)
 }
@@ -43,7 +42,7 @@ async function hash(request: unknown, positionText: string): Promise<string> {
   return (await sha256(`page token\n${canonicalJson(request)}\n${positionText}`)).slice(0, HASH_LENGTH)
 }
 
-/** Null, which is not a position, for what is not JSON. */
+/** Null, which is not a valid position, for a string that is not JSON. */
 function parseOrNull(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -60,7 +59,7 @@ function decode(token: string): string {
   }
 }
 
-/** `cause` is the error of the engine, if only the engine could tell. */
+/** `cause` is the engine's error, if it was the engine that rejected the token. */
 export function invalidPageToken(cause?: unknown): ServiceError {
   return new ServiceError(
     'InvalidPageTokenError',

@@ -39,7 +39,7 @@ export function createSearchAttributes({
     async resolve({ searchAttributes = {}, ...filter }, call) {
       const requested = Object.entries(searchAttributes)
       if (requested.length === 0) return { ...filter, searchAttributes: [] }
-      // An attribute may just have been registered.
+      // Read again before an attribute is rejected: it may have been registered just now.
       const { value: known } = await decideFresh(
         async (freshSince) => withinCall(types.get('', freshSince), call),
         ({ value, readAt }) => (requested.some(([name]) => !value.has(name)) ? readAt : null),

@@ -20,13 +20,13 @@ export async function readStatus(ports: StatusPorts, ref: ExecutionRef, call: Ca
   }
 }
 
-/** As in the history: workers that redact their traces have values that only they know to redact. */
+/** All values are masked if the workers redact their traces: only the workers know which ones are secret. */
 async function readValues(
   ports: StatusPorts,
   run: Description,
   call: Call,
 ): Promise<Pick<WorkflowStatus, 'memo' | 'searchAttributes'>> {
-  // A run of a reserved name belongs to the workers.
+  // A run whose workflow name is reserved belongs to the workers.
   if (run.userValues === undefined || run.workflowName.startsWith('$')) return { memo: {}, searchAttributes: {} }
   const { redacted } = await readPublished(ports, run, call)
   const { memo, searchAttributes } = run.userValues
@@ -36,7 +36,7 @@ async function readValues(
   }
 }
 
-/** The status is useful without the memo too. */
+/** Null if the memo cannot be decoded: the status is useful without it. */
 async function decodedMemo({ names, decode }: UserValues['memo'], call: Call): Promise<WorkflowStatus['memo']> {
   try {
     const values = await decode()

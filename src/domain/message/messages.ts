@@ -28,7 +28,7 @@ export async function signal(
   }
 }
 
-/** A query changes nothing, so that it may also be sent to a catalog. */
+/** A query changes nothing, so it may also be sent to a catalog. */
 export async function query(ports: AnsweredPorts, { ref, message }: SendCommand, call: Call): Promise<unknown> {
   const messageCall = withTimeout(call, ports.messageTimeoutMs)
   await admitMessage(ports, { kind: 'query', ref, message }, messageCall)

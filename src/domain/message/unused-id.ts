@@ -8,8 +8,8 @@ import type { Ports } from '../model/ports.ts'
 import { withinCall } from '../model/within-call.ts'
 
 /**
- * Rejects the id of a message that the start of the run has carried already: the engine would accept the message, and
- * deliver nothing. A message whose run cannot be read in time is admitted.
+ * Rejects a message whose id is that of the message that the start of the run carried: the engine would accept it, but
+ * not deliver it. A message whose run cannot be read in time is admitted.
  */
 export async function assertUnusedId(
   { knownRuns, now }: Pick<Ports, 'knownRuns' | 'now'>,
@@ -28,7 +28,7 @@ export async function assertUnusedId(
     if (isCarrier(run)) throw usedByStart({ workflowId: ref.workflowId, runId: run.runId })
   } catch (error) {
     if (hasErrorName(error, 'IdempotencyKeyReusedError')) throw error
-    // The engine reports a run that does not exist.
+    // If the run does not exist, the engine reports that.
     if (!hasErrorName(error, 'WorkflowNotFoundError')) call.note({ keyUnchecked: String(error) })
   }
 }

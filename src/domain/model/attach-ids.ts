@@ -10,7 +10,8 @@ export function addIds(error: unknown, ids: Ids): ServiceError {
 }
 
 /**
- * The same after something was started or changed: also removes `retryAfterSeconds`, because a retry would do it twice.
+ * Adds ids to an error that follows a start or a change. Removes `retryAfterSeconds`, because a retry would start or
+ * change something twice.
  */
 export function attachIds(error: unknown, ids: Ids): ServiceError {
   const { error: name, message, cause, details } = addIds(error, ids)

@@ -13,9 +13,9 @@ export interface Call {
   forwardedHeaders?: Readonly<Record<string, string>>
   /** Adds fields to the request's log line. */
   note(fields: Record<string, unknown>): void
-  /** Says that the request only waits from now on: it no longer counts towards the limit on requests in flight. */
+  /** Marks the request as only waiting from now on: it no longer counts towards the limit on requests in flight. */
   startWaiting(): void
-  /** Says in the response, beside its body, that the output of the workflow or handler does not match its schema. */
+  /** Adds a header to the response: the output of the workflow or handler does not match its schema. */
   warnOfOutput(message: string): void
   /** Logs a warning that concerns more than this request. */
   warn(message: string, fields: Record<string, unknown>): void
@@ -43,8 +43,8 @@ export function unabortable(call: Call, timeoutMs: number): Call {
 }
 
 /**
- * The same for a read that explains an error. At shutdown it has less time,
- * because the response has to leave before the end.
+ * The same for a read that explains an error. At shutdown it has less time, because the response must be sent before
+ * the process ends.
  */
 export function forExplanation(call: Call, timeoutMs: number): Call {
   return unabortable(call, call.signal.aborted ? TIMEOUT_MS.explanationAtShutdown : timeoutMs)

@@ -32,8 +32,8 @@ export const TIMEOUT_MS = {
   pingInterval: 2000,
 
   /**
-   * One such ping, in time for which our own process runs. An engine that hangs is noticed after the interval and this:
-   * 4 s. An engine that is only slow responds within it.
+   * One such ping. Only the time counts in which our own process runs. An engine that hangs is detected after the
+   * interval and this time, 4 s; an engine that is only slow responds within it.
    */
   ping: 2000,
 
@@ -41,8 +41,8 @@ export const TIMEOUT_MS = {
   failingTask: 2000,
 
   /**
-   * Reading the names of the workflow's handlers after a query or update failed. Without them a missing handler looks
-   * like one that failed. The worker has responded just now, but may be busy.
+   * Reading the names of the workflow's handlers after a query or update failed. Without them a missing handler is
+   * reported as one that failed. The worker has just responded, but may be busy.
    */
   handlerNames: 10_000,
 
@@ -52,7 +52,10 @@ export const TIMEOUT_MS = {
   /** Finding out which run an update-with-start was sent to, after its time is over. */
   updatedRun: 1500,
 
-  /** Each of the two while the service shuts down: the process exits one second after all waits have ended. */
+  /**
+   * `explanation` and `updatedRun`, each, while the service shuts down: the process exits one second after all waits
+   * have ended.
+   */
   explanationAtShutdown: 450,
 
   /** Reading a run that has ended, or describing one that did not end in time, after `run` has waited for it. */

@@ -54,7 +54,7 @@ export interface StartedUpdate extends RunRef {
   result: unknown
 }
 
-/** An update that its workflow has accepted, or is to accept. */
+/** An update that its workflow has accepted or will receive. */
 export interface UpdateRef extends RunRef {
   updateId: string
 }
@@ -62,7 +62,7 @@ export interface UpdateRef extends RunRef {
 /** How far an update is. `admitted`: no worker has seen it yet. */
 export type UpdateState = UpdateRef & ({ stage: 'admitted' | 'accepted' } | { stage: 'completed'; result: unknown })
 
-/** The event after which the new run continues, or the step, of which the last completed one counts. */
+/** The event after which the new run continues, or the name of the step; its last completed execution counts. */
 export type ResetTarget = { stepName: string } | { eventId: number }
 
 export interface ResetRequest {
@@ -91,7 +91,7 @@ export interface Signal extends Message {
   requestId?: string
 }
 
-/** Whether a feature is supported and, when it is not, the reason that the client is given. */
+/** Whether a feature is supported and, if not, the reason for the client. */
 export type Support = { supported: true } | { supported: false; reason: string }
 
 /** Features that depend on how the engine is reached. */
@@ -119,13 +119,15 @@ export type EngineReadiness = 'reachable' | 'unreachable' | 'misconfigured'
  */
 export interface Engine {
   /**
-   * Starts exactly once, even when the call is retried. Rejects with `WorkflowAlreadyStartedError` when the id is in
-   * use, and with `EngineUnavailableError` when a response was lost and another client has used the id since. Options
-   * that the engine rejects are a `ValidationError`.
+   * Starts one run, even when the call is retried. Rejects with `WorkflowAlreadyStartedError` when the id is in use,
+   * and with `EngineUnavailableError` when a response was lost and another client has used the id since. Options that
+   * the engine rejects are a `ValidationError`.
    */
   start(request: StartRequest, call: Call): Promise<StartedRun>
 
-  /** Rejects as `start` does before it calls the engine: with `PayloadTooLargeError` or `PayloadCodecError`. */
+  /**
+   * Makes the checks of `start` that need no engine call. Rejects with `PayloadTooLargeError` or `PayloadCodecError`.
+   */
   checkStart(request: StartRequest, call: Call): Promise<void>
 
   /**
@@ -139,7 +141,7 @@ export interface Engine {
   /** The run with its input and outcome. `closing`, when known from `wait`, is not read again. */
   read(ref: ExecutionRef, call: Call, closing?: Closing): Promise<Execution>
 
-  /** What the run was started with. */
+  /** The workflow name and the arguments of the run. */
   input(run: RunRef, call: Call): Promise<StartInput>
 
   /**
@@ -175,16 +177,16 @@ export interface Engine {
   ): Promise<UpdateState>
 
   /**
-   * Updates the open run of the id, after starting one when none is open, in one step. Rejects like `update`.
+   * Updates the open run of the workflow id, or starts one and updates it, in one step. Rejects like `update`.
    *
-   * Neither happens twice, even when the call is retried: rejects with `EngineUnavailableError` when that cannot be
-   * determined, and with `NotSupportedError` when the transport has no such call.
+   * Neither is carried out twice, even when the call is retried: rejects with `EngineUnavailableError` when that cannot
+   * be determined, and with `NotSupportedError` when the transport has no such call.
    */
   updateWithStart(request: StartRequest, message: Message, updateId: string, call: Call): Promise<StartedUpdate>
 
   /**
-   * Signals the open run of the id, after starting one when none is open, in one step. Neither happens twice, as for
-   * `updateWithStart`.
+   * Signals the open run of the workflow id, or starts one and signals it, in one step. Neither is carried out twice,
+   * as for `updateWithStart`.
    */
   signalWithStart(request: StartRequest, message: Message, call: Call): Promise<SignaledRun>
 
@@ -195,21 +197,21 @@ export interface Engine {
   terminate(run: RunRef, reason: string | null, call: Call): Promise<void>
 
   /**
-   * Pauses an open run: its workflow tasks and activities wait until `unpause`. Neither is an error when nothing
-   * changes. Both reject with `WorkflowNotRunningError` when the run is closed, and with `NotSupportedError` when the
-   * namespace does not allow it.
+   * Pauses an open run: its workflow tasks and activities wait until `unpause`. A pause of a paused run succeeds, and
+   * so does an unpause of a run that is not paused. Both reject with `WorkflowNotRunningError` when the run is closed,
+   * and with `NotSupportedError` when the namespace does not allow it.
    */
   pause(run: RunRef, reason: string | null, call: Call): Promise<void>
 
   unpause(run: RunRef, reason: string | null, call: Call): Promise<void>
 
-  /** Whether the namespace allows to pause runs. */
+  /** Whether runs of the namespace can be paused. */
   pauseSupported(call: Call): Promise<boolean>
 
   /**
    * Creates a run that continues from an earlier point of `run`, which is terminated if it is open. Rejects with
-   * `StepNotFoundError` or `StepNotCompletedError` for a step that is not such a point, and with `ValidationError` for
-   * such an event.
+   * `StepNotFoundError` or `StepNotCompletedError` for a step that it cannot continue from, and with `ValidationError`
+   * for such an event.
    *
    * Never carried out twice: rejects with `EngineUnavailableError` when a response was lost and no reset is found.
    */

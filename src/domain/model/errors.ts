@@ -45,7 +45,7 @@ export interface Issue {
   message: string
 }
 
-/** A longer list of names would not help the reader of an error. */
+/** The maximum number of names in `available`: a longer list would not help. */
 export const MAX_AVAILABLE = 50
 
 /** What a client can act on; part of the response body. */

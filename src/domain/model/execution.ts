@@ -1,4 +1,4 @@
-/** What the domain knows of a workflow execution. The shared part is `src/protocol/execution.ts`. */
+/** What the domain knows about a workflow execution. The shared part is `src/protocol/execution.ts`. */
 import type { ErrorCause, ErrorDetails, RunInfo, Status } from '../../protocol/execution.ts'
 import type { TraceMeta } from '../../protocol/trace/trace-meta.ts'
 import type { WorkerVersion } from '../../protocol/worker-version.ts'
@@ -12,12 +12,12 @@ export interface ExecutionRef {
   runId?: string
 }
 
-/** The key of a cache by run: `JSON.parse` gives the reference back. */
+/** The key of a run in a cache. `JSON.parse` returns the reference. */
 export function toKey({ workflowId, runId }: ExecutionRef): string {
   return JSON.stringify({ workflowId, runId })
 }
 
-/** What the engine knows of a run without reading its history. */
+/** What the engine reports about a run without its history. */
 export interface Description extends RunInfo {
   status: Status
   startedAt: Date | null
@@ -33,18 +33,18 @@ export interface Description extends RunInfo {
   executionTimeoutMs: number | null
   /** For this run; null for no limit. */
   runTimeoutMs: number | null
-  /** The memo and the search attributes; absent without any. */
+  /** The memo and the search attributes; absent if the run has none. */
   userValues?: UserValues
-  /** The history has a workflow task that no worker has taken yet. */
+  /** Set if the history has a workflow task that no worker has taken yet. */
   hasUnstartedTask?: true
-  /** The run that the last reset of this run has created. */
+  /** The run that the last reset of this run created. */
   resetRunId?: string
   /**
    * Activities that are still open. The history records their attempts and failures only when they close.
    * Decoded on call.
    */
   pendingSteps?(): Promise<PendingStep[]>
-  /** The workflow task that a worker has failed and is to try again. */
+  /** The workflow task that has failed on a worker and is being retried. */
   failingTask?: FailingTask
   /** Reads what an open run waits for. */
   pendingWork?(call: Call): Promise<PendingWork>

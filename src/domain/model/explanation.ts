@@ -8,7 +8,7 @@ import type { Problem } from './problem.ts'
 export interface Explanation extends RunRef {
   verdict: Reason['kind']
   since: Date | null
-  /** All that hold, in the order in which they decide the verdict. At least one. */
+  /** All reasons that apply, at least one. The first one is the verdict. */
   reasons: Reason[]
 }
 

@@ -2,8 +2,8 @@ import { newId } from '../../lib/new-id.ts'
 import { sha256 } from '../../lib/sha256.ts'
 
 /**
- * The id that stands for an `Idempotency-Key`, also of the workflow that a request without `workflowId` starts. It is
- * derived from the key alone, so that every replica uses the same one.
+ * The id for an `Idempotency-Key`, which is also the workflow id of a start that names none. It is derived from the key
+ * alone, so that every replica uses the same one.
  */
 export async function keyedId(key: string): Promise<string> {
   return `key-${(await sha256(key)).slice(0, 32)}`

@@ -1,6 +1,6 @@
 import type { Problem } from './problem.ts'
 
-/** What an open run waits for, as the engine knows it. */
+/** What an open run waits for, as reported by the engine. */
 export interface PendingWork {
   /** Null unless the run is paused. */
   paused: { since: Date | null } | null

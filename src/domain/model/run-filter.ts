@@ -1,7 +1,7 @@
 import type { Status } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 
-/** Which runs a list or a count contains: those that match all of it. */
+/** Which runs a list or a count contains: those that match every condition. */
 export interface RunFilter {
   workflowName?: string
   catalog?: string

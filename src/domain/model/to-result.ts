@@ -24,7 +24,7 @@ export function toResult(
     input,
     output: outcome.status === 'completed' ? outcome.output : null,
     trace: trace ?? traceInEnd ?? null,
-    // A failure may have no message: `error` says that there is one.
+    // A failure may have no message, but `error` must not be empty for it.
     error: error && (error.message || error.name),
     errorDetails: error,
   }

@@ -26,7 +26,7 @@ export interface TracedRun extends RunRef {
   completedAt: Date | null
   /** Where the trace of this run is archived, according to its catalog or to the run itself. */
   destinations(call: Call): Promise<TraceMeta['destinations']>
-  /** Open steps and the failing workflow task, for a run that was described. */
+  /** The open steps and the failing workflow task, if the run was described. */
   pendingSteps?: Description['pendingSteps']
   failingTask?: Description['failingTask']
 }
@@ -35,7 +35,7 @@ export interface FoundTrace {
   entries: TraceEntry[]
   /** False when entries may be missing: the following sources are read too. */
   whole: boolean
-  /** Whether the entries only add what the following sources lack (`fill-gaps.ts`). Default: false. */
+  /** Whether the entries only add what the following sources do not have (`fill-gaps.ts`). Default: false. */
   fillsGaps?: boolean
   /** Absolute path of the file with the stored trace, on the service's host. */
   localPath?: string

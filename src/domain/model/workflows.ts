@@ -28,23 +28,23 @@ export interface Workflows {
    * Starts a workflow and waits for the end of its chain, at most `timeoutMs`. A timeout does not stop the workflow.
    */
   run(command: RunCommand, call: Call): Promise<WorkflowResult>
-  /** Rejects as `run` does, as far as that is known without sending the start to the engine. Starts nothing. */
+  /** Makes the checks of `run` that are possible without sending the start to the engine. Starts nothing. */
   validate(command: StartCommand, call: Call): Promise<void>
-  /** Signals the open run of the workflow id, after starting one when none is open, in one step. */
+  /** Signals the open run of the workflow id, or starts one and signals it, in one step. */
   signalWithStart(command: SignalWithStartCommand, call: Call): Promise<SignaledWithStart>
-  /** Updates the open run of the workflow id, after starting one when none is open, in one step. */
+  /** Updates the open run of the workflow id, or starts one and updates it, in one step. */
   updateWithStart(command: UpdateWithStartCommand, call: Call): Promise<WithStart<StartedUpdate>>
   status(ref: ExecutionRef, call: Call): Promise<WorkflowStatus>
   /**
-   * The result of a run. Waits for it at most `waitMs`, and rejects with `WorkflowExecutionTimedOutError` then; without
-   * `waitMs` it rejects with `WorkflowNotCompletedError` while the run is open.
+   * The result of a run. Waits for it at most `waitMs`, then rejects with `WorkflowExecutionTimedOutError`. Without
+   * `waitMs` it rejects with `WorkflowNotCompletedError` if the run is open.
    */
   result(command: ResultCommand, call: Call): Promise<WorkflowResult>
   /** Why the run does not move, and what a person can do about it. */
   explain(ref: ExecutionRef, call: Call): Promise<Explanation>
-  /** What the run was started with, also while it is open. */
+  /** The workflow name and the arguments of the run, also while it is open. */
   input(ref: ExecutionRef, call: Call): Promise<RunInput>
-  /** One page of the events of a run, which can be awaited. */
+  /** One page of the events of a run. Can wait for the next event. */
   history(command: HistoryCommand, call: Call): Promise<RunHistory>
   /**
    * The events of a run as they are recorded, until it closes. Null when it is closed and has no events after `after`.
@@ -69,7 +69,7 @@ export interface Workflows {
   stop(command: ControlCommand, call: Call): Promise<Stopped>
   /** Ends the run at once, without cleanup. */
   terminate(command: ControlCommand, call: Call): Promise<RunRef>
-  /** Stops the progress of the run until `unpause`. Resolves also if it is paused already. */
+  /** Stops the progress of the run until `unpause`. Succeeds if the run is paused already. */
   pause(command: ControlCommand, call: Call): Promise<Paused>
   unpause(command: ControlCommand, call: Call): Promise<Paused>
   /** Creates a run that continues from an earlier point of the run, which is terminated if it is open. */
@@ -94,7 +94,7 @@ export interface StartCommand extends Arguments {
   workflowName: string
   catalog: string
   options?: WorkflowOptions
-  /** The workflow is started once for each key, whatever `workflowId` says. */
+  /** The workflow is started once for each key, with any `workflowId`. */
   idempotencyKey?: string
 }
 
@@ -122,9 +122,9 @@ export interface UpdateWithStartCommand {
   update: MessageCommand
 }
 
-/** What a with-start returns about its run. */
+/** What signal-with-start and update-with-start return about their run. */
 export type WithStart<Result> = Result & {
-  /** Set for a run that an earlier request with the same key has started, or has signaled as its last one. */
+  /** Set for a run that an earlier request with the same key has started or signaled. */
   isRepeated?: true
 }
 
@@ -167,7 +167,7 @@ export interface ResultCommand {
   followsChain: boolean
   /** Null: do not wait. */
   waitMs: number | null
-  /** Called as soon as it is known which run is waited for. */
+  /** Called as soon as the run to wait for is known. */
   onFound?: (run: RunRef) => void
 }
 
@@ -236,7 +236,7 @@ export interface SignalAccepted {
   workflowId: string
   /** The run that received the signal. */
   runId: string | null
-  /** Why the signal may do nothing. */
+  /** Why the signal may have no effect. */
   warnings: string[]
 }
 
@@ -250,7 +250,7 @@ export interface Stopped extends RunRef {
 }
 
 export interface Paused extends RunRef {
-  /** As it is now. */
+  /** The state after the request. */
   paused: boolean
 }
 

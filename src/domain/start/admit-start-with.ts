@@ -20,7 +20,7 @@ export async function admitStartWith(
   call: Call,
 ): Promise<{ request: StartRequest; warnings: string[] }> {
   const request = toStartRequest(start, await admitStart(ports, start, call))
-  // After the catalog was read: the id may be that of the catalog itself.
+  // Only possible after the catalog was read: the id may be that of the catalog itself.
   rejectOlderCatalog(ports, request)
   const target = { ...start, workflowName: request.workflowName }
   const warnings = await admitWithStart(ports, { kind, start: target, message }, call)

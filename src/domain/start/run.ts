@@ -15,7 +15,7 @@ import type { RepeatedRun } from './start-once.ts'
 export async function run(ports: StartPorts & WaitPorts, command: RunCommand, call: Call): Promise<WorkflowResult> {
   const { timeoutMs: waitMs } = command
   const arrivedAt = Date.now()
-  // An engine with many starts at once may need longer than a request has, and this client waits anyway.
+  // An engine with many starts at once may need longer than other requests may take, and this client waits anyway.
   const startCall = { ...call, deadlineAt: Math.max(call.deadlineAt, arrivedAt + waitMs) }
   const start = await startOrRepeat(ports, command, call, startCall)
   call.startWaiting()
@@ -26,12 +26,12 @@ export async function run(ports: StartPorts & WaitPorts, command: RunCommand, ca
     const ended = await waitForEnd(ports, { run: { workflowId, runId }, followsChain: true, arrivedAt, waitMs }, call)
     return await endedResult(ports, ended, knownFields(command, start), call)
   } catch (error) {
-    // With a key a repeat of the request starts nothing.
+    // With a key it is safe to repeat the request.
     throw command.idempotencyKey === undefined ? attachIds(error, {}) : error
   }
 }
 
-/** The run of an earlier request is read: its catalog may say something else by now. */
+/** Nothing is known about the run of an earlier request: its catalog may have changed since, so the run is read. */
 function knownFields({ args }: RunCommand, start: StartOutcome): KnownFields {
   if ('repeated' in start) return { runId: null, input: null, traces: null }
   const { runId, isExisting = false } = start.started

@@ -25,7 +25,7 @@ export async function signalWithStart(
   return { ...(await ports.engine.signalWithStart(request, signal, call)), warnings }
 }
 
-/** The engine cannot start only under an unused id and signal in one step, so that the id is read before. */
+/** In one step the engine cannot signal and start only under an unused id, so the id's latest run is read first. */
 async function signalWithStartOnce(
   ports: SignalWithStartPorts,
   { start, signal }: SignalWithStartCommand,
@@ -34,7 +34,7 @@ async function signalWithStartOnce(
 ): Promise<SignaledWithStart> {
   const { engine } = ports
   const keyed = await withKeyedId(start, idempotencyKey)
-  // The id of the start and of the signal: a run receives the signal once.
+  // The request id of the start and of the signal: a run receives the signal once.
   const requestId = await signalIdOf(idempotencyKey, signal.name)
   const startKey = await toStartKey(idempotencyKey, start, { ...signal, id: requestId })
   const id = { workflowId: keyed.workflowId, startKey }
@@ -54,15 +54,13 @@ async function signalWithStartOnce(
   // Another request with the key may have started it at the same time.
   const found = await findRepeated(engine, id, call).catch((error) => {
     if (hasErrorName(error, 'IdempotencyKeyReusedError')) throw error
-    // The signal is delivered: the client must not hear that it failed.
+    // The signal was delivered, so this request must not fail.
     return null
   })
   return found !== null && 'repeated' in found ? toSignaledRun(found.repeated) : { ...run, warnings }
 }
 
-/**
- * Whether the closed run has received the signal, maybe as its last one. The engine still recognizes its request id.
- */
+/** Whether the closed run has received the signal. The engine still recognizes its request id. */
 async function hasSignal(
   engine: SignalWithStartPorts['engine'],
   closed: RunRef,

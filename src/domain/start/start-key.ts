@@ -8,7 +8,7 @@ import type { MessageCommand, StartCommand } from '../model/workflows.ts'
 
 /** In the run's memo: which request has started it. */
 export interface StartKey {
-  /** Stands for the key, which is not recorded. */
+  /** A hash of the key, which is not recorded itself. */
   key: string
   /**
    * A hash of the request. The key is part of it, so that a reader of the memo cannot guess arguments that a codec
@@ -24,7 +24,7 @@ export interface CarriedMessage extends MessageCommand {
   id: string
 }
 
-/** Everything of the request that decides what is started. The verb and `timeout` are not part of it. */
+/** Hashes everything that decides what is started. The verb and `timeout` are not part of it. */
 export async function toStartKey(
   key: string,
   { workflowName, catalog, args, options = {} }: StartCommand,

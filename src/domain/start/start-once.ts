@@ -23,17 +23,17 @@ export interface KeyedId {
 }
 
 export interface StartOnce<Result> extends KeyedId {
-  /** What the request wants if a run is open that another request has started. */
+  /** What to do if a run is open that another request has started. */
   conflictPolicy: ConflictPolicy
-  /** Sends the start, changed in this way. */
+  /** Sends the start after applying `change` to it. */
   send(change: (request: StartRequest) => StartRequest): Promise<Result>
 }
 
 /**
  * Starts a workflow once for each key: docs/decisions/034-idempotency-keys.md.
  *
- * The first attempt takes only an id without any run. If it fails, the memo of the id's latest run says whether the key
- * has started it. If another request has, the second attempt follows the policies of this one.
+ * The first attempt starts only if the id has no run. If it fails, the memo of the id's latest run shows whether a
+ * request with this key has started it. If not, the second attempt follows the policies of this request.
  */
 export async function startOnce<Result>(
   engine: Describe,
@@ -77,8 +77,8 @@ export function toProtocolMemo(startKey: StartKey): Readonly<Record<string, unkn
 }
 
 /**
- * Under the id of the key a repeat starts nothing again, whatever the engine has done.
- * Under another id it may be forgotten.
+ * Adds `Retry-After` if the workflow id is derived from the key: a repeated request then never starts a second run.
+ * Under any other id, other requests may have replaced the run.
  */
 export function withRetryAfter(error: unknown, { workflowId, startKey }: KeyedId): unknown {
   if (!hasErrorName(error, 'EngineUnavailableError') || workflowId !== startKey.key) return error
@@ -87,7 +87,7 @@ export function withRetryAfter(error: unknown, { workflowId, startKey }: KeyedId
   return new ServiceError(error.error, message, { cause: error.cause, details })
 }
 
-// What an engine or a catalog can respond to the repeat of a request that was carried out.
+// Errors that the engine or the catalog can return for a repeated request that was carried out.
 const MAY_BE_REPEATED: readonly ErrorName[] = [
   'CatalogNotAvailableError',
   'EngineUnavailableError',
@@ -108,7 +108,7 @@ async function findAfterFailure(
   call: Call,
 ): Promise<RepeatedRun | null> {
   if (!hasErrorName(error, ...MAY_BE_REPEATED) || isUnsent(error)) throw error
-  // Otherwise it may have been carried out, or the catalog rejects it now.
+  // Otherwise this request may have been carried out, or an earlier one was and the catalog rejects it now.
   const isIdUsed = error.error === 'WorkflowAlreadyStartedError'
   const found = await findRepeated(engine, keyed, call).catch((failure) => {
     throw isIdUsed || hasErrorName(failure, 'IdempotencyKeyReusedError') ? failure : error
@@ -119,7 +119,7 @@ async function findAfterFailure(
   return null
 }
 
-/** Nothing reached the engine, and it would not respond to a description either. */
+/** Whether nothing reached the engine. Then it would not respond to a description either. */
 function isUnsent({ error, details }: ServiceError): boolean {
   return error === 'EngineUnavailableError' && details.retryAfterSeconds !== undefined
 }

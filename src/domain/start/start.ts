@@ -34,7 +34,7 @@ export function toRunStart(result: StartOutcome): RunStart {
   return { workflowId, runId: firstRunId, repeatedStatus: status }
 }
 
-/** `startCall`, if set, has another deadline for the start than `call` has for everything before it. */
+/** `startCall` has the deadline of the start itself, `call` that of everything before it. */
 export async function startOrRepeat(
   ports: StartPorts,
   command: StartCommand,
@@ -65,13 +65,13 @@ export async function startOrRepeat(
   return 'result' in outcome ? outcome.result : outcome
 }
 
-/** Without a workflow id of its own, the command gets the one of its key. */
+/** A command without a workflow id gets the id of its key. */
 export async function withKeyedId<Command extends StartCommand>(
   command: Command,
   idempotencyKey: string,
 ): Promise<Command & { workflowId: string }> {
   if (command.options?.workflowIdConflictPolicy === 'terminate-existing') {
-    // A repeat could terminate the run that the key has started, if that has continued as a new one meanwhile.
+    // A repeated request could terminate the run that the key has started, if that has continued as a new one.
     const message = 'must not be terminate-existing with an Idempotency-Key'
     throw new ServiceError('ValidationError', `workflowIdConflictPolicy ${message}`, {
       details: { issues: [{ path: '/workflowIdConflictPolicy', message }] },
@@ -90,12 +90,12 @@ function startAdmitted(
 }
 
 /**
- * Throws `ForbiddenError` for a start that could end, or find, the run of a catalog.
- * Call it after the catalog was read.
+ * Throws `ForbiddenError` for a start that could terminate or return the run of a catalog. Call it after the catalog
+ * was read.
  */
 export function rejectStartOfCatalog(ports: Pick<Ports, 'catalogs'>, request: StartRequest): void {
   const { workflowIdConflictPolicy = 'fail' } = request.options ?? {}
-  // The id may be that of the catalog itself, which `fail` leaves alone.
+  // The id may be that of the catalog itself, whose run is safe from a start with `fail`.
   if (workflowIdConflictPolicy !== 'fail') rejectOlderCatalog(ports, request)
 }
 

@@ -48,15 +48,17 @@ async function updateWithStartOnce(
       request ??= (await admitStartWith(ports, { kind: 'update', start: keyed, message: update }, call)).request
       const sent = change(request)
       const result = await engine.updateWithStart(sent, update, updateId, updateCall())
-      // A run that has the update already receives it under any policy. Whose run that is has not been checked yet.
+      // A run that has the update already returns it under any policy. Who has started that run has not been checked
+      // yet.
       if (result.started || usesExistingRun(sent)) return result
       throw idInUse({ workflowId: result.workflowId, runId: result.runId })
     },
   }
-  // The first attempt may wait for the handler of an earlier request before the run is described.
+  // Longer than one update: the first attempt may wait for the handler of an earlier request before the run is
+  // described.
   const outcome = await startOnce(engine, once, withTimeout(call, messageTimeoutMs + TIMEOUT_MS.describe))
   if ('result' in outcome) return outcome.result
-  // The run has received the update when it was started. A run that continued as new must not receive it again.
+  // The first run of the chain received the update when it was started. A later run must not receive it again.
   const { firstRunId: runId } = outcome.repeated
   const result = await engine.update({ workflowId, runId }, update, updateId, updateCall()).catch((error) => {
     throw withRetryAfter(error, once)

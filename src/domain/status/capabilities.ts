@@ -14,7 +14,8 @@ export interface CapabilitiesOptions extends Pick<Ports, 'deployment' | 'engine'
 const PAUSE_TTL_MS = 60_000
 
 /**
- * Returns the function that describes the deployment. The engine's version is always read, as a sign that it responds.
+ * Returns the function that describes the deployment. It always reads the engine's version, which shows whether the
+ * engine responds.
  */
 export function createCapabilities({
   engine,
@@ -55,7 +56,7 @@ export function createCapabilities({
   }
 }
 
-/** Null if the engine does not respond, or does not say it to this service. */
+/** Null if the engine does not respond, or rejects the call. */
 async function unlessUnavailable<T>(name: string, read: Promise<T>, call: Call): Promise<T | null> {
   try {
     return await read

@@ -20,7 +20,7 @@ export function createReadiness({
   const read = () =>
     engine
       .readiness(backgroundCall('ready', TIMEOUT_MS.readiness))
-      // The engine client could not be loaded: the requests that fail for that reason log it.
+      // The engine client could not be loaded. The requests that fail because of it log the reason.
       .catch((): EngineReadiness => 'unreachable')
   const readiness = readThroughCache({
     name: 'readiness',

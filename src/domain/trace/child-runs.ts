@@ -45,7 +45,7 @@ export async function addChildRuns(
       const { run, catalog } = child
       const read = await readRun(ports, { run: toTracedRun(child, ports.catalogs), catalog }, childrenCall, warnings)
       if (read.source === null) entries.push(truncatedEntry(child.entry))
-      // The root node of the child run becomes a child of its node in the parent's trace.
+      // Attaches the root node of the child run to the node of that run in the parent's trace.
       const own = read.entries.map((entry) => (entry.id === run.runId ? { ...entry, parentId: child.entry.id } : entry))
       bytesLeft -= sizeOf(own) + sizeOf(read.older)
       entries.push(...own)

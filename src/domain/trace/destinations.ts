@@ -9,7 +9,7 @@ import { withinCall } from '../model/within-call.ts'
 
 type Run = Pick<Description, 'catalog' | 'memo' | 'runId'>
 
-/** Where the trace of the run is archived, according to its catalog, or else to its memo, or else to `fromClosing`. */
+/** Where the trace of the run is archived, according to its catalog, its memo, or `fromClosing`, in this order. */
 export async function readTraceMeta(
   run: Run,
   catalogs: Catalogs,
@@ -21,7 +21,7 @@ export async function readTraceMeta(
   return toTraceMeta(run.memo.get('trace')) ?? (await fromClosing())
 }
 
-/** The same for a response that does not depend on it: null when it cannot be read. */
+/** The same for a response that is complete without it: null when it cannot be read. */
 export async function traceMetaOrNull(run: Run, catalogs: Catalogs, call: Call): Promise<TraceMeta | null> {
   try {
     return await readTraceMeta(run, catalogs, call)

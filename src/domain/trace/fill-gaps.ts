@@ -1,23 +1,26 @@
-/** Adds what an older tree knows to a trace from the history: values, attributes and nodes that the history lacks. */
+/**
+ * Adds to a trace from the history what only the trace tree of a worker of the older generation has: values, attributes
+ * and nodes.
+ */
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
 
 export interface FilledTrace {
   entries: TraceEntry[]
-  /** How many nodes of the older tree contradict the history. They and what is below them are left out. */
+  /** How many nodes of the older tree contradict the history. They are left out, with everything below them. */
   rejected: number
 }
 
 /**
- * Entries of older trees add to `known`, and never replace anything in it: times, errors, attempts, and whether
- * something has ended are known. Their order must be parents first.
+ * Adds entries of older trees to `known`, without replacing anything: times, errors, attempts, and whether something
+ * has ended come from the history. In `older`, parents must come before their children.
  *
- * Workers of the older generation mix up steps of a workflow and of its children, which have the same activity ids. So
- * a step has to have the same name, or else it is the step of that name of another run.
+ * Workers of the older generation confuse the steps of a workflow and of its child workflows, which have the same
+ * activity ids. A step with another name than in the history is therefore a step of another run.
  */
 export function fillGaps(known: readonly TraceEntry[], older: readonly TraceEntry[]): FilledTrace {
   const nodes = Map.groupBy(known, ({ id }) => id)
   const steps = [...nodes.values()].flatMap(([first]) => (first?.kind === 'step' ? [first] : []))
-  /** The node that the last entries with this id were about; null if they were rejected. */
+  /** The node of the last entries with this id; null if they were rejected. */
   const meant = new Map<string, string | null>()
   const kinds = new Map<string, string>()
   let rejected = 0
@@ -42,7 +45,7 @@ export function fillGaps(known: readonly TraceEntry[], older: readonly TraceEntr
   return { entries, rejected }
 }
 
-/** The id of the node that the entry is about; null if none can be that node. */
+/** The id of the node that the entry describes; null if the history contradicts the entry. */
 function nodeOf(
   { id, name }: TraceEntry,
   nodes: ReadonlyMap<string, readonly TraceEntry[]>,
@@ -55,13 +58,13 @@ function nodeOf(
   return namesakes.length === 1 && namesakes[0] ? namesakes[0].id : null
 }
 
-/** What the entry adds to a node, as entries of the node's own times. */
+/** What the entry adds to a node, as entries with the node's own times. */
 function gapsOf(node: readonly TraceEntry[], { input, output, attributes = {} }: TraceEntry): TraceEntry[] {
   const began = node.find(({ phase }) => phase === 'began') ?? node[0]
   const ended = node.find(({ phase }) => phase === 'ended')
   const names = new Set(node.flatMap((entry) => Object.keys(entry.attributes ?? {})))
   const more = Object.fromEntries(Object.entries(attributes).filter(([key]) => !names.has(key)))
-  // Otherwise null is a value that the history knows.
+  // Null means a missing value only if the value is stored elsewhere; otherwise null is the value.
   const isElsewhere = node.some((entry) => entry.attributes?.storedElsewhere === true)
   const lacks = (key: 'input' | 'output') => isElsewhere && node.every((entry) => entry[key] == null)
   const gaps: TraceEntry[] = []

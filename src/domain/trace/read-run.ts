@@ -38,11 +38,11 @@ export async function readRun(
     else read.entries.push(...entries)
     if (found.whole && toTraceTree(read.entries) !== null) break
   }
-  // No other source has anything.
+  // No other source has entries.
   return read.entries.length > 0 ? read : { ...read, entries: read.older, older: [] }
 }
 
-/** The trace, or the error of the source, which has become a warning. */
+/** The trace, or the error of the source, which was added to the warnings. */
 async function find(
   source: TraceSource,
   run: TracedRun,
@@ -62,7 +62,7 @@ async function find(
   }
 }
 
-/** If the workers of the catalog redact values, masks those in entries to which their `redact` was not applied. */
+/** If the workers of the catalog redact values, masks the values of entries that were recorded without `redact`. */
 async function mask(
   { catalogs }: Pick<Ports, 'catalogs'>,
   entries: TraceEntry[],
@@ -78,7 +78,7 @@ function isTransient(found: FoundTrace | ServiceError | null): found is ServiceE
   return hasErrorName(found, 'EngineUnavailableError', 'ResourceExhaustedError')
 }
 
-/** The client has disconnected or the service is shutting down, so that no further source can be read. */
+/** The client has disconnected or the service is shutting down, so no further source can be read. */
 function interrupted({ workflowId, runId }: TracedRun, cause: unknown): ServiceError {
   return new ServiceError('EngineUnavailableError', `Reading the trace of workflow ${workflowId} was interrupted.`, {
     cause,

@@ -58,7 +58,7 @@ function toTracedRun(description: Description, { engine, catalogs }: TracePorts)
   }
 }
 
-/** Workers of the older generation say in the output or failure of the run where its trace is. */
+/** Workers of the older generation put the location of the trace into the output or failure of the run. */
 async function readClosingTraceMeta(engine: Engine, run: Description, call: Call): Promise<TraceMeta | null> {
   const isClosedByWorker = run.status === 'completed' || run.status === 'failed'
   return isClosedByWorker ? ((await engine.wait(run, call))?.trace ?? null) : null

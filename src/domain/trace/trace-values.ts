@@ -63,7 +63,7 @@ function put(entry: TraceEntry, path: readonly string[], value: unknown): TraceE
   return setAt(entry, path, path[0] === 'error' ? toErrorMember(path, value) : value) as TraceEntry
 }
 
-/** The message of an error may be decoded from the attributes of its failure. */
+/** The decoded value, as a member of an error: its message may come from the decoded attributes of the failure. */
 function toErrorMember(path: readonly string[], value: unknown): unknown {
   if (path.at(-1) === 'details') return Array.isArray(value) ? value : ['[encoded]']
   if (path.at(-1) !== 'message') return value

@@ -35,7 +35,7 @@ export async function waitForEnd(ports: WaitPorts, wait: Wait, call: Call): Prom
   const waitCall = { ...call, deadlineAt: wait.arrivedAt + wait.waitMs }
   let { run } = wait
   try {
-    // Not in a function of its own: each one that a waiting request is suspended in takes half a KiB.
+    // Not a function of its own: each function in which a waiting request is suspended takes half a KiB.
     while (true) {
       const closing = await ports.engine.wait(run, waitCall)
       if (closing === null) break
@@ -46,7 +46,7 @@ export async function waitForEnd(ports: WaitPorts, wait: Wait, call: Call): Prom
   } catch (error) {
     throw addIds(error, run)
   }
-  // What the client has requested, unless the shutdown has ended the wait before.
+  // What the client has requested, unless the shutdown has ended the wait early.
   const waitedMs = call.signal.aborted ? Date.now() - wait.arrivedAt : wait.waitMs
   const { run: last, closing, ...state } = await readAfterTimeout(ports, { ...wait, run }, call)
   if (closing === null) throw timeoutError(last, state, waitedMs)

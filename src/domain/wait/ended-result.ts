@@ -10,7 +10,7 @@ import { fillTemplates, traceMetaOrNull } from '../trace/destinations.ts'
 import type { EndedRun } from './chain-end.ts'
 import { readWithBackoff } from './read-with-backoff.ts'
 
-/** What is known of a run without reading it again. */
+/** What is known about a run without reading it again. */
 export interface KnownFields {
   /** Null if no input is known. */
   runId: string | null
@@ -36,8 +36,8 @@ export async function endedResult(
 }
 
 /**
- * Usually everything is known: the input, and from the catalog where the trace is. The run is only read when it is not
- * the known one, was canceled (for the reason), or has a catalog without trace settings.
+ * Usually everything is known: the input, and from the catalog the location of the trace. The run is only read if it is
+ * another one (the chain continued), was canceled (for the reason), or has a catalog without trace settings.
  */
 async function resultOf(
   { engine, catalogs }: ResultPorts,

@@ -62,7 +62,9 @@ interface AwaitedRun {
   execution: Execution | null
 }
 
-/** A wait continues through outages, so it can also begin during one if it is known for which run. */
+/**
+ * Finds the run to wait for. A wait continues through outages, so it can also begin during one if the run id is known.
+ */
 async function findRun({ engine }: WaitPorts, ref: ExecutionRef, call: Call): Promise<AwaitedRun> {
   const { workflowId, runId } = ref
   try {
@@ -75,7 +77,7 @@ async function findRun({ engine }: WaitPorts, ref: ExecutionRef, call: Call): Pr
   }
 }
 
-/** What was read before the wait is still true for the same run, except the trace in its memo. */
+/** What was read before the wait and cannot change during it, unlike the memo. */
 async function toKnown({ catalogs }: Pick<Ports, 'catalogs'>, run: Execution | null, call: Call): Promise<KnownFields> {
   if (run === null) return { runId: null, input: null, traces: null }
   const { runId, input, catalog } = run
