@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { expect } from 'vitest'
 import { catalog } from '../../examples/catalog.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { readApiDocs } from '../support/api-docs.ts'
+import { readExamples } from '../support/api-docs.ts'
 import { EXAMPLE_WORKER } from '../support/example-worker.ts'
 import { type InProcessService, test as sharedTest } from '../support/fixtures.ts'
 import { tryOutAll } from '../support/shown-examples.ts'
@@ -33,7 +33,7 @@ test('GET /workflow/catalog: serves every key of the published example catalog',
 })
 
 test('docs/api.md: each example gets the documented response', async () => {
-  const { examples } = readApiDocs()
+  const examples = readExamples('docs/api.md')
 
   await tryOutAll(api, api.catalog, examples)
 

@@ -1,8 +1,9 @@
 /** Examples in a page of the documentation: sends their requests, and compares the responses with those of the page. */
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import type { ShownResponse } from '../../src/http/openapi/examples.ts'
 import type { Answer, Api } from './api.ts'
-import type { Example, ShownAnswer } from './api-docs.ts'
+import type { Example } from './api-docs.ts'
 
 // All test files share the engine, so each run adds a suffix to these ids.
 const IDS = /\border-\d+/g
@@ -32,8 +33,8 @@ async function tryOut(api: Api, example: Example, names: Names): Promise<void> {
       Object.entries(example.headers).map(([name, value]) => [name, names.ours(value)]),
     )
     const answer = await api.call(example.method, names.ours(example.path), body, headers)
-    if (example.answer === null) expect(answer.status, where).toBe(200)
-    else expect(names.asShown(toShown(answer, example.answer), example.answer), where).toEqual(example.answer)
+    if (example.response === null) expect(answer.status, where).toBe(200)
+    else expect(names.asShown(toShown(answer, example.response), example.response), where).toEqual(example.response)
     names.keep()
     return true
   }
@@ -44,7 +45,7 @@ async function tryOut(api: Api, example: Example, names: Names): Promise<void> {
 }
 
 /** The response with only the headers that the document shows. */
-function toShown({ status, headers, body }: Answer, shown: ShownAnswer): ShownAnswer {
+function toShown({ status, headers, body }: Answer, shown: ShownResponse): ShownResponse {
   const names = Object.keys(shown.headers)
   return { status, headers: Object.fromEntries(names.map((name) => [name, headers.get(name) ?? ''])), body }
 }

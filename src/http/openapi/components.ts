@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import type { ErrorName } from '../../domain/model/errors.ts'
 import { catalogName, handlerName, runId, updateId, workflowId } from '../endpoints/fields/names.ts'
 import { PROBLEM_TYPE } from '../problem.ts'
-import { examplesOf } from './examples/examples.ts'
+import type { ExampleSource, Examples } from './examples.ts'
 import { REQUEST_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from './headers.ts'
 import { allLinks } from './links.ts'
 import { NAMES_BY_STATUS, problemSchemas } from './schemas/problems.ts'
@@ -18,7 +18,7 @@ import { toJsonSchema } from './to-json-schema.ts'
  * What operations refer to. Generators make types of schemas, parameters and responses,
  * so these share their names with no others.
  */
-export function components() {
+export function components(examples: ExampleSource) {
   return {
     schemas: {
       RunIds: object<typeof runIds>(runIds),
@@ -32,7 +32,10 @@ export function components() {
     headers: RESPONSE_HEADERS,
     links: allLinks(),
     responses: Object.fromEntries(
-      [...NAMES_BY_STATUS].map(([status, names]) => [`Error${status}`, problemResponse(status, names)]),
+      [...NAMES_BY_STATUS].map(([status, names]) => [
+        `Error${status}`,
+        problemResponse(status, names, examples.errors(status)),
+      ]),
     ),
     securitySchemes: SECURITY_SCHEMES,
   }
@@ -77,9 +80,8 @@ const PROBLEM_HEADERS = new Map<number, readonly ResponseHeader[]>([
 /** A start has them whatever its response is. */
 const START_HEADERS = ['Idempotency-Replayed', 'Portico-Started', 'Deprecation', 'Link', 'Location'] as const
 
-function problemResponse(status: number, names: readonly ErrorName[]) {
+function problemResponse(status: number, names: readonly ErrorName[], examples: Examples) {
   const own = PROBLEM_HEADERS.get(status) ?? []
-  const examples = examplesOf({ status })
   return {
     description: names.join(', '),
     headers: headerRefs(['Portico-Error-Source', ...own, ...START_HEADERS]),

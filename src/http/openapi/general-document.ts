@@ -3,14 +3,16 @@ import { VERSION } from '../../version.ts'
 import { type Tag, templateOf } from '../endpoint.ts'
 import { ENDPOINTS } from '../endpoints/endpoints.ts'
 import { components, SECURITY } from './components.ts'
+import { readExamples } from './examples.ts'
 import type { OpenApiDocument } from './open-api-document.ts'
 import { operationOf } from './operation.ts'
 
 export async function generalDocument(): Promise<OpenApiDocument> {
+  const examples = await readExamples()
   const paths: OpenApiDocument['paths'] = {}
   for (const endpoint of ENDPOINTS) {
     const template = templateOf(endpoint.path)
-    paths[template] = { ...paths[template], [endpoint.method]: operationOf(endpoint) }
+    paths[template] = { ...paths[template], [endpoint.method]: operationOf(endpoint, examples) }
   }
   return {
     openapi: '3.1.1',
@@ -26,7 +28,7 @@ export async function generalDocument(): Promise<OpenApiDocument> {
     security: SECURITY,
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
-    components: components(),
+    components: components(examples),
   }
 }
 

@@ -2,7 +2,7 @@ import type { ErrorName } from '../../domain/model/errors.ts'
 import { type Endpoint, limited, type SuccessResponse } from '../endpoint.ts'
 import { docsUrl } from '../problem.ts'
 import { headerRefs, pathParameters } from './components.ts'
-import { examplesOf, requestExamples } from './examples/examples.ts'
+import type { ExampleSource, Examples } from './examples.ts'
 import { linkRefs } from './links.ts'
 import type { OperationObject } from './open-api-document.ts'
 import { statusesOf } from './schemas/problems.ts'
@@ -11,7 +11,7 @@ import { ref, type Schema } from './schemas/schema.ts'
 import { toJsonSchema } from './to-json-schema.ts'
 
 /** An operation as OpenAPI describes it. */
-export function operationOf(endpoint: Endpoint): OperationObject {
+export function operationOf(endpoint: Endpoint, examples: ExampleSource): OperationObject {
   const { id, tag, summary, docs, description, access } = endpoint
   const isPublic = access === null
   const errors = [...new Set([...ANY_REQUEST, ...(isPublic ? [] : UNAUTHORIZED), ...endpoint.errors])]
@@ -23,8 +23,8 @@ export function operationOf(endpoint: Endpoint): OperationObject {
     externalDocs: { url: docsUrl(`api.md#${docs}`) },
     ...(isPublic && { security: [] }),
     parameters: [...pathParameters(endpoint.path), ...queryParameters(endpoint), ...requestHeaders(endpoint)],
-    ...bodyOf(endpoint),
-    responses: { ...problemRefs(statusesOf(errors)), ...successResponses(endpoint) },
+    ...bodyOf(endpoint, examples),
+    responses: { ...problemRefs(statusesOf(errors)), ...successResponses(endpoint, examples) },
     'x-errors': errors,
   }
 }
@@ -63,16 +63,16 @@ function queryParameters({ query }: Endpoint): object[] {
   }))
 }
 
-function bodyOf({ body, method, path }: Endpoint): { requestBody?: object } {
+function bodyOf({ body, method, path }: Endpoint, examples: ExampleSource): { requestBody?: object } {
   if (body === undefined) return {}
-  const content = mediaType(ref(body.name), requestExamples(method, path))
+  const content = mediaType(ref(body.name), examples.requests(method, path))
   return { requestBody: { required: body.isRequired, content: { 'application/json': content } } }
 }
 
-function successResponses({ method, path, responses }: Endpoint): Record<string, object> {
+function successResponses({ method, path, responses }: Endpoint, examples: ExampleSource): Record<string, object> {
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => {
-      const content = contentOf(response, examplesOf({ method, path, status: Number(status) }))
+      const content = contentOf(response, examples.responses(method, path, Number(status)))
       const { description, headers = [], links = [], events } = response
       const stream = events === undefined ? [] : (['Cache-Control', 'X-Accel-Buffering'] as const)
       return [
@@ -88,7 +88,7 @@ function successResponses({ method, path, responses }: Endpoint): Record<string,
   )
 }
 
-function contentOf({ schema, events, text = [] }: SuccessResponse, examples: object): Record<string, object> {
+function contentOf({ schema, events, text = [] }: SuccessResponse, examples: Examples): Record<string, object> {
   return {
     ...(schema && { 'application/json': mediaType(schema, examples) }),
     ...(events && { 'text/event-stream': eventStream(events) }),
@@ -96,7 +96,7 @@ function contentOf({ schema, events, text = [] }: SuccessResponse, examples: obj
   }
 }
 
-function mediaType(schema: Schema, examples: object): object {
+function mediaType(schema: Schema, examples: Examples): object {
   return { schema, ...(Object.keys(examples).length > 0 && { examples }) }
 }
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { EXCHANGES } from '../../../../src/http/openapi/examples/examples.ts'
 import { generalDocument } from '../../../../src/http/openapi/general-document.ts'
 import { ERROR_NAMES } from '../../../../src/http/openapi/schemas/problems.ts'
-import { readApiDocs } from '../../../support/api-docs.ts'
+import { readExamples } from '../../../support/api-docs.ts'
 import { issues } from '../../../support/openapi-check.ts'
 import { openApiErrors } from '../../../support/openapi-validators.ts'
 import { makeApi } from '../api.ts'
@@ -108,16 +107,18 @@ describe('the OpenAPI document', () => {
     expect([...wrong, ...problems]).toEqual([])
   })
 
-  test('each example is a request of docs/api.md with its response', () => {
-    const shown = readApiDocs().examples.map(({ method, path, body, answer }) =>
-      JSON.stringify([method, path.split('?')[0], JSON.parse(body ?? 'null'), answer?.status, shownKeys(answer?.body)]),
+  test('the examples of docs/api.md that have a name are its examples', () => {
+    const named = readExamples('docs/api.md').flatMap(({ name, response }) =>
+      name ? [`${response?.status} ${name}`] : [],
     )
-    const missing = EXCHANGES.filter(
-      ({ method, path, request = null, status, response }) =>
-        !shown.includes(JSON.stringify([method, path, request, status, response])),
+    const described = operations.flatMap(([, operation]) => examplesOfResponses(Object(operation).responses))
+    const errors = examplesOfResponses(
+      Object.fromEntries(
+        Object.entries(document.components.responses).map(([name, response]) => [name.replace('Error', ''), response]),
+      ),
     )
 
-    expect(missing.map(({ method, path, name }) => `${method} ${path} ${name}`)).toEqual([])
+    expect([...described, ...errors].toSorted()).toEqual(named.toSorted())
   })
 
   test('two validators find no error', async () => {
@@ -129,16 +130,17 @@ interface Content {
   content?: Record<string, { schema: object; examples?: Record<string, { value: unknown }> }>
 }
 
+/** Each with its status. */
+function examplesOfResponses(responses: object): string[] {
+  return Object.entries(responses).flatMap(([status, response]) =>
+    Object.values((response as Content).content ?? {}).flatMap(({ examples = {} }) =>
+      Object.keys(examples).map((name) => `${status} ${name}`),
+    ),
+  )
+}
+
 function exampleIssues(where: string, { content = {} }: Content): string[] {
   return Object.values(content).flatMap(({ schema, examples = {} }) =>
     Object.entries(examples).flatMap(([name, { value }]) => issues(`${where} ${name}`, schema, value)),
   )
-}
-
-/** Without the keys that stand for others. */
-function shownKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(shownKeys)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).filter(([key]) => key !== '…')
-  return Object.fromEntries(entries.map(([key, item]) => [key, shownKeys(item)]))
 }
