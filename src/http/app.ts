@@ -30,7 +30,7 @@ export interface AppOptions {
   namespace: string
   /** The catalog of requests that do not name one. */
   defaultCatalog: string
-  /** The tokens that requests must have one of; null allows unauthenticated access. */
+  /** Each request must have one of these tokens; null allows requests without one. */
   auth: { tokens: string[] } | null
   maxBodyBytes: number
   /** How many requests may be in flight, without those that only wait. */
@@ -52,9 +52,9 @@ export interface AppOptions {
   /** Where the routes are mounted. Default: at the root. */
   mount?: Mount
   observers: Observers
-  /** What `GET /metrics` returns; null where metrics are not supported. Without it the route does not exist. */
+  /** What `GET /metrics` returns; null where metrics are not supported. If absent, the route does not exist. */
   readMetrics?: (() => string) | null
-  /** Reads the files of `GET /docs`; null where the page is not supported. Without it the routes do not exist. */
+  /** Reads the files of `GET /docs`; null where the page is not supported. If absent, the routes do not exist. */
   readDocsFile?: ReadDocsFile | null
   /** To abort the open requests at shutdown. */
   openRequests?: OpenRequests
@@ -145,7 +145,7 @@ export function createApp(options: AppOptions): App {
       try {
         return await app.fetch(request, { place })
       } finally {
-        // Also of a request that was rejected before it began to work.
+        // A request that was rejected before its verb began has not freed its place.
         place.leave()
       }
     },
@@ -162,7 +162,7 @@ function reportsReplays({ responses }: Endpoint): boolean {
   return Object.values(responses).some(({ headers }) => headers?.includes('Idempotency-Replayed'))
 }
 
-/** Preflights have no token either. */
+/** Runs the check, except for public paths and for preflights, which have no token. */
 function except(isPublic: (path: string) => boolean, reject: RequestCheck): RequestCheck {
   return (c) => (c.req.method === 'OPTIONS' || isPublic(c.req.path) ? undefined : reject(c))
 }

@@ -20,13 +20,13 @@ export function readBody(request: Request, limits: BodyLimits): Promise<string> 
   const { headers } = request
   const length = headers.get('Content-Length')
   if (Number(length) > 0) requireJson(headers)
-  // A body that is known not to exceed the limit. Runtimes read it much faster as a whole than as a stream.
+  // With a Content-Length the body cannot exceed the limit. Runtimes read it much faster as a whole than as a stream.
   return length !== null && !headers.has('Transfer-Encoding') ? readWhole(request, limits) : readStream(request, limits)
 }
 
 async function readWhole(request: Request, { maxBytes, timeoutMs }: BodyLimits): Promise<string> {
   const bytes = await received(request.arrayBuffer(), timeoutMs)
-  // Only possible where the request was not parsed by an HTTP server, which would end the body there.
+  // Only possible if no HTTP server has parsed the request: a server ends the body at its Content-Length.
   if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes)
   return decode(WHOLE, bytes)
 }
@@ -66,7 +66,7 @@ async function readChunks(
   return parts.join('')
 }
 
-/** Settles as `body` does, with an error for the client if that is late, or broken. */
+/** Settles as `body` does; rejects with an error for the client if the body is late or the connection breaks. */
 async function received<T>(body: Promise<T>, timeoutMs: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(timedOut(timeoutMs)), timeoutMs)

@@ -7,14 +7,14 @@ import { respond } from './response.ts'
 /** The body of a response that does not change. */
 export interface Constant {
   text: string
-  /** Made from the text, so that every instance of the service sends the same one. */
+  /** A hash of the text, so that every instance of the service sends the same one. */
   etag: string
 }
 
 /**
  * Responds with a value that does not change, and its `ETag`; 304 for a client that has it already. The value and its
- * JSON are created once for each `key`, an object that stands for the value, as long as memory permits. Requests that
- * come meanwhile wait.
+ * JSON are created once for each `key`, an object that identifies the value, and cached as long as memory permits.
+ * Concurrent requests share the creation.
  */
 export type RespondConstant = (c: Context<Env>, key: object, create: () => unknown) => Promise<Response>
 
@@ -62,7 +62,7 @@ export async function constantOf(text: string): Promise<Constant> {
   return { text, etag: `"${await sha256(text)}"` }
 }
 
-/** The text with these headers and its `ETag`; 304 for a client that has it already. */
+/** Responds with the text, these headers and the `ETag`; 304 for a client that has the text already. */
 export function constantResponse(
   c: Context<Env>,
   { text, etag }: Constant,
@@ -74,7 +74,7 @@ export function constantResponse(
 }
 
 /**
- * Proxies that compress a response make its tag a weak one (`W/`):
+ * Compares weakly, because proxies that compress a response make its tag weak (`W/`):
  * https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3.2
  */
 function matches(ifNoneMatch: string | undefined, etag: string): boolean {

@@ -8,7 +8,7 @@ import type { Place } from './place-queue.ts'
 /** The variables of a request in the Hono context. Read them with `c.get`: each use of `c.var` copies all of them. */
 export interface Env {
   Bindings: {
-    /** The place that the request has waited for before it reached the app. */
+    /** The place in flight that the request got before it reached the app. */
     place?: Place
   }
   Variables: {
@@ -20,7 +20,7 @@ export interface Env {
     /** Fields of the request's log line. */
     facts: Record<string, unknown>
     log: Log
-    /** The trace that what the request starts or sends continues; undefined without one. */
+    /** The trace context for the workflow or message; undefined if the request has none. */
     traceContext?: () => Readonly<Record<string, string>> | undefined
     /** Headers of the request for workers. Only set with `SERVICE_FORWARD_HEADERS`. */
     forwardedHeaders?: Readonly<Record<string, string>>
@@ -28,20 +28,24 @@ export interface Env {
     signal: AbortSignal
     /** Aborts `signal`. For event streams, which can notice a disconnect before the request's own signal does. */
     abort: () => void
-    /** Waits until the request may be in flight, or rejects it. Only needed after something was awaited. */
+    /**
+     * Waits until the request may be in flight, or rejects it. Call it after awaiting something: the place may be gone.
+     */
     takePlace: () => Promise<void>
-    /** Counts the request as one in flight from now on. Returns `startWaiting` of its `Call`. */
+    /**
+     * Counts the request as in flight from now on. Returns the function that ends this: `startWaiting` of its `Call`.
+     */
     startWork: () => () => void
     /** Set by the first `toCall`. */
     call?: Call
-    /** Called when the response is ready, the last one first. */
+    /** Called in reverse order when the response is ready. */
     whenResponded: (() => void)[]
     /** Set for a streamed response; resolves when its last chunk has been written. */
     sent?: Promise<void>
   }
 }
 
-/** The `Call` to pass to every verb of the request. Its deadline counts from the first, after the body was read. */
+/** The `Call` to pass to every verb of the request. Its deadline counts from the first use, after the body was read. */
 export function toCall(c: Context<Env>): Call {
   const existing = c.get('call')
   if (existing !== undefined) return existing

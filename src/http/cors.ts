@@ -9,12 +9,12 @@ const EXPOSED =
   'Location,Deprecation,Link,ETag,Retry-After,Preference-Applied,X-Request-Id,Portico-Error-Source,Portico-Workflow-Id,Portico-Run-Id,Portico-Started,Portico-Output-Warning,Portico-Warning,Idempotency-Replayed'
 const MAX_AGE_SECONDS = '600'
 
-/** Whether the list has the origin, or `*`, which allows every origin. */
+/** Whether the list contains the origin, or `*`, which allows every origin. */
 export function isAllowedOrigin(origins: readonly string[], origin: string | undefined): origin is string {
   return origin !== undefined && (origins.includes('*') || origins.includes(origin))
 }
 
-/** Responds to preflights from allowed origins, and lets their pages read every response. */
+/** Responds to preflights, and lets pages of allowed origins read every response. */
 export function allowOrigins(origins: readonly string[]): RequestStep {
   return (c) => {
     const origin = c.req.header('Origin')
@@ -36,7 +36,7 @@ export function corsHeaders(origins: readonly string[], origin: string | undefin
   }
 }
 
-/** An OPTIONS request without this header is not a preflight; it lists the methods of a route. */
+/** Without this header an OPTIONS request is not a preflight: it requests the methods of a route. */
 function isPreflight(c: Context): boolean {
   return c.req.method === 'OPTIONS' && c.req.header('Access-Control-Request-Method') !== undefined
 }

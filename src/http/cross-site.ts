@@ -1,4 +1,7 @@
-/** Protects against cross-site request forgery: a browser may add a stored token, or no token may be required. */
+/**
+ * Protects against cross-site request forgery, which is possible because browsers add stored tokens, and because a
+ * service may require none.
+ */
 import { ServiceError } from '../domain/model/errors.ts'
 import { isAllowedOrigin } from './cors.ts'
 import type { RequestCheck, RequestHead } from './step.ts'

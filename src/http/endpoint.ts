@@ -1,4 +1,4 @@
-/** An endpoint: one declaration, from which its route and all that the document says about it are derived. */
+/** An endpoint is one declaration. Its route and its part of the OpenAPI document are derived from it. */
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import type { Call } from '../domain/model/call.ts'
@@ -16,21 +16,21 @@ import { queryParameters } from './query-parameters.ts'
 
 export interface Endpoint<Path extends string = string, Query = unknown, Body = unknown> extends Description {
   method: 'get' | 'post' | 'patch'
-  /** One below `/workflow/:id/` also exists below `/workflow/:id/runs/:rid/`. */
+  /** A path below `/workflow/:id/` also exists below `/workflow/:id/runs/:rid/`. */
   path: Path
   /** What the query string may contain. */
   query?: Limited<z.ZodMiniType<Query>>
   body?: RequestBody<Body>
   /**
-   * What it takes of the limit on requests in flight: a place until the response is ready (`work`), a place until it
-   * only waits (`wait`), or nothing.
+   * How the request counts towards the limit on requests in flight: until its response is ready (`work`), until it only
+   * waits (`wait`), or not at all.
    */
   takes: 'work' | 'wait' | 'nothing'
   /** What happens to an `Idempotency-Key`. A request that only reads ignores it. */
   key: 'taken' | 'ignored' | 'rejected'
   /** The right that the client needs; null if it does not even need a token. */
   access: Access | null
-  /** Set for probes and scrapes, which would be most of the log: they are logged with the level debug. */
+  /** Set for probes and scrapes, which are logged with the level debug: they would fill the log. */
   isPeriodic?: true
   /** Set if only some deployments have it. */
   feature?: Feature
@@ -40,12 +40,13 @@ export interface Endpoint<Path extends string = string, Query = unknown, Body = 
 /** What the OpenAPI document says about an endpoint, besides its path and its parameters. */
 interface Description {
   /**
-   * Identifies the operation in generated clients. Never changes. In that of a pinned run, `Run` replaces `Workflow`.
+   * Identifies the operation in generated clients, and never changes. The operation for a pinned run has `Run` instead
+   * of `Workflow`.
    */
   id: string
   tag: Tag
   summary: string
-  /** Where docs/api.md describes it: an anchor. */
+  /** The anchor of its section in docs/api.md. */
   docs: string
   description?: string
   headers?: readonly RequestHeader[]
@@ -55,11 +56,11 @@ interface Description {
   errors: readonly ErrorName[]
 }
 
-/** Schemas whose limits are those of the deployment are functions of them. */
+/** A schema that depends on the limit of the deployment is a function of it. */
 export type Limited<T> = T | ((maxTimeoutMs: number) => T)
 
 export interface RequestBody<T> extends ReadOptions {
-  /** Of the schema in the components of the document. */
+  /** The name of the schema in the components of the document. */
   name: string
   schema: Limited<z.ZodMiniType<T>>
   isRequired: boolean
@@ -67,11 +68,13 @@ export interface RequestBody<T> extends ReadOptions {
 
 export interface SuccessResponse {
   description: string
-  /** Of the JSON body; absent for a response without a body, and for events alone. */
+  /**
+   * The schema of the JSON body; absent for a response without a body, and for one that is always a stream of events.
+   */
   schema?: Schema
   headers?: readonly ResponseHeader[]
   links?: readonly LinkTarget[]
-  /** Set for a response that can also, or only, be a stream of events: the events with the schemas of their data. */
+  /** Set for a response that can be a stream of events: the names of the events, with the schemas of their data. */
   events?: Readonly<Record<string, Schema>>
   /** Set for a response that is text: its media types. */
   text?: readonly string[]
@@ -86,7 +89,7 @@ export type LinkTarget = 'workflow' | 'getWorkflowResult' | 'getRunUpdate' | 'li
 /** Groups the operations of the document. */
 export type Tag = 'Workflows' | 'Start' | 'Find' | 'Inspect' | 'Messages' | 'Control' | 'Service'
 
-/** `any`: any token will do. */
+/** `any`: every valid token has the right. */
 export type Access =
   | ('start' | 'read' | 'list' | 'catalog' | 'metrics' | 'any')
   | ('signal' | 'query' | 'update')
@@ -95,17 +98,18 @@ export type Access =
 export type Feature = 'metrics' | 'docs'
 
 /**
- * What a handler works with. The functions read the parts of a request, and check them: of several errors the first one
- * counts. They belong to the endpoint, so that a request that waits keeps none of its own in memory.
+ * What a handler gets besides the context. The functions read and check the parts of a request; the first error is
+ * reported. They are created once for each endpoint, not for each request, because a request may wait for long and
+ * would keep them in memory.
  */
 export type Tools<Path extends string = string, Query = unknown, Body = unknown> = Service & {
   query(c: Context<Env>): Query
   body(c: Context<Env>): Promise<Body>
-  /** The `Call` to pass to every verb. The request is in flight from then on. */
+  /** The `Call` to pass to every verb. From then on the request counts as in flight. */
   call(c: Context<Env>): Call
 } & Pick<PathReaders, PathReaderOf<Path>>
 
-/** What reads the parts of a path, by their names. */
+/** Readers of the parameters in a path, by name. */
 interface PathReaders {
   /** The execution that `:id` names, or `:id` and `:rid`. */
   ref(c: Context<Env>): ExecutionRef
@@ -157,7 +161,7 @@ export function isOfLatestRun(path: string): boolean {
   return path.startsWith(LATEST) && !path.startsWith(PINNED)
 }
 
-/** The endpoint; one about a run also as it is below `/workflow/:id/runs/:rid/`. */
+/** The endpoint and, if it is about a run, its twin below `/workflow/:id/runs/:rid/`. */
 export function withPinned(endpoint: Endpoint): Endpoint[] {
   const { path, id, summary } = endpoint
   if (!isOfLatestRun(path)) return [endpoint]
@@ -175,7 +179,7 @@ export function templateOf(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}')
 }
 
-/** Whether a path is that of one of the endpoints, or could be up to its first parameter. */
+/** Whether a path is that of one of the endpoints. A path with parameters is only compared up to the first one. */
 export function matcherOf(endpoints: readonly Endpoint[]): (path: string) => boolean {
   const paths = endpoints.map(({ path }) => path)
   const whole = new Set(paths.filter((path) => !path.includes(':')))
@@ -198,7 +202,7 @@ const PATH_READERS: PathReaders = {
   file: (c) => c.req.param('file') ?? '',
 }
 
-/** What responds to the requests to the endpoint. */
+/** The Hono handler of the endpoint. */
 export function toHandler(endpoint: Endpoint, service: Service): (c: Context<Env>) => Response | Promise<Response> {
   const { body, query } = endpoint
   const bodySchema = limited(body?.schema ?? NOTHING, service.maxTimeoutMs)

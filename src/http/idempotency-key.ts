@@ -16,7 +16,7 @@ export const checkIdempotencyKey: RequestCheck = (c) => {
   return undefined
 }
 
-/** Rejects any key: a client that sends it relies on it, and ignoring it could execute a request twice. */
+/** Rejects any key. A client that sends one relies on it, so ignoring it could execute a request twice. */
 export const rejectIdempotencyKey: RequestCheck = (c) => {
   if (c.req.header(HEADER) !== undefined)
     throw new ServiceError(
@@ -35,15 +35,15 @@ export function idempotencyKey(c: Context<Env>): { idempotencyKey?: string } {
 const REPLAYED = 'Idempotency-Replayed'
 
 /**
- * Every response to a start with a key has the header, once the checks of all requests have passed.
- * It is `false` until `reportReplayed` is called.
+ * Every response to a start with a key has the header `Idempotency-Replayed`, unless an earlier step rejects the
+ * request. It is `false` until `reportReplayed` is called.
  */
 export const notReplayed: RequestStep = (c) => {
   if (c.req.header(HEADER) !== undefined) setHeader(c, REPLAYED, 'false')
   return undefined
 }
 
-/** The response describes a run that an earlier request with the same key has started. */
+/** Call this if the response describes a run that an earlier request with the same key has started. */
 export function reportReplayed(c: Context<Env>): void {
   setHeader(c, REPLAYED, 'true')
 }

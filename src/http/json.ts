@@ -23,7 +23,7 @@ export function jsonReader(limits: BodyLimits): ReadJson {
     const text = await readBody(c.req.raw, limits)
     const body = text === '' ? {} : plainNumber(parse(text))
     const valid = validateWith(schema, body, adviceFor)
-    // Others may have taken the last places while the body arrived.
+    // Other requests may have taken the last places while the body arrived.
     await c.get('takePlace')?.()
     return valid
   }
@@ -36,7 +36,7 @@ export function validateWith<T>(schema: z.ZodMiniType<T>, value: unknown, advice
   throw invalid(parsed.error.issues.flatMap(toIssues), adviceFor?.(value) ?? null)
 }
 
-/** A body that is a single exact number is reported as a number, not as the object that holds it. */
+/** A body that is a large number is a `JSON.rawJSON` object, which the error must report as a number. */
 function plainNumber(body: unknown): unknown {
   return JSON.isRawJSON(body) ? Number.NaN : body
 }

@@ -27,14 +27,15 @@ export interface InFlightLimit {
   close(): void
 }
 
-// One for all: under load, creating errors with their stacks would take more time than the rest of the rejection.
+// Shared by all rejections: creating an error with its stack would take more time than the rest of a rejection.
 export const OVERLOADED = new ServiceError(
   'OverloadedError',
   'The service is handling as many requests as it can; nothing was started. Send the request again later.',
   { details: { retryAfterSeconds: 1 } },
 )
 
-// If each of them works for more than 94 ms, the last of as many would wait for more than 3 s and be rejected anyway.
+// If requests work for more than 94 ms on average, the last of as many would wait for more than 3 s and be rejected
+// anyway.
 const MAX_WAITING_PER_PLACE = 32
 
 export function createInFlightLimit(max: number, metrics: RequestMetrics | null): InFlightLimit {
@@ -70,10 +71,10 @@ export function createInFlightLimit(max: number, metrics: RequestMetrics | null)
   }
 }
 
-// How long a place that a request has waited for is kept until its body has arrived.
+// How long a request that has waited for a place keeps it until its body has arrived.
 const KEPT_FOR_BODY_MS = 100
 
-/** Counts each request of a route once, whatever its handler does. Those beyond the limit wait, or are rejected. */
+/** Counts each request once, however many verbs its handler calls. Requests beyond the limit wait, or are rejected. */
 export function limitInFlight(limit: InFlightLimit): RequestStep {
   return (c) => {
     const granted = c.env?.place

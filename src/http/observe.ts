@@ -14,9 +14,9 @@ export interface RequestMetrics {
   requestStarted(method: string): void
   /** Called when the response is complete. `route` is the pattern of the route, null when none matched. */
   requestEnded(request: { method: string; route: string | null; status: number; ms: number }): void
-  /** The number of requests that count towards the limit on requests in flight. */
+  /** Changes the number of requests that count towards the limit on requests in flight. */
   inFlightChanged(by: 1 | -1): void
-  /** The number of requests that wait until they may be in flight. */
+  /** Changes the number of requests that wait until they may be in flight. */
   queuedChanged(by: 1 | -1): void
 }
 
@@ -45,7 +45,7 @@ export interface RequestSpan {
 
 export interface Observers {
   log: Log
-  /** Whether a path is one of probes or scrapes, which would be most of the log. */
+  /** Whether a path is that of probes or scrapes, which would fill the log. */
   isPeriodic?: (path: string) => boolean
   metrics?: RequestMetrics | null
   tracer?: RequestTracer | null
@@ -67,7 +67,7 @@ export function observe(c: Context<Env>, observers: Observers, span: RequestSpan
 
   function end(): void {
     const status = statusOf(c)
-    // The client has left, so the error that ends its request is not sent.
+    // The client has disconnected, so the error that ends its request is not sent.
     if (status === CLIENT_CLOSED_REQUEST) c.set('facts', withoutError(c.get('facts')))
     const route = routePattern(c)
     const ms = performance.now() - startedAt
@@ -115,7 +115,7 @@ function levelOf(status: number, isPeriodic: boolean): LogLevel {
   return isPeriodic ? 'debug' : 'info'
 }
 
-/** Null when no route matched. The first of several handles the request. */
+/** Null when no route matched. If several match, the first one handles the request. */
 function routePattern(c: Context<Env>): string | null {
   return matchedRoutes(c)[0]?.path ?? null
 }

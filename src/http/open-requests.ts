@@ -7,7 +7,7 @@ import type { RequestStep } from './step.ts'
  * The requests that do work and have no complete response yet, so that a server that shuts down can abort all of them.
  */
 export interface OpenRequests {
-  /** Returns the function that removes the request again: nothing may keep a reference to it once it has ended. */
+  /** Returns the function that removes the request. Call it when the request has ended, so that its memory is freed. */
   add(request: Abortable): () => void
   count(): number
   /** Aborts every request, and every request that is added later. */

@@ -12,7 +12,10 @@ import { jsonResponse, setHeader } from './response.ts'
 
 const OUTPUT = z.literal('output', { error: 'must be output' })
 
-/** The query parameter. If it were one of the operation, the responses in generated clients would have no type. */
+/**
+ * The query parameter. It is hidden from the document, because responses in generated clients would otherwise have no
+ * type.
+ */
 export const bodyParameter = { body: z.exactOptional(OUTPUT).register(jsonForms, { hidden: true }) }
 
 export const OUTPUT_ALONE =
@@ -21,8 +24,8 @@ export const OUTPUT_ALONE =
 export const OUTPUT_HEADERS: readonly ResponseHeader[] = ['Portico-Workflow-Id', 'Portico-Run-Id']
 
 /**
- * Responds with the result, or with its output alone if the query says so. Call it before anything starts: it rejects a
- * request that cannot be answered in that way.
+ * Responds with the result, or with its output alone (`?body=output`). Call it before anything starts, because it
+ * rejects requests that cannot be combined with `body`.
  */
 export function resultResponder(c: Context<Env>, { body }: { body?: 'output' }): (result: WorkflowResult) => Response {
   if (body === undefined) return (result) => jsonResponse(c, result)
@@ -36,7 +39,7 @@ export function resultResponder(c: Context<Env>, { body }: { body?: 'output' }):
 function outputResponse(c: Context<Env>, result: WorkflowResult): Response {
   const { workflowId, runId, status, output } = result
   if (status !== 'completed') throw failed(result)
-  // Encoded as in a path: an id may have characters that a header cannot have.
+  // Percent-encoded, because an id may have characters that a header cannot have.
   setHeader(c, 'Portico-Workflow-Id', encodeURIComponent(workflowId))
   setHeader(c, 'Portico-Run-Id', runId)
   return jsonResponse(c, output)

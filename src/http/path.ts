@@ -1,4 +1,4 @@
-/** Request paths: routed as received, still percent-encoded, and decoded once, here. */
+/** Request paths. They are routed as received, still percent-encoded, and decoded only here. */
 import type { Context } from 'hono'
 import type { UpdateRef } from '../domain/model/engine.ts'
 import { ServiceError } from '../domain/model/errors.ts'
@@ -72,7 +72,7 @@ export function resultPath(c: Context<Env>, workflowId: string): string {
   return `${c.get('basePath')}/workflow/${encodeURIComponent(workflowId)}/result`
 }
 
-/** Where an update can be read. With the run id, because only this run knows the update. */
+/** The path to read an update. It has the run id, because only this run knows the update. */
 export function updatePath(c: Context<Env>, { workflowId, runId, updateId }: UpdateRef, name: string): string {
   const [id, update, handler] = [workflowId, updateId, name].map(encodeURIComponent)
   return `${c.get('basePath')}/workflow/${id}/runs/${runId}/update/${handler}/${update}`

@@ -1,8 +1,8 @@
 /** Requests that wait for a place among those in flight: docs/decisions/028-requests-in-flight.md. */
 
-/** One of a limited number. */
+/** A slot for a request in flight, of which there is a limited number. */
 export interface Place {
-  /** Gives the place back, once. */
+  /** Frees the place. Further calls have no effect. */
   leave(): void
   isLeft(): boolean
   /** How long the request has waited for it. */
@@ -14,11 +14,11 @@ export interface PlaceQueue<P> {
   /** Null if the queue is full or closed. */
   join(): Turn<P> | null
   /**
-   * Gives `createPlace()` to the request whose turn it is; false if it is nobody's. `usedShare` of the places, between
-   * 0 and 1, are taken by others.
+   * Gives `createPlace()` to the request whose turn it is; false if no request gets it. `usedShare` (0 to 1) is the
+   * share of the places that are taken.
    */
   serveNext(createPlace: (waitedMs: number) => P, usedShare: number): boolean
-  /** Rejects all that wait, and all that come later. */
+  /** Rejects all requests that wait, and all later ones. */
   close(): void
 }
 
@@ -34,23 +34,24 @@ export interface PlaceQueueOptions {
   onSizeChange(by: 1 | -1): void
 }
 
-// How long a request waits in a burst, and how long the queue is not empty in one.
+// How long a request waits during a burst: as long as the queue was empty at some time in this period.
 const BURST_MS = 3000
 
-// How long a request waits if the queue has not been empty for longer, because requests arrive faster than they are
-// handled: a longer queue would only delay all of them. Until then the queue is fair, afterwards the newest goes first.
+// How long a request waits if the queue has not been empty for longer than a burst, because requests arrive faster than
+// they are handled: longer waits would only delay all of them. In a queue that has not been empty for this time, the
+// newest request goes first.
 const STANDING_MS = 50
 
-// How long no request has been rejected before an empty queue counts as the end of an overload, not as a pause in it.
+// An overload ends when the queue is empty and no request has been rejected for this time.
 const RECOVERY_MS = 1000
 
-// How long no request has had to wait before those get places that newer ones have overtaken, and how many places.
-// The other places are for requests that arrive meanwhile, which would overtake them again. While too many arrive,
-// the pauses between them are shorter: otherwise a request could be accepted after 3 s because of a pause.
+// Requests that newer ones have overtaken get places only when no request has had to wait for this time, and only this
+// share of the places: the others are kept for new requests, which would overtake them again. During an overload the
+// pauses between arrivals are shorter, so a short pause does not accept a request that has waited for 3 s.
 const CALM_MS = 100
 const SHARE_OF_OVERTAKEN = 0.5
 
-// More requests would be rejected a little late, not never.
+// The minimum time between two sweeps, so that under load requests are rejected in groups, a little late.
 const MIN_SWEEP_MS = 5
 
 interface Waiter<P> {
@@ -62,18 +63,17 @@ interface Waiter<P> {
 }
 
 /**
- * A queue with controlled delay: a request waits for up to 3 s while the queue was empty at some time within the last
- * 3 s, and for up to 50 ms otherwise. A queue that is empty because its requests were rejected does not count as empty
- * within a second.
+ * A queue with controlled delay: a request waits for up to 3 s if the queue was empty at some time in the last 3 s, and
+ * for up to 50 ms otherwise. For a second after a rejection, an empty queue does not count as empty.
  */
 export function createPlaceQueue<P>({ maxSize, onSizeChange }: PlaceQueueOptions): PlaceQueue<P> {
   let oldest: Waiter<P> | null = null
   let newest: Waiter<P> | null = null
   let size = 0
   let isClosed = false
-  // When the queue was empty last.
+  // When the queue was last empty.
   let busySince = 0
-  // When a request had to wait last.
+  // When a request last had to wait.
   let arrivedAt = 0
   let rejectedAt = Number.NEGATIVE_INFINITY
   let sweepTimer: ReturnType<typeof setTimeout> | undefined
@@ -91,7 +91,7 @@ export function createPlaceQueue<P>({ maxSize, onSizeChange }: PlaceQueueOptions
     else waiter.older.newer = waiter.newer
     if (waiter.newer === null) newest = waiter.older
     else waiter.newer.older = waiter.older
-    // A request that waits for a result for minutes would keep all that have waited after it in memory.
+    // Unlinked, because a request that then waits minutes for a result would keep all later ones in memory.
     waiter.older = null
     waiter.newer = null
     waiter.isWaiting = false
@@ -107,7 +107,7 @@ export function createPlaceQueue<P>({ maxSize, onSizeChange }: PlaceQueueOptions
     return now - busySince < BURST_MS ? BURST_MS : STANDING_MS
   }
 
-  /** Rejects those that have waited for too long. */
+  /** Rejects the requests that have waited for too long. */
   function sweep(): void {
     const now = performance.now()
     const patienceMs = patienceAt(now)
@@ -147,7 +147,7 @@ export function createPlaceQueue<P>({ maxSize, onSizeChange }: PlaceQueueOptions
       const waitedMs = now - next.joinedAt
       const isOvertaken = isStanding && waitedMs > STANDING_MS
       const isCalm = now - arrivedAt > CALM_MS && usedShare < SHARE_OF_OVERTAKEN
-      // Places are given when one is left. If none is taken, that would not happen again.
+      // Only a freed place calls this again. If no place is taken, none will be freed, so this one is given away.
       if (isOvertaken && !isCalm && usedShare > 0) return false
       remove(next, createPlace(waitedMs))
       return true

@@ -4,11 +4,13 @@ import type { Env } from './context.ts'
 import { setHeader } from './response.ts'
 
 export interface AsyncPreference {
-  /** How long to wait for the result before a 202; 0 for not at all. */
+  /** How long to wait for the result before the 202; 0: do not wait. */
   waitMs: number
 }
 
-/** Null unless the client prefers `respond-async`. What cannot be understood is ignored, as the RFC demands. */
+/**
+ * Null unless the client prefers `respond-async`. Unknown and malformed preferences are ignored, as the RFC demands.
+ */
 export function asyncPreference(c: Context): AsyncPreference | null {
   const preferences = parse(c.req.header('Prefer') ?? '')
   if (!preferences.has('respond-async')) return null
@@ -16,9 +18,7 @@ export function asyncPreference(c: Context): AsyncPreference | null {
   return { waitMs: /^\d{1,9}$/.test(wait) ? Number(wait) * 1000 : 0 }
 }
 
-/**
- * Says what was applied. A wait of other than whole seconds, which the header cannot say, was ended by something else.
- */
+/** Adds `Preference-Applied`. It contains `wait` only in whole seconds: any other time comes from another limit. */
 export function preferenceApplied(c: Context<Env>, { waitMs }: AsyncPreference): void {
   const waitSeconds = waitMs / 1000
   const wait = waitSeconds > 0 && Number.isInteger(waitSeconds) ? `, wait=${waitSeconds}` : ''
@@ -27,7 +27,7 @@ export function preferenceApplied(c: Context<Env>, { waitMs }: AsyncPreference):
 
 /** Preferences by their names in lower case. Of two with the same name the first one counts. */
 function parse(header: string): Map<string, string> {
-  // Commas in quoted strings separate nothing.
+  // Commas inside quoted strings are not separators.
   const elements = header.match(/(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g) ?? []
   const pairs = elements.flatMap((element): [string, string][] => {
     const [, name, value = ''] = /^\s*([^\s=;]+)(?:\s*=\s*"?([^\s";]*))?/.exec(element) ?? []

@@ -22,12 +22,12 @@ export function toProblem<Status extends number>({
   source = 'gateway',
   requestId,
 }: ProblemFields<Status>) {
-  // The heading of the error's section, as GitHub makes an anchor of it.
+  // The anchor that GitHub makes of the heading of the error's section.
   const type = docsUrl(`errors.md#${error.toLowerCase()}`)
   return { type, title, status, detail: message, error, message, source, requestId }
 }
 
-/** The header lets a client tell the errors of this service from those of a proxy, also without a body. */
+/** With the header a client can distinguish errors of this service from those of a proxy, also if there is no body. */
 export function problemHeaders({ source }: { source: string }): Record<string, string> {
   return { 'Content-Type': PROBLEM_TYPE, 'Portico-Error-Source': source }
 }

@@ -22,7 +22,7 @@ export function queryParameters<T>(c: Context, schema: z.ZodMiniType<T>): T {
   return validateWith(schema, toObject([...parameters, ...objects]), adviceFor)
 }
 
-// Names that other APIs have for the same.
+// Names that other APIs use, and ours.
 const OTHER_NAMES = new Map([
   ['limit', 'pageSize'],
   ['workflowType', 'workflowName'],
@@ -39,7 +39,7 @@ function adviceFor(parameters: unknown): string | null {
 
 function decodePairs(search: string): [string, string][] {
   try {
-    // Unlike URLSearchParams it does not replace what is not UTF-8 with other characters.
+    // `decodeURIComponent` throws for invalid UTF-8, which URLSearchParams would replace with other characters.
     return search
       .slice(1)
       .split('&')

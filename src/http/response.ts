@@ -6,7 +6,7 @@ import type { Context } from 'hono'
 import type { Env } from './context.ts'
 import { toHeaderValue } from './header-value.ts'
 
-/** Adds a header to the response to this request, whichever that will be. */
+/** Adds a header to the response to this request, also to an error response. */
 export function setHeader(c: Context<Env>, name: string, value: string): void {
   c.get('headers')[name] = value
 }
@@ -29,7 +29,7 @@ export function jsonResponse(c: Context<Env>, value: unknown, status = 200): Res
   return respond(c, JSON.stringify(value ?? null), status, { 'Content-Type': 'application/json' })
 }
 
-/** The body with these warnings, which the header `Portico-Warning` has too. Without any, the body as it is. */
+/** Adds the warnings to the body and to the header `Portico-Warning`. Without warnings, returns the body unchanged. */
 export function withWarnings<Body extends object>(
   c: Context<Env>,
   body: Body,

@@ -20,11 +20,11 @@ export const RUN_EVENTS = {
 }
 
 export interface RunEvents {
-  /** The run that a client has reconnected for. */
+  /** The run whose events a reconnected client has read before. */
   last: LastRead | null
   /** Interval of the comments. */
   commentEveryMs: number
-  /** Waits for the result, and says for which run as soon as that is known. */
+  /** Waits for the result. Calls `onFound` as soon as the run is known. */
   wait(onFound: (run: RunRef) => void): Promise<WorkflowResult>
 }
 
@@ -39,7 +39,7 @@ export async function runEvents(c: Context<Env>, { last, commentEveryMs, wait }:
   return eventStream(c, (send) => sendRun(c, send, { workflowId, runId }, ended), commentEveryMs)
 }
 
-// After these errors a client may reconnect and wait on: what caused them may be over.
+// Statuses of transient errors: a client may reconnect and continue to wait.
 const TRANSIENT = new Set([429, 502, 503, 504])
 
 async function sendRun(c: Context<Env>, send: SendEvent, run: RunRef, ended: Promise<WorkflowResult>): Promise<void> {
@@ -47,13 +47,13 @@ async function sendRun(c: Context<Env>, send: SendEvent, run: RunRef, ended: Pro
   if (end.status === 'fulfilled') return void (await send('result', end.value, lastRunEventId(run)))
   c.error = end.reason
   const body = problemBody(c, end.reason)
-  // The run may have continued as a new one, which is where the next wait begins.
+  // The run may have continued as a new one. Then the next wait begins with that run.
   const current = { ...run, runId: body.runId ?? run.runId }
   if (body.error === 'WorkflowExecutionTimedOutError') await send('timeout', body, runEventId(current))
   else await send('server_error', body, TRANSIENT.has(body.status) ? runEventId(current) : lastRunEventId(current))
 }
 
-/** Has only characters that every client can send in a header, whatever the workflow id. */
+/** Contains only characters that every client can send in a header. */
 export function runEventId({ workflowId, runId }: RunRef): string {
   return `${percentEncode(workflowId)}/${runId}`
 }
@@ -88,7 +88,7 @@ export function lastReadRun(c: Context, expected: Partial<ExecutionRef>): LastRe
   })
 }
 
-/** An empty string, which is not a workflow id, for what is not percent-encoded UTF-8. */
+/** An empty string, which is not a valid workflow id, if the text is not percent-encoded UTF-8. */
 function decode(encoded: string): string {
   try {
     return decodeURIComponent(encoded)

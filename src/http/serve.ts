@@ -1,6 +1,6 @@
 /**
- * What surrounds the handler of each request. Hono's middleware is not used: it keeps more than a kilobyte for each
- * middleware while a request waits.
+ * Observes each request and runs its steps before its handler. Hono's middleware is not used, because each one keeps
+ * more than a kilobyte in memory while a request waits.
  */
 import type { Context } from 'hono'
 import type { Env } from './context.ts'
@@ -10,7 +10,7 @@ import type { RequestStep } from './step.ts'
 
 type Handler = (c: Context<Env>) => Response | Promise<Response>
 
-/** The same handler for requests that are observed and pass `steps`, in this order. */
+/** The handler, with observation and with `steps` that run before it, in this order. */
 export function serve(observers: Observers, steps: readonly RequestStep[], handler: Handler): Handler {
   async function handle(c: Context<Env>, span: RequestSpan | null): Promise<Response> {
     const acts: (() => void)[] = []
@@ -38,7 +38,7 @@ export function serve(observers: Observers, steps: readonly RequestStep[], handl
   }
 }
 
-/** The response of the step that responds, if one does. Only a step that waits makes it a promise. */
+/** The response of the first step that responds, if any. A promise only if a step waits. */
 function runSteps(
   c: Context<Env>,
   steps: readonly RequestStep[],

@@ -20,7 +20,7 @@ export interface LoadShedder {
    * `url` is absolute, or begins with the path.
    */
   hold(request: ReceivedHead): ShedResponse | HeldRequest | null
-  /** Handles a request; `place` is the one that it was held for. Without it, the request may be held here. */
+  /** Handles a request with the place that it was held for. Without a place, the request may be held here. */
   handle(request: Request, place?: Place): Promise<Response>
   /** How many requests wait. */
   waiting(): number
@@ -29,9 +29,9 @@ export interface LoadShedder {
 }
 
 export interface HeldRequest {
-  /** The place of the request, or the response that rejects it. Null after `giveUp`. */
+  /** The place for the request, or the response that rejects it. Null after `giveUp`. */
   outcome: Promise<Place | ShedResponse | null>
-  /** Called when the client has left. Gives its place back, too. */
+  /** Call this when the client has disconnected. Also frees the place. */
   giveUp(): void
 }
 
@@ -53,18 +53,18 @@ export interface LoadShedderOptions {
   handle(request: Request, place?: Place): Promise<Response>
   observers: Observers
   corsOrigins: readonly string[]
-  /** What the app checks before it counts a request. It rejects a request itself that does not pass them. */
+  /** The checks that come before a request counts. The app itself rejects a request that fails one of them. */
   checks: readonly RequestCheck[]
   /** The path below the base path, as the app routes it. */
   pathOf(request: { url: string }): string
   /**
-   * Whether a request with this path counts. A path without a route may, too:
-   * it gets the same response while the limit is reached.
+   * Whether a request with this path counts. May be true for a path without a route, which gets the same response while
+   * the limit is reached.
    */
   isWork(path: string): boolean
 }
 
-// HEAD and OPTIONS are rare, and their responses differ. So are requests without `Host`.
+// Without HEAD and OPTIONS, and requests without `Host`: they are rare, and their responses differ.
 const METHODS = new Set(['GET', 'POST', 'PATCH'])
 
 const REQUEST_ID = '{requestId}'
@@ -87,10 +87,10 @@ export function createLoadShedder(options: LoadShedderOptions): LoadShedder {
     }
   }
 
-  /** The response to a request of this kind, once it is rejected. Null if the app has to handle it. */
+  /** Creates the rejection of this request. Null if the app has to handle the request. */
   function rejectionOf({ method, url, header }: ReceivedHead): ((waitedMs: number) => ShedResponse) | null {
     if (!METHODS.has(method) || header('Host') === undefined) return null
-    // The response to a start with a key has one more header.
+    // The rejection of a start with a key has one more header, which the app adds.
     if (header('Idempotency-Key') !== undefined) return null
     const path = pathOf({ url })
     if (!isWork(path) || !passesChecks({ req: { method, path, url, header } })) return null
@@ -136,7 +136,7 @@ export function createLoadShedder(options: LoadShedderOptions): LoadShedder {
     const stop = whenAborted(request.signal, giveUp)
     const settled = await outcome
     stop()
-    // The client has left, so the response is not sent.
+    // The client has disconnected, so the response is not sent.
     if (settled === null) return respondWithoutContext('', { status })
     return isPlace(settled) ? options.handle(request, settled) : respondWithoutContext(settled.body, settled)
   }
@@ -167,8 +167,8 @@ export function isPlace(settled: Place | ShedResponse): settled is Place {
 const LOG_EVERY_MS = 1000
 
 /**
- * Counts every rejection in the metrics. The log gets one line for all within a second of the first:
- * under load a line for each would cost more than the rest.
+ * Counts every rejection in the metrics, and logs one line per second: a line for each would cost more than the
+ * rejections.
  */
 function countRejections({ log, metrics }: Observers): (method: string, status: number, ms: number) => void {
   let rejected = 0
@@ -183,7 +183,7 @@ function countRejections({ log, metrics }: Observers): (method: string, status: 
     metrics?.requestEnded({ method, route: null, status, ms })
     if (rejected++ > 0) return
     const timer: { unref?(): unknown } = setTimeout(logRejected, LOG_EVERY_MS)
-    // It must not delay the end of the process. On some runtimes it is a number.
+    // The timer must not delay the end of the process. On some runtimes it is a number.
     timer.unref?.()
   }
 }

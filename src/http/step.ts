@@ -2,12 +2,12 @@ import type { Context } from 'hono'
 import type { Env } from './context.ts'
 
 /**
- * What happens to a request before its handler. A step rejects the request by throwing a `ServiceError`, or responds to
- * it itself. What it takes it gives back with `whenResponded`.
+ * What happens to a request before its handler. A step can throw a `ServiceError` to reject the request, or respond to
+ * it. It releases what it has acquired with `whenResponded`.
  */
 export type RequestStep = (c: Context<Env>) => Response | undefined | Promise<Response | undefined>
 
-/** A request without its body. A context of Hono's has it; `shed-load.ts` makes one without a context. */
+/** A request without its body. Hono's context is one; `shed-load.ts` creates one without a context. */
 export interface RequestHead {
   req: {
     method: string

@@ -12,7 +12,7 @@ export function notFound(c: Context, hint: readonly string[] = []): never {
   throw new ServiceError('NotFoundError', [`Route ${path} not found`, ...hint].join('. '))
 }
 
-/** What somebody may have looked for. */
+/** What the client may have meant. */
 function hintsAbout(
   path: string,
   { routes, basePath }: { routes: readonly { path: string }[]; basePath: string },
@@ -24,7 +24,7 @@ function hintsAbout(
   return /^\/workflow\/.+\/cancel$/.test(path) ? ['To cancel a workflow, send PATCH /workflow/:id/stop'] : []
 }
 
-/** For a path whose routes have other methods: a 204 that lists them for OPTIONS, a 405 for anything else. */
+/** If the path has routes with other methods: 204 with a list of them for OPTIONS, otherwise 405. */
 export function unmatched({ router, routes }: Hono<Env>): (c: Context<Env>) => Response {
   return (c) => {
     const methods = new Set(routes.map(({ method }) => method))

@@ -23,7 +23,7 @@ export interface DocsOptions {
   tokenRequired: boolean
 }
 
-// Nothing comes from another host, nothing is inline, and no other page can embed this one. Its icons are data URLs.
+// The page loads nothing from other hosts, has nothing inline, and cannot be embedded. Its icons are data URLs.
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -81,7 +81,7 @@ const RESPONSE_HEADERS = [
   'X-Content-Type-Options',
 ] as const
 
-// They need no token, because they say nothing about this deployment.
+// The files need no token, because they contain nothing about this deployment.
 const page = endpoint({
   method: 'get',
   path: '/docs',

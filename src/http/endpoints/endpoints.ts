@@ -17,7 +17,7 @@ const DECLARED: readonly Endpoint[] = [
   runEndpoint,
   ...startEndpoints,
   ...withStartEndpoints,
-  // Before those of runs, whose ids could have these names.
+  // Before the endpoints of runs, because a workflow id could have these names.
   ...catalogEndpoints,
   ...listEndpoints,
   ...inspectEndpoints,

@@ -1,4 +1,4 @@
-/** Which errors endpoints have in common. */
+/** Errors that endpoints have in common. */
 import type { ErrorName } from '../../domain/model/errors.ts'
 
 /** A request that calls the engine. */

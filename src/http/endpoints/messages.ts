@@ -38,7 +38,7 @@ const messageRequest = {
   adviceFor: wrapAdvice,
 } satisfies RequestBody<unknown>
 
-/** A hint for clients that send the bare value instead of `payload`. */
+/** The hint for a client that sends the argument itself instead of `payload`. */
 function wrapAdvice(body: unknown): string | null {
   if (isObject(body) && ('payload' in body || 'args' in body || 'headers' in body)) return null
   return Array.isArray(body)
@@ -145,7 +145,9 @@ async function updateAsync(
   return stateResponse(c, state)
 }
 
-/** The client must not send an update again because only its result cannot be read now. */
+/**
+ * Returns the accepted update if its result cannot be read now: an error would make the client send the update again.
+ */
 async function readAccepted(accepted: UpdateState, read: () => Promise<UpdateState>): Promise<UpdateState> {
   try {
     return await read()

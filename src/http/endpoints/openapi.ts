@@ -8,7 +8,7 @@ import { ENGINE_ERRORS } from './errors.ts'
 import { optional } from './fields/json-forms.ts'
 import { catalogName } from './fields/names.ts'
 
-// Stand for the document without a catalog.
+// Keys of the documents without a catalog.
 const notPublished: object = {}
 const unavailable: object = {}
 
@@ -38,7 +38,7 @@ export const openApiEndpoint = endpoint({
     const respondWith = (key: object, catalog: DescribedCatalog) =>
       respondDocument(c, key, () => describeCatalog(catalog))
     const call = startCall(c)
-    // A client that names a catalog needs its workflows. Without a name, the rest of the API is useful alone.
+    // A client that names a catalog needs its workflows. Otherwise the document is useful without them.
     const read = workflows.catalog(name, call)
     const found = catalog === undefined ? await orError(read) : await read
     if (!(found instanceof ServiceError))

@@ -56,7 +56,7 @@ export const resultEndpoint = endpoint({
       const wait: RunEvents['wait'] = (onFound) => workflows.result({ ...command, ref, onFound }, call(c))
       return runEvents(c, { last, commentEveryMs, wait })
     }
-    // Without these, other parameters have always been ignored.
+    // Without `wait` and `body`, unknown parameters are ignored.
     const isPlain = c.req.query('wait') === undefined && c.req.query('body') === undefined
     const { wait: waitMs = null, ...given } = isPlain ? {} : query(c)
     const respond = resultResponder(c, given)

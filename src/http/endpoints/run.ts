@@ -56,7 +56,7 @@ export const runEndpoint = endpoint({
   async handle(c, tools) {
     const { body, query, defaultCatalog, maxTimeoutMs } = tools
     const given = await body(c)
-    // Without the parameter, others have always been ignored.
+    // Without `body`, unknown parameters are ignored.
     const respond = resultResponder(c, c.req.query('body') === undefined ? {} : query(c))
     const command = startCommand(c, given, defaultCatalog, 'args')
     const last = lastReadRun(c, command)
@@ -101,7 +101,7 @@ function eventsOf(run: AwaitedRun, waitMs: number): Promise<Response> {
   return runEvents(c, { last, commentEveryMs: tools.commentEveryMs, wait: (onFound) => resultOf(run, waitMs, onFound) })
 }
 
-/** Responds with the result if it is there within the preferred time, otherwise as soon as the run has started. */
+/** Responds with the result if the run ends within the preferred time, otherwise with a 202. */
 async function acceptedOrResult(
   run: AwaitedRun,
   preference: AsyncPreference,
@@ -110,7 +110,7 @@ async function acceptedOrResult(
   const { c, tools, command, last } = run
   if (preference.waitMs === 0 && last === null) {
     const started = await startNow(c, tools, command)
-    // The chain of a repeat may have ended: its result needs no wait.
+    // If the request is repeated, the chain may have ended: its result needs no wait.
     if (isOpen(started.status)) return accepted(c, started, preference)
   }
   try {

@@ -18,7 +18,7 @@ function timeIssue(text: string): string | null {
   return 'must be a time like 2026-01-31T12:00:00Z or 2026-01-31T12:00:00%2B01:00'
 }
 
-/** A value that neither of the checks finds anything wrong with. */
+/** A string that is a valid value of a filter and passes `check`. */
 function filterValue(check: (value: string) => string | null = () => null, form: object = FILTER_FORM) {
   return checkedString((value) => filterValueIssue(value) ?? check(value)).register(jsonForms, { ...form })
 }
@@ -88,7 +88,7 @@ const count = endpoint({
   },
 })
 
-/** `workflowType` has the same value as `workflowName`, for clients that know it by this name. */
+/** `workflowType`, Temporal's name, has the same value as `workflowName`. */
 function toListed({ workflowId, runId, workflowName, ...run }: ListedRun) {
   return { workflowId, runId, workflowName, workflowType: workflowName, ...run }
 }

@@ -1,4 +1,4 @@
-/** Starts a workflow without waiting for its result, or only checks whether it could. */
+/** Starts a workflow without waiting for its result, or only checks the request. */
 import type { Context } from 'hono'
 import type { RunStart, StartCommand } from '../../domain/model/workflows.ts'
 import type { Status } from '../../protocol/execution.ts'
@@ -13,7 +13,7 @@ import { jsonResponse, setHeader } from '../response.ts'
 import { BODY_ERRORS, ENGINE_ERRORS, START_ERRORS } from './errors.ts'
 import { startCommand, startRequest } from './fields/start-fields.ts'
 
-/** The headers of responses to what starts a workflow. */
+/** The headers of the responses to a start. */
 export const START_HEADERS: readonly ResponseHeader[] = [
   'Idempotency-Replayed',
   'Portico-Started',
@@ -96,7 +96,7 @@ export async function startNow(
   return { workflowId, runId, status }
 }
 
-/** Whether the run of the response may be one that the request did not start. */
+/** Whether the response may be about a run that the request did not start. */
 export function mayFindRun({ options, idempotencyKey }: StartCommand): boolean {
   return options?.workflowIdConflictPolicy === 'use-existing' || idempotencyKey !== undefined
 }

@@ -15,8 +15,8 @@ import { runIds } from './schemas/workflow-result.ts'
 import { toJsonSchema } from './to-json-schema.ts'
 
 /**
- * What operations refer to. Generators make types of schemas, parameters and responses,
- * so these share their names with no others.
+ * The components that operations refer to. Generators make types of schemas, parameters and responses, so all their
+ * names are different.
  */
 export function components(examples: ExampleSource) {
   return {
@@ -77,7 +77,7 @@ const PROBLEM_HEADERS = new Map<number, readonly ResponseHeader[]>([
   [503, ['Retry-After']],
 ])
 
-/** A start has them whatever its response is. */
+/** Headers that every response to a start can have. */
 const START_HEADERS = ['Idempotency-Replayed', 'Portico-Started', 'Deprecation', 'Link', 'Location'] as const
 
 function problemResponse(status: number, names: readonly ErrorName[], examples: Examples) {
@@ -99,7 +99,7 @@ export function headerRefs(names: readonly ResponseHeader[] = []): Record<string
   return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-// A client of @hey-api/openapi-ts that is given the token as it is uses the last one of `http`.
+// The order matters: with a plain token, a client of @hey-api/openapi-ts uses the last `http` scheme.
 const SECURITY_SCHEMES = {
   basic: { type: 'http', scheme: 'basic', description: 'Any user; the token is the password' },
   bearer: { type: 'http', scheme: 'bearer', description: 'The token' },

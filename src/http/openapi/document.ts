@@ -13,7 +13,7 @@ export interface DocumentOptions {
   /** Maximum of `timeout`. */
   maxTimeoutMs: number
   requiresToken: boolean
-  /** Those that are mounted. */
+  /** The mounted endpoints. */
   endpoints: readonly Endpoint[]
 }
 
@@ -67,7 +67,7 @@ function forDeployment(document: OpenApiDocument, options: DocumentOptions): Ope
   return {
     ...document,
     servers: [{ url: basePath === '' ? '/' : basePath }],
-    // An empty object: no token.
+    // An empty object means that no token is needed.
     security: requiresToken ? document.security : [...document.security, {}],
     paths: Object.fromEntries(Object.entries(document.paths).filter(([path]) => served.has(path))),
     components: {

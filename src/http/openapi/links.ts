@@ -51,7 +51,7 @@ function linksTo(target: LinkTarget): Record<string, Link> {
   }
 }
 
-/** All that need no more than the id of a workflow, and the name of a handler. */
+/** The operations that need only the id of a workflow, and maybe the name of a handler. */
 function operationsOfWorkflow(): string[] {
   return ENDPOINTS.filter(({ path }) => isOfLatestRun(path) && !path.includes(':updateId')).map(({ id }) => id)
 }

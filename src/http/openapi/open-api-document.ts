@@ -18,7 +18,7 @@ export interface OperationObject {
   [key: string]: unknown
 }
 
-/** Whose workflows the document describes. */
+/** The catalog whose workflows the document describes. */
 export interface DescribedCatalog {
   name: string
   /** Whether requests that name no catalog use it. */

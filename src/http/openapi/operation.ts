@@ -29,7 +29,7 @@ export function operationOf(endpoint: Endpoint, examples: ExampleSource): Operat
   }
 }
 
-/** Any request can get these. */
+/** Errors of any request. */
 const ANY_REQUEST: readonly ErrorName[] = [
   'ValidationError',
   'ForbiddenError',
@@ -57,7 +57,7 @@ function queryParameters({ query }: Endpoint): object[] {
     name,
     in: 'query',
     description,
-    // Written `name[key]=value`.
+    // The parameters are written `name[key]=value`.
     ...(schema.type === 'object' && { style: 'deepObject', explode: true }),
     schema,
   }))
@@ -100,7 +100,7 @@ function mediaType(schema: Schema, examples: Examples): object {
   return { schema, ...(Object.keys(examples).length > 0 && { examples }) }
 }
 
-/** OpenAPI 3.1 has no words for events: `x-events` has the schema of the data of each. */
+/** OpenAPI 3.1 cannot describe events: `x-events` has the schema of the data of each. */
 function eventStream(events: Readonly<Record<string, Schema>>): object {
   const description = `Server-sent events: ${Object.keys(events).join(', ')}`
   return { schema: { type: 'string', description }, 'x-events': events }

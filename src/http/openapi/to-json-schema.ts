@@ -7,11 +7,11 @@ export function toJsonSchema(schema: z.core.$ZodType): Schema {
   const { $schema: _, ...jsonSchema } = z.toJSONSchema(schema, {
     io: 'input',
     metadata: jsonForms,
-    // What checks with code has a JSON form.
+    // Checks that are code are described by `jsonForms`.
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       const { def } = zodSchema._zod
-      // A transform that only lets the value through: the next schema says what the value is.
+      // The transform does not change the value, so the next schema describes it.
       if (def.type === 'pipe' && isTransform(def.in)) Object.assign(jsonSchema, toJsonSchema(def.out))
       if (jsonSchema.anyOf)
         jsonSchema.anyOf = jsonSchema.anyOf.map((option) => (isZod(option) ? toJsonSchema(option) : option))

@@ -7,7 +7,7 @@ import { jsonForms, optional } from './json-forms.ts'
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
-/** `isTime` for JSON Schema, which does not know how many days a month has. */
+/** `isTime` as JSON Schema, which cannot express how many days a month has. */
 export const TIME_FORM = {
   format: 'date-time',
   pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})$',
@@ -41,10 +41,10 @@ export function durationField(maxMs: number) {
     })
 }
 
-/** Validates with the schema that `choose` returns. Unlike a union it has issues that name the key that is wrong. */
+/** Validates with the schema that `choose` returns. Unlike those of a union, its issues name the wrong key. */
 export function chosenSchema<T>(choose: (input: unknown) => z.ZodMiniType<T>) {
   return z.transform((input, { issues }): T => {
-    // Zod calls this also for an absent key, and drops the issues, whose errors take a third of the time of a start.
+    // Zod calls this for an absent key too, and ignores the issues, which would take a third of the time of a start.
     if (input === undefined) return z.NEVER
     const { data, error, success } = choose(input).safeParse(input, { reportInput: true })
     if (success) return data
@@ -82,7 +82,7 @@ export function validKeys(reserved: readonly string[] = []): { pattern: string }
 
 export const jsonObject = objectWithKeys()
 
-/** The keys that `option-conflicts.ts` rejects. */
+/** Without the keys that `option-conflicts.ts` rejects. */
 export const memo = objectWithKeys(['trace', '\\$idempotency'])
 
 /** Temporal headers of a start or a message. */

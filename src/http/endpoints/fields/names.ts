@@ -14,7 +14,7 @@ import { jsonForms } from './json-forms.ts'
 
 const NO_NUL = '[^\\u0000]'
 
-// JSON Schema counts characters instead of bytes, so it accepts some strings that are too long.
+// JSON Schema counts characters, not bytes, so it accepts some strings that are too long.
 function nameForm(maxLength: number, forbidden: string, characters = NO_NUL) {
   return { minLength: 1, maxLength, pattern: `^${forbidden}${characters}+$` }
 }
@@ -43,7 +43,7 @@ export const runId = checkedString(runIdIssue).register(jsonForms, { pattern: `^
 
 const NO_CONTROL = '[^\\u0000-\\u001f\\u007f-\\u009f]'
 
-/** `filterValueIssue` for JSON Schema, alone and with that of names. */
+/** `filterValueIssue` as JSON Schema, for any value and for the name of a workflow. */
 export const FILTER_FORM = { pattern: `^${NO_CONTROL}*$` }
 export const WORKFLOW_FILTER_FORM = nameForm(1000, NOT_RESERVED, NO_CONTROL)
 export const CATALOG_FILTER_FORM = nameForm(991, NOT_OF_THE_ENGINE, NO_CONTROL)

@@ -25,7 +25,10 @@ function optionConflicts({ workflowName, memo = {}, ...options }: Body): Conflic
   ]
 }
 
-/** What an update-with-start cannot do: its update would wait for the first workflow task. */
+/**
+ * Options that delay the first workflow task cannot be used with an update-with-start, whose update waits for that
+ * task.
+ */
 function updateConflicts({ cronSchedule, startDelay, workflowIdConflictPolicy }: Body): Conflict[] {
   const message = 'is not supported with update-with-start'
   return [
@@ -37,7 +40,7 @@ function updateConflicts({ cronSchedule, startDelay, workflowIdConflictPolicy }:
   ]
 }
 
-/** What a signal-with-start cannot do: the engine always sends the signal. */
+/** A signal-with-start uses an open run, because the engine always sends the signal to it. */
 function signalConflicts({ workflowIdConflictPolicy = 'use-existing' }: Body): Conflict[] {
   if (workflowIdConflictPolicy === 'use-existing') return []
   return [{ path: ['workflowIdConflictPolicy'], message: 'must be use-existing' }]
@@ -51,7 +54,7 @@ function checkConflicts(...checks: ((body: Body) => Conflict[])[]) {
   })
 }
 
-/** The bodies that have each conflict, for JSON Schema. */
+/** The bodies with each of the conflicts, as JSON Schema. */
 export const OPTION_CONFLICTS = [
   { required: ['cronSchedule', 'startDelay'] },
   having({ workflowIdConflictPolicy: ['terminate-existing'], workflowIdReusePolicy: ['reject-duplicate'] }),

@@ -24,7 +24,7 @@ export const queryFlag = z
   )
   .register(jsonForms, { type: 'boolean', enum: undefined })
 
-/** Maximum of a `wait` that holds a poll of its own. */
+/** The maximum `wait` of a request that holds a long poll of its own. */
 export const MAX_WAIT_MS = 60_000
 
 /** Milliseconds, or with a unit: `30s`. */
@@ -42,7 +42,7 @@ export function queryDuration(maxMs: number) {
     .register(jsonForms, { pattern: `^(?:[0-9]{1,15}|${DURATION_PATTERN})$` })
 }
 
-/** Of requests whose responses are pages. */
+/** The parameters of requests whose responses are pages. */
 export const pageParameters = {
   pageSize: optional(queryInteger(1, 1000), 'Default 100'),
   pageToken: optional(z.string(), '`nextPageToken` of the previous page'),

@@ -12,7 +12,7 @@ const datetime = checkedString((value) => (isTime(value) ? null : 'must be a tim
   TIME_FORM,
 )
 
-/** Large numbers are kept as their digits (`JSON.rawJSON`). */
+/** Large numbers are `JSON.rawJSON` objects, which keep all digits. */
 function isInt64(value: unknown): boolean {
   if (typeof value === 'number') return Number.isSafeInteger(value)
   const digits = JSON.isRawJSON(value) ? JSON.stringify(value) : ''
@@ -57,7 +57,7 @@ const numberOrBoolean = z.custom<unknown>(
   { error: 'must be a string, a number, a boolean, an array of strings, or {"type": …, "value": …}' },
 )
 
-/** A value alone, of which the engine knows the type. */
+/** A value without a type: the engine knows the registered one. */
 function plain(value: z.ZodMiniType) {
   return z.pipe(
     value,
@@ -67,7 +67,7 @@ function plain(value: z.ZodMiniType) {
 
 const PLAIN = { text: plain(text), list: plain(list), other: plain(numberOrBoolean) }
 
-/** The value alone, or `{type, value}`. */
+/** A value, or `{type, value}`. */
 export const searchAttributeValue = chosenSchema<SearchAttributeValue>((input) => {
   if (isObject(input)) return typed
   if (typeof input === 'string') return PLAIN.text

@@ -32,7 +32,9 @@ export function startFields(maxTimeoutMs: number, listKey: ListKey) {
   }
 }
 
-/** The alternative to `input`: a list of arguments, in `args`, or in `startArgs` where `args` is for a handler. */
+/**
+ * The key of the argument list, the alternative to `input`: `startArgs` in requests where `args` belongs to a handler.
+ */
 type ListKey = 'args' | 'startArgs'
 
 export function inputOrList(listKey: ListKey) {
@@ -57,7 +59,7 @@ export const startRequest = {
   isRequired: true,
 } satisfies RequestBody<unknown>
 
-/** `inputOrList` for JSON Schema, together with other conflicts. */
+/** `inputOrList` as JSON Schema, together with other conflicts. */
 export function inputOrListForm(listKey: ListKey, conflicts: readonly object[]) {
   const either = { if: { required: ['input'] }, else: { required: [listKey] } }
   return { ...either, not: { anyOf: [{ required: ['input', listKey] }, ...conflicts] } }

@@ -6,7 +6,7 @@ import { array, described, integer, object, oneOf, ref, type Schema, string } fr
 
 export const ERROR_NAMES = Object.keys(PROBLEMS) as ErrorName[]
 
-/** Node's HTTP server sends these itself, to any request; the names have another status elsewhere. */
+/** Node's HTTP server can respond with these to any request. Elsewhere the names have other statuses. */
 const OF_THE_SERVER: readonly [number, ErrorName][] = [
   [417, 'ValidationError'],
   [431, 'PayloadTooLargeError'],
@@ -14,7 +14,7 @@ const OF_THE_SERVER: readonly [number, ErrorName][] = [
 
 const pairs = [...ERROR_NAMES.map((name) => [PROBLEMS[name].status, name] as const), ...OF_THE_SERVER]
 
-/** The names of the errors of each status. */
+/** The error names of each status. */
 export const NAMES_BY_STATUS: ReadonlyMap<number, readonly ErrorName[]> = new Map(
   [...Map.groupBy(pairs, ([status]) => status)].map(([status, own]) => [status, own.map(([, name]) => name)]),
 )

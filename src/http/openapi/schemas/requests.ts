@@ -21,7 +21,7 @@ export function requestSchemas(): Record<string, Schema> {
   }
 }
 
-/** What a start has besides the name of the workflow and its arguments. */
+/** The fields of a start without the workflow's name and arguments. */
 function startOptions({ properties, not }: Schema): Schema {
   const { workflowName: _, input: __, args: ___, ...options } = properties as Record<string, Schema>
   const { anyOf } = not as { anyOf: readonly { required: readonly string[] }[] }
@@ -30,8 +30,7 @@ function startOptions({ properties, not }: Schema): Schema {
 }
 
 /**
- * Fields that several requests have, with the names of their types:
- * otherwise generators make new ones for each request.
+ * The names of types for fields that several requests have. Without them generators make new types for each request.
  */
 const SHARED: Readonly<Record<string, string>> = {
   memo: 'Memo',
@@ -57,7 +56,7 @@ function sharedTypes({ properties }: Schema): Record<string, Schema> {
   )
 }
 
-/** The schema with references to the shared types. */
+/** The schema, with references to the shared types. */
 function sharing(schema: Schema): Schema {
   const entries = Object.entries((schema.properties ?? {}) as Record<string, Schema>)
   const properties = entries.map(([name, property]) => {

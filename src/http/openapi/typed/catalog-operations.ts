@@ -1,4 +1,4 @@
-/** The operations of one catalog: the general ones with the name of a workflow, or of its handler, and its types. */
+/** The operations of one catalog: general operations, typed for a workflow or one of its handlers. */
 import { percentEncode } from '../../../lib/percent-encode.ts'
 import type { CatalogEntry, HandlerEntry, JsonSchema } from '../../../protocol/catalog.ts'
 import { handlerNameIssue, workflowNameIssue } from '../../../protocol/names.ts'
@@ -10,13 +10,13 @@ import { isBodyRequired, type OperationKind, publishTypes, type Typed, type Type
 import { type Publication, sharesBySize } from './published-schema.ts'
 import { type EntryExamples, examplesOfEntry, requestExample, responseExample } from './typed-examples.ts'
 
-// Each takes some two kilobytes.
+// Each operation takes about two kilobytes.
 const MAX_OPERATIONS = 2000
 
-// In units of about 50 ns, which makes 0.4 s. The largest catalog, of 2 MB, takes that if most of it is references.
+// In units of about 50 ns, together 0.4 s: what the largest catalog, of 2 MB, takes if most of it is references.
 const BUDGET = 8_000_000
 
-// For the examples, another 0.1 s.
+// The budget for the examples: another 0.1 s.
 const EXAMPLES_BUDGET = 2_000_000
 
 /** What is added to the document. */
@@ -31,15 +31,15 @@ export interface GeneralOperations {
   /** The general operation for each kind, as the document has it. */
   of(kind: OperationKind): OperationObject
   operationIds: readonly string[]
-  /** What generators make types of. */
+  /** The names that generators make types of. */
   typeNames: readonly string[]
 }
 
 export interface TypedCatalog {
   workflows: readonly CatalogEntry[]
-  /** Otherwise the schemas of inputs require fields that have defaults, and arguments may be left out. */
+  /** If false, input schemas require fields that have defaults, although requests may leave them out. */
   inputsChecked: boolean
-  /** Which catalog starts must name; null for the default of the service. */
+  /** The catalog that starts must name; null for the default of the service. */
   named: string | null
 }
 
@@ -107,7 +107,7 @@ function handlerLinks(all: readonly (Typed & { id: string })[]): Map<string, Rec
   return links
 }
 
-/** The responses with these links instead of the general ones, of which typed operations have none. */
+/** The responses with these links instead of the links of the general operation. */
 function relink(responses: OperationObject['responses'], links: object | undefined): OperationObject['responses'] {
   const entries = Object.entries(responses).map(([status, response]): [string, object] => {
     if (!('links' in response)) return [status, response]
@@ -122,12 +122,12 @@ function isSendable(name: string): boolean {
   return handlerNameIssue(name) === null && name !== '.' && name !== '..'
 }
 
-/** The first of several with the same names. */
+/** Of several operations with the same path, only the first one. */
 function uniqueByPath(all: readonly Typed[]): Typed[] {
   return [...new Map(all.toReversed().map((typed) => [pathOf(typed), typed])).values()].toReversed()
 }
 
-/** The fragment distinguishes the paths, and is not sent. */
+/** The path of the operation. Its fragment makes it unique, and is not sent. */
 function pathOf({ kind, workflow, handler }: Typed): string {
   const fragment = percentEncode(workflow)
   return handler === null
@@ -135,7 +135,7 @@ function pathOf({ kind, workflow, handler }: Typed): string {
     : `/workflow/{id}/${kind}/${percentEncode(handler)}#${fragment}`
 }
 
-/** What the schemas of each entry are named after. */
+/** The names for the schemas of each entry. */
 async function schemaNames(shown: readonly Typed[], taken: readonly string[]): Promise<Map<HandlerEntry, string>> {
   const entries = shown.filter(({ kind }) => kind !== 'start')
   const keys = entries.map(({ kind, workflow, handler }) => (handler === null ? [workflow] : [workflow, kind, handler]))
@@ -151,12 +151,13 @@ function publishedSchemas(shown: readonly Typed[]): JsonSchema[] {
     .filter((schema) => schema !== null)
 }
 
-// The name of the handler is a part of the path. The others request responses without the value.
+// Parameters that typed operations do not have: the handler's name is in their path, and the others lead to responses
+// without a typed value.
 const NOT_TYPED = ['handlerName', 'Prefer', 'Last-Event-ID'].map((name) => `#/components/parameters/${name}`)
 
 const VERBS = { run: 'Run', start: 'Start', signal: 'Send signal', query: 'Send query', update: 'Send update' } as const
 
-/** What the bodies of an operation are. */
+/** The bodies of an operation. */
 interface Shapes extends Types {
   isRequired: boolean
   /** Undefined without an example. */
@@ -191,8 +192,8 @@ function operationOf(
 }
 
 /**
- * The responses without those that have another value than the workflow's or the handler's.
- * A client would have to tell them apart.
+ * The responses that have the value of the workflow or the handler. With others, a client would have to distinguish the
+ * types.
  */
 function withValue({ 202: _, 204: __, ...responses }: OperationObject['responses']): OperationObject['responses'] {
   return responses
@@ -206,7 +207,7 @@ function withExample(schema: Schema, example: unknown): object {
   return { schema, ...(example !== undefined && { example }) }
 }
 
-/** Of the general response. */
+/** The schema of the general response. */
 function schemaOf(response: object | undefined): Schema {
   const content: unknown = Reflect.get(response ?? {}, 'content')
   const json: unknown = Reflect.get(Object(content), 'application/json')

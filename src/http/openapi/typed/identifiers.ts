@@ -11,8 +11,8 @@ const MAX_LENGTH = 100
 /** `taken` are the identifiers that exist already. */
 export function createIdentifiers(taken: Iterable<string>): Identifiers {
   /**
-   * The number that was added last to identifiers that differ in nothing else.
-   * Each is tried once, however many want it.
+   * The number that was last appended to each identifier. Counting up from it finds a free one without trying all
+   * numbers again.
    */
   const lastNumbers = new Map([...taken].map((identifier) => [folded(identifier), 1]))
   return {
@@ -28,9 +28,9 @@ export function createIdentifiers(taken: Iterable<string>): Identifiers {
 }
 
 /**
- * An identifier for each list of names. Names that are identifiers make it up as they are; if several lists of them
- * differ only in case and underscores, each gets a hash of its names. Lists with other names always get one, so that
- * they never change the identifier of another list.
+ * An identifier for each list of names, made of the names. A hash of the names is appended if a name is not an
+ * identifier, or if several lists differ only in case and underscores. Therefore no list changes the identifier of
+ * another one.
  */
 export async function identifiersOf(
   lists: readonly (readonly string[])[],

@@ -13,23 +13,26 @@ import type { Identifiers } from './identifiers.ts'
 import { readableSchema } from './readable-schema.ts'
 import { IN_PLACE, KEYWORDS } from './schema-keywords.ts'
 
-// Each level is two or three of JSON, and other programs read no more than 100. No worker needs more.
+// Each level takes two or three levels of JSON, of which other programs read at most 100. No worker needs more.
 const MAX_DEPTH = 30
 
-// What a schema costs that a reference leads to, in the units of the budget.
+// What following a reference costs, in units of the budget.
 const STEP = 20
 
 const DRAFT_07 = dialectOf('http://json-schema.org/draft-07/schema')
 
-/** What the schema `false` is shown as. */
+/** The schema `false` is shown as this. */
 export const NOTHING: Schema = { not: {} }
 
-/** Where schemas are published, and how much work that may take. */
+/** Where the schemas are added, and how much work that may take. */
 export interface Publication {
   identifiers: Identifiers
   components: Record<string, Schema>
   budgetOf: (schema: JsonSchema) => Budget
-  /** Whether fields with a default can be required. If not, the schema is that of a parsed value, shown for others. */
+  /**
+   * Whether fields with a default can be required. If not, the schema describes a parsed value, in which such fields
+   * are always set.
+   */
   requiresDefaults: boolean
 }
 
@@ -85,7 +88,7 @@ function componentsOf(
     return readableSchema({ ...reference, ...Object.fromEntries(entries) })
   }
 
-  /** Empty without a reference that can be shown. */
+  /** Empty if there is no reference, or if it cannot be shown. */
   function showReference(schema: object, depth: number): Schema {
     const target = targetOf(schema)
     if (target === null) return {}
@@ -94,10 +97,7 @@ function componentsOf(
     return {}
   }
 
-  /**
-   * Whether the schema applies to the same value again once `target` does.
-   * Tools would resolve such a reference for ever.
-   */
+  /** Whether `target` applies the schema to the same value again, so that tools would resolve the reference forever. */
   function closesLoop(schema: object, target: object): boolean {
     const seen = new Set<object>()
     const open = [target]

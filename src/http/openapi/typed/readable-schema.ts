@@ -1,7 +1,7 @@
-/** The same schema in words that generators of clients can read. */
+/** Rewrites a schema with keywords that generators of clients support. */
 import type { Schema } from '../schemas/schema.ts'
 
-// What says something about values of one type alone.
+// Keywords that constrain only values of one type.
 const OF_NUMBERS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
 const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
   string: ['minLength', 'maxLength', 'pattern', 'format', 'contentEncoding', 'contentMediaType'],
@@ -18,8 +18,8 @@ const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Several types become `anyOf`, and an object that is a constant becomes an `enum`:
- * oapi-codegen and openapi-python-client stop at these.
+ * Several types become `anyOf`, and an object that is a constant becomes an `enum`: oapi-codegen and
+ * openapi-python-client fail on the originals.
  */
 export function readableSchema(schema: Schema): Schema {
   return withoutCompoundConst(withSingleTypes(schema))

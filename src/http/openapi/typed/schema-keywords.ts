@@ -1,4 +1,6 @@
-/** The keywords of JSON Schema that are shown, each with its valid values. Others are left out: tools reject them. */
+/**
+ * The JSON Schema keywords that are shown, each with its valid values. Others are left out, because tools reject them.
+ */
 import { isObject } from '../../../lib/is-object.ts'
 import type { Schema } from '../schemas/schema.ts'
 
@@ -59,7 +61,7 @@ function only(isValid: boolean, value: unknown): unknown {
   return isValid ? value : undefined
 }
 
-// Deeper values are left out, as schemas are.
+// Deeper values are left out, like deeper schemas.
 const MAX_VALUE_DEPTH = 20
 
 export function isShallow(value: unknown, depth = 0): boolean {

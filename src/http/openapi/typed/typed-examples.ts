@@ -1,17 +1,17 @@
-/** The examples of typed operations: requests that can be sent as they are, and short responses. */
+/** The examples of typed operations: valid requests, and short responses. */
 import type { Budget } from '../../../json-schema/budget.ts'
 import { exampleOf } from '../../../json-schema/examples/example.ts'
 import type { HandlerEntry, JsonSchema } from '../../../protocol/catalog.ts'
 import type { Typed } from './operation-types.ts'
 import { isShallow } from './schema-keywords.ts'
 
-/** Absent: there is no example. */
+/** A key is absent if there is no example. */
 export interface EntryExamples {
   input?: { value: unknown }
   output?: { value: unknown }
 }
 
-// Longer ones would hide the rest of the operation.
+// Longer examples would hide the rest of the operation.
 const MAX_LENGTH = 4000
 
 /** Values that the schemas of a workflow or of a handler allow. */
@@ -45,7 +45,7 @@ export function requestExample(
   return needsInput(entry) ? undefined : { ...start, args: [] }
 }
 
-/** A schema without an example: nothing can be sent, unless the schema allows nothing. */
+/** Whether a request needs an argument, so that it has no example if the argument has none. */
 function needsInput({ inputSchema, inputOptional }: HandlerEntry): boolean {
   return inputSchema !== null && inputSchema !== false && inputOptional !== true
 }
