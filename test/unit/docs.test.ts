@@ -65,20 +65,40 @@ test('docs: each npm script they name is one', () => {
   expect(named.filter(([, name = '']) => scripts[name] === undefined)).toEqual([])
 })
 
-test('docs: no document and no comment in src/ and dev/ contains a phrase that the glossary of AGENTS.md retires', () => {
-  const glossary = chapterOf(textOf('AGENTS.md'), 'Glossary')
-  const retired = [...glossary.matchAll(/^\| .* \| (.*) \|$/gm)].flatMap(([, words = '']) =>
-    [...words.matchAll(/"([^"]+)"/g)].map(([, phrase = '']) => phrase),
-  )
+/**
+ * Phrases that documents and comments must not contain, each row with what to write instead. These words are worth a
+ * second look too, but have ordinary meanings as well: tell, ask, look, has not, trouble, fault, refused, cut, hidden,
+ * repeatable, passing, answer (for a result), text (for a string), least, most, who (without a noun).
+ */
+const RETIRED: readonly [write: string, phrases: readonly string[]][] = [
+  ['request, report, throw, log, return', ['is told', 'are told', 'was told', 'is asked', 'are asked', 'asked for']],
+  ['describe, read, check, lookup', ['looks again', 'look again', 'looked at', 'is looked for', 'look-up', 'look-ups']],
+  ['available, supported, is looked up', ['to be had', 'can be had', 'is had', 'be of use']],
+  ['as it is, unchanged', ['served as it is', 'served as they are']],
+  ['not a, without, missing, does not exist', ['is no valid', 'is no uuid', 'lacking', 'is none']],
+  ['error, failure, warning, outage', ['passing trouble', 'in trouble', 'unforeseen']],
+  ['rejected, truncated, redacted', ['cut off', 'gives it up']],
+  ['transient, retry, attempt', ['in passing', 'each try', 'every try', 'tried again']],
+  ['continues as a new run, keeps running', ['went on under', 'goes on', 'went on', 'go on as']],
+  ['response, result, value, outcome', ['what came of it', 'what it came to', 'has come to', 'how it is']],
+  ['maximum, at most', ['its greatest']],
+  ['because, therefore, so that', [', for it']],
+  ['a client that waits', ['who waits', 'who builds']],
+]
+
+test('docs: no document and no comment in src/ and dev/ contains a retired phrase', () => {
   const documents = ['README.md', 'SKILL.md', 'llms.txt', 'AGENTS.md', ...markdownIn('docs')]
   const sources = [...filesIn('src', '.ts'), ...filesIn('dev', '.ts')]
   const texts = [
-    ...documents.map((page) => [page, textOf(page).replace(glossary, '')] as const),
+    ...documents.map((page) => [page, textOf(page)] as const),
     ...sources.map((file) => [file, commentsOf(file)] as const),
   ]
+  const retired = RETIRED.flatMap(([write, phrases]) => phrases.map((phrase) => ({ phrase, write })))
   const found = texts.flatMap(([name, text]) => {
     const prose = withoutCode(text).replaceAll(/\s+/g, ' ').toLowerCase()
-    return retired.filter((phrase) => wholePhrase(phrase).test(prose)).map((phrase) => `${name}: ${phrase}`)
+    return retired
+      .filter(({ phrase }) => wholePhrase(phrase).test(prose))
+      .map(({ phrase, write }) => `${name}: "${phrase}", write: ${write}`)
   })
 
   expect(retired.length).toBeGreaterThan(30)
@@ -135,8 +155,12 @@ test('SKILL.md: begins with its name and a description, and has no link out of t
   expect(folders.filter((folder) => folder !== 'README.md' && !files.includes(folder))).toEqual([])
 })
 
-test('docs: AGENTS.md has at most 80 lines', () => {
-  expect(textOf('AGENTS.md').trimEnd().split('\n').length).toBeLessThanOrEqual(80)
+test('docs: AGENTS.md has at most 1100 words, in lines of at most 120 columns', () => {
+  const text = textOf('AGENTS.md')
+  const words = text.split(/\s+/).filter((word) => /\w/.test(word))
+
+  expect(words.length).toBeLessThanOrEqual(1100)
+  expect(text.split('\n').filter((line) => line.length > 120)).toEqual([])
 })
 
 test('docs: no two pages of docs/decisions have one number, and each says question, answer, why and loss', () => {
