@@ -212,8 +212,16 @@ type Shape = Pick<AnyWorkflow, 'output'> & {
   updates: object
 }
 
+/** The methods of a handle, without the types of a workflow. */
+export type HandleMethods = {
+  [Method in Exclude<keyof WorkflowHandle, 'workflowId' | 'runId'>]: (
+    ref: WorkflowRef,
+    ...rest: Parameters<WorkflowHandle[Method]>
+  ) => ReturnType<WorkflowHandle[Method]>
+}
+
 /** `Workflows`: the interface that `npx portico types` generates. */
-export interface Client<Workflows> {
+export interface Client<Workflows> extends HandleMethods {
   /** A workflow of `Workflows` by its name. */
   workflow<Name extends WorkflowName<Workflows>>(name: Name): Workflow<TypesOf<Workflows[Name]>>
   /** A workflow by its function: `client.workflow<typeof order>('order')`. */
@@ -238,18 +246,6 @@ export interface Client<Workflows> {
   catalog(catalog?: string, options?: CallOptions): Promise<Catalog>
   /** The runs that match all filters, open ones first. */
   list(options?: ListOptions): Pages<ListedRun, RunPage>
-
-  /** The methods of a handle, without types. */
-  result(ref: WorkflowRef, options?: ResultOptions): Promise<unknown>
-  resultSettled(ref: WorkflowRef, options?: ResultOptions): Promise<WorkflowResult>
-  status(ref: WorkflowRef, options?: CallOptions): Promise<WorkflowStatus>
-  explain(ref: WorkflowRef, options?: CallOptions): Promise<Explanation>
-  history(ref: WorkflowRef, options?: HistoryOptions): Pages<HistoryEvent, HistoryPage>
-  signal(ref: WorkflowRef, name: string, request?: MessageRequest): Promise<SignalAccepted>
-  query(ref: WorkflowRef, name: string, request?: QueryRequest): Promise<unknown>
-  update(ref: WorkflowRef, name: string, request?: MessageRequest): Promise<unknown>
-  stop(ref: WorkflowRef, request?: ReasonOptions): Promise<Stopped>
-  terminate(ref: WorkflowRef, request?: ReasonOptions): Promise<Terminated>
 
   /** Any other request of the API: parses the response, repeats a GET, and throws the same errors. */
   request(method: string, path: string, options?: RequestOptions): Promise<unknown>

@@ -1,5 +1,5 @@
 import type { AnyWorkflows } from './catalog-types.ts'
-import type { Client, WorkflowRef } from './client.ts'
+import type { Client, HandleMethods, WorkflowHandle, WorkflowRef } from './client.ts'
 import { connect } from './connection/connection.ts'
 import { withKey } from './connection/idempotency-key.ts'
 import type { ClientOptions } from './connection/options.ts'
@@ -27,16 +27,7 @@ export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): 
       return connection.send({ method: 'GET', path: `/workflow/catalog${name}`, isRetryable: true }, callOptions)
     },
     list: (filter = {}) => listRuns(connection, filter),
-    result: (ref, request) => get(ref).result(request),
-    resultSettled: (ref, request) => get(ref).resultSettled(request),
-    status: (ref, request) => get(ref).status(request),
-    explain: (ref, request) => get(ref).explain(request),
-    history: (ref, request) => get(ref).history(request),
-    signal: (ref, name, request) => get(ref).signal(name, request),
-    query: (ref, name, request) => get(ref).query(name, request),
-    update: (ref, name, request) => get(ref).update(name, request),
-    stop: (ref, request) => get(ref).stop(request),
-    terminate: (ref, request) => get(ref).terminate(request),
+    ...methodsOf(get),
     request(method, path, { signal, timeoutMs, idempotencyKey, headers, ...request } = {}) {
       const keyed = withKey(idempotencyKey)
       const isRetryable = method === 'GET' || keyed.isRetryable
@@ -46,4 +37,31 @@ export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): 
   }
   // Types of workflows exist at compile time only.
   return client as unknown as Client<Workflows>
+}
+
+const HANDLE_METHODS = Object.keys({
+  result: 0,
+  resultSettled: 0,
+  status: 0,
+  explain: 0,
+  input: 0,
+  trace: 0,
+  history: 0,
+  signal: 0,
+  query: 0,
+  update: 0,
+  stop: 0,
+  terminate: 0,
+  pause: 0,
+  unpause: 0,
+  reset: 0,
+} satisfies Record<keyof HandleMethods, 0>) as (keyof HandleMethods)[]
+
+/** The methods of the handles that `get` returns, with the argument of `get` before their own. */
+function methodsOf(get: (ref: WorkflowRef) => WorkflowHandle): HandleMethods {
+  const entries = HANDLE_METHODS.map((name) => {
+    const call = (ref: WorkflowRef, ...rest: never[]) => (get(ref)[name] as (...rest: never[]) => unknown)(...rest)
+    return [name, call]
+  })
+  return Object.fromEntries(entries)
 }

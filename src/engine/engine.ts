@@ -1,4 +1,5 @@
 import type { Engine } from '../domain/model/engine.ts'
+import { bind } from '../lib/bind.ts'
 import { fromPayloadJson } from '../temporal/payload-json.ts'
 import type { Codec } from '../temporal/payload-reader.ts'
 import { cancel, terminate } from './calls/control.ts'
@@ -58,36 +59,38 @@ export function createEngine(options: EngineOptions): Engine {
   const sharedWaits = maxPolls === undefined ? null : createSharedWaits(waitPorts(context))
   const eventToJson = lazyEventToJson()
   return {
-    start: (request, call) => start(context, request, call),
-    checkStart: (request, call) => checkStart(context, request, call),
+    ...bind(context, {
+      start,
+      checkStart,
+      describe,
+      read,
+      input,
+      signal,
+      pollUpdate,
+      signalWithStart,
+      cancel,
+      terminate,
+      pause,
+      unpause,
+      pauseSupported,
+      reset,
+      listRuns,
+      countRuns,
+      searchAttributeTypes,
+      readEntries,
+      lastPolledAt,
+      readiness,
+    }),
     wait: (run, call) => (sharedWaits === null ? unsharedWait(context, run, call) : sharedWaits.wait(run, call)),
-    describe: (ref, call) => describe(context, ref, call),
-    read: (ref, call, closing) => read(context, ref, call, closing),
-    input: (run, call) => input(context, run, call),
-    signal: (ref, message, call) => signal(context, ref, message, call),
     query: (ref, message, call) => withProblem(context, ref, call, () => query(context, ref, message, call)),
     update: (ref, message, updateId, call) =>
       withProblem(context, ref, call, () => update(context, ref, message, updateId, call)),
     startUpdate: (ref, message, updateId, call) =>
       withProblem(context, ref, call, () => startUpdate(context, ref, message, updateId, call)),
-    pollUpdate: (ref, update, waitMs, call) => pollUpdate(context, ref, update, waitMs, call),
     updateWithStart: (request, message, updateId, call) =>
       withProblem(context, null, call, () => updateWithStart(context, request, message, updateId, call)),
-    signalWithStart: (request, message, call) => signalWithStart(context, request, message, call),
-    cancel: (run, options, call) => cancel(context, run, options, call),
-    terminate: (run, reason, call) => terminate(context, run, reason, call),
-    pause: (run, reason, call) => pause(context, run, reason, call),
-    unpause: (run, reason, call) => unpause(context, run, reason, call),
-    pauseSupported: (call) => pauseSupported(context, call),
-    reset: (run, request, call) => reset(context, run, request, call),
-    listRuns: (filter, page, call) => listRuns(context, filter, page, call),
-    countRuns: (filter, byStatus, call) => countRuns(context, filter, byStatus, call),
-    searchAttributeTypes: (call) => searchAttributeTypes(context, call),
     events: (run, request, call) => events(context, eventToJson, run, request, call),
-    readEntries: (run, call) => readEntries(context, run, call),
     decode: (payloads) => context.payloads.decode(payloads.map(fromPayloadJson)),
-    lastPolledAt: (taskQueue, call, tasks) => lastPolledAt(context, taskQueue, call, tasks),
-    readiness: (call) => readiness(context, call),
     ping: (call) =>
       ping(context.rpc, call).catch((error) => Promise.reject(toServiceError(error, { kind: 'read', details: {} }))),
   }
