@@ -3,10 +3,8 @@ import { PorticoError } from '../client/portico-error.ts'
 import { type Connection, connect } from './connection.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { Interruption } from './failures.ts'
-import { printDocument, printLines, printNote } from './output/print.ts'
-import { printable } from './output/printable.ts'
 import { reportError } from './output/report-error.ts'
-import { showWaiting } from './output/wait-line.ts'
+import { printable, printDocument, printLines, printNote, showWaiting } from './output/terminal.ts'
 import { type GivenSettings, readSettings, type Settings } from './settings.ts'
 
 /** Flags of every command. */

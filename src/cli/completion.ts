@@ -3,7 +3,7 @@ import tab from '@bomb.sh/tab/commander'
 import type { Command } from 'commander'
 import { createClient } from '../client/create-client.ts'
 import type { Catalog } from '../client/responses.ts'
-import { STATUSES } from './output/paint.ts'
+import { STATUSES } from './output/terminal.ts'
 import { readSettings } from './settings.ts'
 
 // A person waits for it.

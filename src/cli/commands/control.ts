@@ -3,8 +3,8 @@ import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../command.ts'
 import { UsageError } from '../failures.ts'
 import { readInteger } from '../flags/number-flags.ts'
 import { handleOf, type RunFlags } from '../flags/run-ref.ts'
-import { paintStatus } from '../output/paint.ts'
-import { cellOf } from '../output/value.ts'
+import { cellOf } from '../output/table.ts'
+import { paintStatus } from '../output/terminal.ts'
 
 export type ControlFlags = CommonFlags & RunFlags & { reason?: string }
 

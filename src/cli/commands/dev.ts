@@ -1,8 +1,8 @@
 /** `portico dev`. */
 import { type PublishedWorkflow, type ReadyApi, runDev } from '../dev/run-dev.ts'
 import { exampleInput } from '../flags/example-input.ts'
-import { printable } from '../output/printable.ts'
-import { shellWord } from '../output/shell-word.ts'
+import { shellWord } from '../output/advice.ts'
+import { printable } from '../output/terminal.ts'
 import { PROGRAM } from '../program-name.ts'
 import { DEFAULT_URL, readSettings } from '../settings.ts'
 

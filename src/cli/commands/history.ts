@@ -4,8 +4,8 @@ import { type Command, type CommonFlags, callService, READ_TIMEOUT_MS, WAIT_RETR
 import { EXIT } from '../exit-code.ts'
 import { readInteger } from '../flags/number-flags.ts'
 import { handleOf, type RunFlags } from '../flags/run-ref.ts'
-import { renderEvents, renderHistory } from '../output/history.ts'
-import { printDocument, printLines } from '../output/print.ts'
+import { renderEvents, renderHistory } from '../output/run.ts'
+import { printDocument, printLines } from '../output/terminal.ts'
 
 export interface HistoryFlags extends CommonFlags, RunFlags {
   pageSize?: string

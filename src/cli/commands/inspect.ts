@@ -1,9 +1,8 @@
 /** `portico status`, `explain`, `input` and `trace`. */
 import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../command.ts'
 import { handleOf, type RunFlags } from '../flags/run-ref.ts'
-import { jsonForTerminal } from '../output/json.ts'
-import { renderExplanation, renderStatus } from '../output/run.ts'
-import { renderTrace } from '../output/trace.ts'
+import { renderExplanation, renderStatus, renderTrace } from '../output/run.ts'
+import { jsonForTerminal } from '../output/terminal.ts'
 
 export async function status(id: string, flags: CommonFlags & RunFlags): Promise<void> {
   await callService(flags, async ({ client, signal, show }) =>

@@ -4,7 +4,7 @@ import type { RunFilter } from '../../client/responses.ts'
 import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../command.ts'
 import { UsageError } from '../failures.ts'
 import { readInteger } from '../flags/number-flags.ts'
-import { type RunCount, renderCount, renderRuns } from '../output/runs.ts'
+import { type RunCount, renderCount, renderRuns } from '../output/lists.ts'
 import type { Settings } from '../settings.ts'
 
 export interface FilterFlags extends CommonFlags {

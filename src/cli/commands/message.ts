@@ -5,8 +5,8 @@ import { EXIT } from '../exit-code.ts'
 import { type ArgumentFlags, readArguments } from '../flags/json-argument.ts'
 import { readDuration } from '../flags/number-flags.ts'
 import { handleOf, type RunFlags } from '../flags/run-ref.ts'
-import { jsonForTerminal } from '../output/json.ts'
-import { cellOf } from '../output/value.ts'
+import { cellOf } from '../output/table.ts'
+import { jsonForTerminal } from '../output/terminal.ts'
 
 export interface MessageFlags extends CommonFlags, RunFlags, ArgumentFlags {
   key?: string

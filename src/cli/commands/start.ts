@@ -6,12 +6,9 @@ import { Interruption } from '../failures.ts'
 import { type ArgumentFlags, readArguments } from '../flags/json-argument.ts'
 import { readDuration } from '../flags/number-flags.ts'
 import { readStartOptions } from '../flags/start-options.ts'
-import { paintStatus } from '../output/paint.ts'
-import { printNote } from '../output/print.ts'
-import { printable } from '../output/printable.ts'
 import { renderProgress, renderResult } from '../output/run.ts'
-import { pairs } from '../output/table.ts'
-import { cellOf } from '../output/value.ts'
+import { cellOf, pairs } from '../output/table.ts'
+import { paintStatus, printable, printNote } from '../output/terminal.ts'
 
 export interface StartFlags extends CommonFlags, ArgumentFlags {
   id?: string

@@ -4,7 +4,7 @@ import { errorCode } from '../../lib/error-code.ts'
 import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
 import { UsageError } from '../failures.ts'
-import { printNote } from '../output/print.ts'
+import { printNote } from '../output/terminal.ts'
 import { catalogModule } from '../typescript/catalog-module.ts'
 
 export async function writeTypes(flags: CommonFlags & { out?: string }): Promise<void> {

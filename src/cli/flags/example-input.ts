@@ -1,8 +1,8 @@
 import { createBudget } from '../../json-schema/budget.ts'
 import { exampleOf } from '../../json-schema/examples/example.ts'
 import { isObject } from '../../lib/is-object.ts'
-import { printable } from '../output/printable.ts'
-import { shellWord } from '../output/shell-word.ts'
+import { shellWord } from '../output/advice.ts'
+import { printable } from '../output/terminal.ts'
 
 // A fraction of a second.
 const STEPS = 1_000_000

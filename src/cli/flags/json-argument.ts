@@ -8,7 +8,7 @@ import { parseJson } from '../../lib/exact-json.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { findJsonSyntaxError } from '../../lib/json-syntax-error.ts'
 import { UsageError } from '../failures.ts'
-import { printNote } from '../output/print.ts'
+import { printNote } from '../output/terminal.ts'
 
 export interface ArgumentFlags {
   input?: string

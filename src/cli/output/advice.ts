@@ -1,7 +1,6 @@
 import type { PorticoError } from '../../client/portico-error.ts'
 import type { OpenRequest } from '../connection.ts'
 import { PROGRAM } from '../program-name.ts'
-import { shellWord } from './shell-word.ts'
 
 /** A command as the user can enter it. */
 export type CommandLine = (command: string) => string
@@ -96,4 +95,9 @@ function adviceByName(
 
 function joined(lines: (string | null)[]): string | null {
   return lines.filter((line) => line !== null).join('\n') || null
+}
+
+/** The value as one word of a POSIX shell. */
+export function shellWord(value: string): string {
+  return /^[\w.:/@%+=-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`
 }

@@ -6,8 +6,7 @@ import type { OpenRequest } from '../connection.ts'
 import { EXIT, type ExitCode, exitCodeOfError } from '../exit-code.ts'
 import { Interruption, reasonOf, UsageError } from '../failures.ts'
 import { adviceFor, type CommandLine, commandLineFor, repeatAdvice, waitAdvice } from './advice.ts'
-import { printDocument, printNote } from './print.ts'
-import { printable, printableLines } from './printable.ts'
+import { printable, printableLines, printDocument, printNote } from './terminal.ts'
 
 interface Report {
   exitCode: ExitCode

@@ -1,9 +1,15 @@
-/** A run, its result and its explanation, as a terminal shows them. */
-import type { Explanation, OpenRun, WorkflowResult, WorkflowStatus } from '../../client/responses.ts'
-import { jsonForTerminal } from './json.ts'
-import { paint, paintStatus } from './paint.ts'
-import { pairs } from './table.ts'
-import { cellOf, durationOf, fieldText, zonedTime } from './value.ts'
+/** A run as a terminal shows it: status, result, explanation, trace and history. */
+import type {
+  Explanation,
+  HistoryEvent,
+  HistoryPage,
+  OpenRun,
+  WorkflowResult,
+  WorkflowStatus,
+} from '../../client/responses.ts'
+import { isObject } from '../../lib/is-object.ts'
+import { cellOf, durationCell, durationOf, fieldText, pairs, rowsOf, table, timeCell, zonedTime } from './table.ts'
+import { jsonForTerminal, paint, paintStatus } from './terminal.ts'
 
 export function renderStatus(run: WorkflowStatus): string {
   return pairs([
@@ -45,4 +51,64 @@ export function renderExplanation({ verdict, since, reasons }: Explanation): str
   const lines = reasons.map(({ kind, advice }) => `${paint('dim', '-')} ${cellOf(kind)}: ${cellOf(advice)}`)
   const sinceText = since === null ? '' : ` since ${zonedTime(since)}`
   return [`${paint('bold', cellOf(verdict))}${sinceText}`, ...lines].join('\n')
+}
+
+/** The steps of a run as a tree, with how long each took. */
+export function renderTrace(trace: unknown): string {
+  if (!isObject(trace) || !isObject(trace.data)) return cellOf(trace)
+  const { data, source, complete, warnings } = trace
+  return [
+    lineOf(data),
+    ...childrenOf(data, ''),
+    '',
+    paint('dim', `source: ${cellOf(source)}${complete === true ? '' : ', the run is open'}`),
+    ...(Array.isArray(warnings) ? warnings.map((warning) => paint('yellow', cellOf(warning))) : []),
+  ].join('\n')
+}
+
+function childrenOf(node: Record<string, unknown>, indent: string): string[] {
+  const children = Array.isArray(node.children) ? node.children.filter(isObject) : []
+  return children.flatMap((child, index) => {
+    const isLast = index === children.length - 1
+    const branch = paint('dim', `${indent}${isLast ? '└─ ' : '├─ '}`)
+    return [branch + lineOf(child), ...childrenOf(child, `${indent}${isLast ? '   ' : '│  '}`)]
+  })
+}
+
+function lineOf({ kind, name, startedAt, endedAt, error }: Record<string, unknown>): string {
+  const took = typeof startedAt === 'number' && typeof endedAt === 'number' ? durationCell(endedAt - startedAt) : 'open'
+  const failure = isObject(error) ? paint('red', `  ${cellOf(error.name)}: ${cellOf(error.message)}`) : ''
+  const kindLabel = kind === 'step' || kind === 'workflow' ? '' : paint('dim', `${cellOf(kind)} `)
+  return `${kindLabel}${cellOf(name)}  ${paint('dim', took)}${failure}`
+}
+
+/** What identifies the subject of an event, in the order in which it is chosen. */
+const SUBJECTS = ['activityType', 'workflowType', 'signalName', 'updateName', 'timerId', 'markerName']
+
+export function renderHistory({ workflow, events, nextPageToken }: HistoryPage, columns: number): string {
+  const list = [
+    `${cellOf(workflow.workflowId)} ${paintStatus(cellOf(workflow.status))}`,
+    table(['Event', 'Time (UTC)', 'Type', 'Subject'], events.map(cellsOf), columns),
+  ].join('\n\n')
+  return nextPageToken === null ? list : `${list}\n\nMore: --page-token ${cellOf(nextPageToken)}`
+}
+
+// Of the usual ids and types: events that arrive later stand below each other.
+const WIDTHS = [5, 19, 32]
+
+/** Events without titles, as they arrive. */
+export function renderEvents(events: HistoryEvent[]): string {
+  return rowsOf(events.map(cellsOf), WIDTHS)
+}
+
+function cellsOf(event: HistoryEvent): string[] {
+  return [cellOf(event.eventId), timeCell(event.eventTime), cellOf(event.eventType), subjectOf(event)]
+}
+
+function subjectOf(event: HistoryEvent): string {
+  const failure = isObject(event.failure) ? fieldText(event.failure.message) : null
+  const subjects = SUBJECTS.map((key) => event[key]).map((value) => fieldText(isObject(value) ? value.name : value))
+  return [...subjects.filter((subject) => subject !== null).slice(0, 1), ...(failure === null ? [] : [failure])].join(
+    ': ',
+  )
 }

@@ -1,8 +1,8 @@
-/** A list of runs, and how many there are. */
+/** Lists of runs and of the workflows of a catalog, and how many runs there are. */
 import type { ListedRun } from '../../client/responses.ts'
-import { paint, paintStatus } from './paint.ts'
-import { pairs, shorten, table, widthOf } from './table.ts'
-import { cellOf, durationOf, timeCell } from './value.ts'
+import { isObject } from '../../lib/is-object.ts'
+import { cellOf, durationOf, pairs, shorten, table, timeCell, widthOf } from './table.ts'
+import { paint, paintStatus } from './terminal.ts'
 
 const TITLES = ['Status', 'Workflow', 'Id', 'Run', 'Started (UTC)', 'Took']
 const LAYOUTS = [
@@ -66,4 +66,31 @@ export function renderCount({ count, groups }: RunCount): string {
   const total = `${cellOf(count)} ${count === 1 ? 'run' : 'runs'}`
   const byStatus = pairs(groups.map(({ status, count }) => [paintStatus(cellOf(status)), cellOf(count)]))
   return groups.length === 0 ? total : `${total}\n\n${byStatus}`
+}
+
+/** The workflows of a catalog, with the names of their handlers. */
+export function renderCatalog(catalog: unknown, columns: number): string {
+  const workflows = isObject(catalog) && Array.isArray(catalog.workflows) ? catalog.workflows.filter(isObject) : []
+  const name = isObject(catalog) ? cellOf(catalog.catalog) : ''
+  if (workflows.length === 0) return `The catalog ${name} has no workflows.`
+  const rows = workflows.map((workflow) => [
+    paint('bold', [cellOf(workflow.name), ...stringsOf(workflow.aliases)].join(', ')),
+    ...['signals', 'queries', 'updates'].map((kind) => namesOf(workflow[kind])),
+    cellOf(workflow.description),
+  ])
+  const titles = ['Workflow', 'Signals', 'Queries', 'Updates', 'Description']
+  return `${pairs([['Catalog', name]])}\n\n${table(titles, rows, columns)}`
+}
+
+function namesOf(handlers: unknown): string {
+  return Array.isArray(handlers)
+    ? handlers
+        .filter(isObject)
+        .map(({ name }) => cellOf(name))
+        .join(', ')
+    : ''
+}
+
+function stringsOf(values: unknown): string[] {
+  return Array.isArray(values) ? values.map(cellOf) : []
 }
