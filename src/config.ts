@@ -1,7 +1,5 @@
 import * as z from 'zod/mini'
-import { basePath } from './config/base-path.ts'
 import { type EngineApiConfig, engineApiConfig, pathIssue } from './config/engine.ts'
-import { type MetricsConfig, metricsConfig } from './config/metrics.ts'
 import { type TracesConfig, tracesConfig } from './config/traces.ts'
 import {
   bearerToken,
@@ -19,7 +17,6 @@ import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { checkedString } from './protocol/checked-string.ts'
 import { catalogIssue } from './protocol/names.ts'
 
-export { basePath } from './config/base-path.ts'
 export { redactValues } from './config/redact-log-values.ts'
 export { ConfigError, type Environment } from './config/variables.ts'
 
@@ -198,3 +195,30 @@ const forwardedHeaderList = z.pipe(
 )
 
 const logLevel = z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` })
+
+/** The path that every route begins with: without a slash at its end, and empty for `/`. */
+export const basePath = z.string().check(
+  z.overwrite((path) => path.replace(/\/$/, '')),
+  z.regex(/^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*$/, {
+    error: 'must be a path like /portico or /apis/portico, of letters, digits, ".", "_", "~" and "-"',
+  }),
+)
+
+/** How `GET /metrics` is served. */
+export interface MetricsConfig {
+  /** A port that serves nothing else; null: the port of the service. */
+  port: number | null
+  /** False where each isolate would count only its own requests (workerd). */
+  supported: boolean
+}
+
+/** Null when metrics are off. */
+function metricsConfig(
+  { read, report }: Variables,
+  { isolated, servicePort }: { isolated: boolean; servicePort: number },
+): MetricsConfig | null {
+  const port = read('SERVICE_METRICS_PORT', integer(0, 65_535))
+  if (port !== null && port !== 0 && port === servicePort)
+    report('SERVICE_METRICS_PORT must differ from SERVICE_PORT; without it, /metrics is on SERVICE_PORT')
+  return read('SERVICE_METRICS_ON', flag) === true ? { port: isolated ? null : port, supported: !isolated } : null
+}

@@ -146,7 +146,7 @@ export function traceIdOf(traceparent: string | undefined): string | null {
 }
 
 /** The trace context of the request, as headers; undefined without a valid `traceparent`. */
-export function traceContextOf(headers: Headers): Readonly<Record<string, string>> | undefined {
+function traceContextOf(headers: Headers): Readonly<Record<string, string>> | undefined {
   const traceparent = headers.get('traceparent')
   if (traceparent === null || traceIdOf(traceparent) === null) return undefined
   const tracestate = headers.get('tracestate')

@@ -54,12 +54,12 @@ async function sendRun(c: Context<Env>, send: SendEvent, run: RunRef, ended: Pro
 }
 
 /** Contains only characters that every client can send in a header. */
-export function runEventId({ workflowId, runId }: RunRef): string {
+function runEventId({ workflowId, runId }: RunRef): string {
   return `${percentEncode(workflowId)}/${runId}`
 }
 
 /** The id of an event after which nothing follows. */
-export function lastRunEventId(run: RunRef): string {
+function lastRunEventId(run: RunRef): string {
   return `${runEventId(run)}/end`
 }
 

@@ -1,5 +1,4 @@
 import type { Config } from '../config.ts'
-import { NAME_IS_ADDRESS, tlsFailureReason } from '../engine/transport/grpc/tls-errors.ts'
 
 type TransportName = Config['engine']['transport']
 
@@ -29,4 +28,25 @@ function tlsAdvice(reason: string, transport: TransportName): string {
   if (transport === 'grpc' && reason === NAME_IS_ADDRESS)
     return 'ENGINE_ADDRESS is an IP address: set ENGINE_TLS_SERVER_NAME to the name in the certificate'
   return `check ${VARIABLES[transport].ofTls}`
+}
+
+// The reason in an OpenSSL error, which also has file names and numbers; or the part of a sentence that mentions the
+// certificate.
+const REASONS = [
+  /\bSSL routines:\w*:([^:().]+)/,
+  /([^.:;()]*\s(?:certificate(?:'s)?|secure TLS connection|TLS handshake)(?=[\s,.:;]|$)[^.:;()]*)/,
+]
+
+/** An error on Bun and Deno; Node only warns (DEP0123). */
+const NAME_IS_ADDRESS = 'the server name must not be an IP address'
+
+/** Why the TLS handshake failed, in a few words without addresses; null for any other error. */
+export function tlsFailureReason(error: unknown): string | null {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const { message } = at
+    if (/\bserver ?name\b[^.]*\bIP address\b/i.test(message)) return NAME_IS_ADDRESS
+    const reason = REASONS.map((pattern) => pattern.exec(` ${message}`)?.[1]).find((match) => match !== undefined)
+    if (reason !== undefined) return reason.trim()
+  }
+  return null
 }

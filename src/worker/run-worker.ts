@@ -1,11 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
-import { parseWorkerConfig } from '../config/worker.ts'
+import { parseWorkerConfig, type TuningConfig } from '../config/worker.ts'
 import type { CatalogDefinition } from '../protocol/catalog.ts'
 import { connect } from './connect.ts'
 import { type PorticoPluginOptions, porticoPlugin } from './plugin.ts'
 import { printStartupFailure } from './startup-failure.ts'
-import { toTuningOptions } from './tuning.ts'
 
 /** Accepts every option of Temporal's `Worker`. Options take precedence over environment variables. */
 export interface RunWorkerOptions
@@ -83,4 +82,19 @@ function logReady({ workflows }: CatalogDefinition, address: string | null) {
       namespace,
       address,
     })
+}
+
+/** The five tuning variables as options of the SDK. Unset variables are omitted, so the SDK's defaults apply. */
+export function toTuningOptions(tuning: TuningConfig): Partial<WorkerOptions> {
+  const { activityExecutions, workflowTaskExecutions, cachedWorkflows, activityPolls, workflowTaskPolls } = tuning
+  return {
+    ...(activityExecutions !== null && { maxConcurrentActivityTaskExecutions: activityExecutions }),
+    ...(workflowTaskExecutions !== null && { maxConcurrentWorkflowTaskExecutions: workflowTaskExecutions }),
+    ...(cachedWorkflows !== null && { maxCachedWorkflows: cachedWorkflows }),
+    // The SDK (1.24) declares maxConcurrent…TaskPolls but ignores them: only the poller behavior has an effect.
+    ...(activityPolls !== null && { activityTaskPollerBehavior: { type: 'simple-maximum', maximum: activityPolls } }),
+    ...(workflowTaskPolls !== null && {
+      workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: workflowTaskPolls },
+    }),
+  }
 }

@@ -2,9 +2,8 @@ import { NativeConnection } from '@temporalio/worker'
 import { expect } from 'vitest'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { catalogHash } from '../../src/protocol/catalog-hash.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
-import { publishCatalog } from '../../src/worker/catalog/publish-catalog.ts'
+import { catalogHash, publishCatalog } from '../../src/worker/catalog/publish-catalog.ts'
 import { test } from '../support/fixtures.ts'
 
 const TEN_YEARS_SECONDS = 315_360_000

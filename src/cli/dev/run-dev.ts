@@ -3,14 +3,12 @@ import { join } from 'node:path'
 import { parseConfig } from '../../config.ts'
 import { unlessAborted } from '../../lib/abort.ts'
 import { errorMessage } from '../../lib/error-message.ts'
-import { Interruption, whenInterrupted } from './interruption.ts'
-import { type ProgramName, print, printer } from './print.ts'
 import { cacheFolder } from './servers/cache-folder.ts'
 import { type RunningEngine, startEngine } from './servers/engine.ts'
 import { freePort, listenErrorCode } from './servers/ports.ts'
 import { type Ended, type RunningProcess, startProcess } from './servers/process.ts'
 import { until } from './servers/until.ts'
-import { workerEnvironment } from './worker-environment.ts'
+import { Interruption, type ProgramName, print, printer, whenInterrupted } from './terminal.ts'
 
 export type Environment = Record<string, string | undefined>
 
@@ -225,4 +223,16 @@ function addressable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'
   return host.includes(':') ? `[${host}]` : host
+}
+
+/**
+ * The environment of a worker: with our variables, and with those that Temporal's SDKs read themselves
+ * (`loadClientConnectConfig` and its like).
+ */
+function workerEnvironment(env: Environment): Environment {
+  return {
+    ...env,
+    TEMPORAL_ADDRESS: env.ENGINE_ADDRESS,
+    TEMPORAL_NAMESPACE: env.ENGINE_NAMESPACE ?? 'default',
+  }
 }

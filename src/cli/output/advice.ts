@@ -11,7 +11,7 @@ export function commandLineFor(urlFlag: unknown): CommandLine {
   return (command) => `${PROGRAM} ${command}${flag}`
 }
 
-export const START_ADVICE = `Start the service with "${PROGRAM} dev", or set its URL with --url or PORTICO_URL.`
+const START_ADVICE = `Start the service with "${PROGRAM} dev", or set its URL with --url or PORTICO_URL.`
 
 const WORKER_ADVICE = () => 'Start the worker, or name its catalog (task queue) with --catalog.'
 

@@ -41,7 +41,7 @@ export function printableLines(value: string): string {
 }
 
 /** A JSON document with the same value. White space between its tokens is kept. */
-export function printableJson(json: string): string {
+function printableJson(json: string): string {
   return json.replace(UNPRINTABLE, (character) => ('\t\n\r'.includes(character) ? character : escaped(character)))
 }
 

@@ -1,3 +1,4 @@
+import { decideFresh } from '../../lib/decide-fresh.ts'
 import { type CachedValue, type CacheOptions, readThroughCache } from '../../lib/read-through-cache.ts'
 import {
   CATALOG_TYPE,
@@ -10,9 +11,11 @@ import {
 import { isOpen } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { backgroundCall, type Call } from '../model/call.ts'
+import type { CatalogListing } from '../model/catalog-listing.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { Engine } from '../model/engine.ts'
 import { nullWhenNotFound, ServiceError } from '../model/errors.ts'
+import { withinCall } from '../model/within-call.ts'
 
 /** The catalogs of the task queues. Cached for a short time, and shared by all requests. */
 export interface Catalogs {
@@ -107,4 +110,21 @@ function withoutIds(error: unknown): never {
 
 function catalogCall(): Call {
   return backgroundCall('catalog', TIMEOUT_MS.catalog)
+}
+
+/** Lists the workflows of a catalog. */
+export async function readCatalog(
+  { catalogs, now }: { catalogs: Catalogs; now?: () => number },
+  catalog: string,
+  call: Call,
+): Promise<CatalogListing> {
+  const { value: published } = await decideFresh(
+    async (freshSince) => withinCall(catalogs.published(catalog, freshSince), call),
+    ({ value, readAt }) => (value === null ? readAt : null),
+    now,
+  )
+  const workflows = published && (await withinCall(catalogs.workflows(published), call))
+  if (published === null || workflows === null)
+    throw new ServiceError('CatalogNotFoundError', `Catalog "${catalog}" is not published`)
+  return { catalog, inputsChecked: !catalogs.isOlderForm(published.run.workflowId), workflows }
 }

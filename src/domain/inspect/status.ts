@@ -1,10 +1,13 @@
 import { REDACTED, redactSecrets } from '../../protocol/secret-names.ts'
+import { toSingleValue } from '../../protocol/single-value.ts'
 import { readPublished } from '../catalog/read-published.ts'
+import { rejectReserved } from '../control/catalog-guard.ts'
 import type { Call } from '../model/call.ts'
 import { hasErrorName } from '../model/errors.ts'
 import type { Description, ExecutionRef, UserValues } from '../model/execution.ts'
 import type { Ports } from '../model/ports.ts'
 import type { WorkflowStatus } from '../model/workflow-status.ts'
+import type { RunInput } from '../model/workflows.ts'
 
 type StatusPorts = Pick<Ports, 'catalogs' | 'engine'>
 
@@ -54,4 +57,16 @@ function masked(names: readonly string[]): Record<string, unknown> {
 
 function withoutSecrets(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return redactSecrets(values) as Record<string, unknown>
+}
+
+export async function readInput(
+  { engine }: Pick<Ports, 'engine'>,
+  { workflowId, runId: pinned }: ExecutionRef,
+  call: Call,
+): Promise<RunInput> {
+  // The start event of a run that was created by a reset does not name that run.
+  const { runId } = pinned === undefined ? await engine.describe({ workflowId }, call) : { runId: pinned }
+  const { workflowName, args } = await engine.input({ workflowId, runId }, call)
+  rejectReserved({ workflowId, workflowName })
+  return { workflowId, runId, input: toSingleValue(args), args }
 }

@@ -93,7 +93,7 @@ function startAdmitted(
  * Throws `ForbiddenError` for a start that could terminate or return the run of a catalog. Call it after the catalog
  * was read.
  */
-export function rejectStartOfCatalog(ports: Pick<Ports, 'catalogs'>, request: StartRequest): void {
+function rejectStartOfCatalog(ports: Pick<Ports, 'catalogs'>, request: StartRequest): void {
   const { workflowIdConflictPolicy = 'fail' } = request.options ?? {}
   // The id may be that of the catalog itself, whose run is safe from a start with `fail`.
   if (workflowIdConflictPolicy !== 'fail') rejectOlderCatalog(ports, request)
@@ -105,4 +105,13 @@ export function toStartRequest(
   { workflowName }: AdmittedStart,
 ): StartRequest {
   return { workflowId, workflowName, catalog, args, ...(options && { options }) }
+}
+
+/** Every check of a start that comes before it is sent to the engine. */
+export async function validate(ports: StartPorts, command: StartCommand, call: Call): Promise<void> {
+  const { idempotencyKey } = command
+  const keyed = idempotencyKey === undefined ? command : await withKeyedId(command, idempotencyKey)
+  const request = toStartRequest(keyed, await admitStart(ports, keyed, call))
+  rejectStartOfCatalog(ports, request)
+  await ports.engine.checkStart(request, call)
 }

@@ -4,7 +4,9 @@ import type { Description, ExecutionRef } from '../../domain/model/execution.ts'
 import { type Closing, type Execution, isOpen } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { toSingleValue } from '../../protocol/single-value.ts'
+import type { TraceEntry } from '../../protocol/trace/entry.ts'
 import { EventType } from '../../temporal/enums.ts'
+import { createHistoryReader } from '../../temporal/history/reader.ts'
 import type { HistoryEvent } from '../../temporal/outcome.ts'
 import { readStartedEvent } from '../../temporal/started-event.ts'
 import { type EngineContext, executionIds } from '../context.ts'
@@ -77,4 +79,18 @@ async function closingOf(context: EngineContext, run: Description, call: Call): 
   const isEnough = ({ workflowExecutionCancelRequestedEventAttributes: request }: HistoryEvent) =>
     run.status !== 'canceled' || request != null
   return readClosing(await readEnd(context, run, call, isEnough), context.payloads, run.workflowId)
+}
+
+export async function* readEntries(context: EngineContext, run: RunRef, call: Call): AsyncGenerator<TraceEntry> {
+  const reader = createHistoryReader(run, context.payloads)
+  let nextPageToken: Uint8Array | null = null
+  try {
+    do {
+      const page = await readPage(context, run, call, nextPageToken === null ? {} : { nextPageToken })
+      yield* await reader.entriesOf(page.events)
+      nextPageToken = page.nextPageToken
+    } while (nextPageToken !== null)
+  } catch (error) {
+    throw toServiceError(error, { kind: 'read', details: executionIds(run) })
+  }
 }

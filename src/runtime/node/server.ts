@@ -5,7 +5,6 @@ import { getRequestListener } from '@hono/node-server'
 import { isHeld, isPlace, type LoadShedder, type ReceivedHead, type ShedResponse } from '../../http/shed-load.ts'
 import type { Listener, ListenOptions } from '../service.ts'
 import { hasArrived, isBodiless, lastOfConnection } from './early-response.ts'
-import { cancelContinue, continueOnRead } from './expect-continue.ts'
 import { rejectConnect, rejectHeaders, rejectOnSocket, rejectUrl } from './parser-errors.ts'
 
 const SERVER_OPTIONS = {
@@ -142,4 +141,22 @@ function urlOf(address: ReturnType<ReturnType<typeof createServer>['address']>):
 
 function headOf({ method = '', url = '', headers }: IncomingMessage): ReceivedHead {
   return { method, url, header: (name) => headers[name.toLowerCase()]?.toString() }
+}
+
+/**
+ * Sends `100 Continue` when the body is read for the first time.
+ * A request that is rejected for its headers (401, 413) never gets it.
+ */
+function continueOnRead(request: IncomingMessage, response: ServerResponse): void {
+  request._read = (size) => {
+    cancelContinue(request)
+    response.writeContinue()
+    request._read(size)
+  }
+}
+
+/** Called when the response is known: reading the rest of the body no longer sends `100 Continue`. */
+function cancelContinue(request: object): void {
+  // Removes our override, so that `_read` is Node's method again.
+  if (Object.hasOwn(request, '_read')) Reflect.deleteProperty(request, '_read')
 }

@@ -1,6 +1,8 @@
 /** What a worker does after an attempt to publish its catalog: a decision without side effects. */
+
+import { errorCode } from '../../lib/error-code.ts'
 import { errorMessage } from '../../lib/error-message.ts'
-import { isPermanentError } from './permanent-error.ts'
+import { GrpcCode } from '../../temporal/grpc-code.ts'
 import { type PublicationLog, publicationLog } from './publication-log.ts'
 import type { Publication } from './publish-catalog.ts'
 
@@ -67,4 +69,18 @@ function afterFailure(state: KeepState, error: unknown, { onPublishError, checkE
     log: failures === 1 ? [{ level: 'warn', message: `${message}. The worker keeps running and will retry` }] : [],
     waitMs: isPermanent ? checkEveryMs : Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS),
   }
+}
+
+const PERMANENT: readonly unknown[] = [GrpcCode.INVALID_ARGUMENT, GrpcCode.PERMISSION_DENIED, GrpcCode.UNAUTHENTICATED]
+
+/**
+ * Whether a retry would fail the same way: the catalog is invalid, permission is denied, or the error is a bug and
+ * has no gRPC code.
+ */
+export function isPermanentError(error: unknown): boolean {
+  const code = errorCode(error)
+  if (typeof code !== 'number') return true
+  // RESOURCE_EXHAUSTED is transient except for "received message larger than max".
+  if (code === GrpcCode.RESOURCE_EXHAUSTED) return /larger than max/.test(errorMessage(error))
+  return PERMANENT.includes(code)
 }

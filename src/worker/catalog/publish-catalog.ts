@@ -1,4 +1,6 @@
 import type { NativeConnection } from '@temporalio/worker'
+import { canonicalJson } from '../../lib/canonical-json.ts'
+import { sha256 } from '../../lib/sha256.ts'
 import {
   CATALOG_TYPE,
   type CatalogDefinition,
@@ -7,7 +9,6 @@ import {
   parseCatalogMemo,
   type TraceTemplates,
 } from '../../protocol/catalog.ts'
-import { catalogHash } from '../../protocol/catalog-hash.ts'
 import { isOpen } from '../../protocol/execution.ts'
 import { isSameVersion, type WorkerVersion } from '../../protocol/worker-version.ts'
 import { describeRun } from '../../temporal/describe-run.ts'
@@ -140,4 +141,17 @@ function toRequest(
     requestId: crypto.randomUUID(),
     identity,
   }
+}
+
+/**
+ * Hex SHA-256 of the canonical JSON of `{definition, redacted, traces}`.
+ * A worker publishes only if its catalog has another hash.
+ */
+export async function catalogHash(
+  definition: CatalogDefinition,
+  traces: TraceTemplates,
+  redacted = false,
+): Promise<string> {
+  // Left out when false: workers in other languages do not know it.
+  return sha256(canonicalJson({ definition, traces, ...(redacted && { redacted }) }))
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseWorkerConfig } from '../../../src/config/worker.ts'
-import { toTuningOptions } from '../../../src/worker/tuning.ts'
+import { toTuningOptions } from '../../../src/worker/run-worker.ts'
 
 test('toTuningOptions: omits unset variables', () => {
   const { tuning } = parseWorkerConfig(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readCatalog } from '../../../../src/domain/catalog/read-catalog.ts'
+import { readCatalog } from '../../../../src/domain/catalog/catalogs.ts'
 import { aCall, refusal } from '../../call.ts'
 import { makeCatalogs } from '../catalog-fixture.ts'
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { StartRequest } from '../../../../src/domain/model/engine.ts'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { StartCommand } from '../../../../src/domain/model/workflows.ts'
-import { validate } from '../../../../src/domain/start/validate.ts'
+import { validate } from '../../../../src/domain/start/start.ts'
 import { aCall, refusal } from '../../call.ts'
 import { anEngine, DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
 

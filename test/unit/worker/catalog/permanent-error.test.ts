@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isPermanentError } from '../../../../src/worker/catalog/permanent-error.ts'
+import { isPermanentError } from '../../../../src/worker/catalog/next-step.ts'
 
 test('isPermanentError: INVALID_ARGUMENT, PERMISSION_DENIED and UNAUTHENTICATED are permanent', () => {
   expect([3, 7, 16].map((code) => isPermanentError(grpcError(code)))).toEqual([true, true, true])

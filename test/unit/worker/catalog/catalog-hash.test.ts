@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonicalJson } from '../../../src/lib/canonical-json.ts'
-import { catalogHash } from '../../../src/protocol/catalog-hash.ts'
+import { canonicalJson } from '../../../../src/lib/canonical-json.ts'
+import { catalogHash } from '../../../../src/worker/catalog/publish-catalog.ts'
 
 const EMPTY = { workflows: [], workflowNames: {} }
 

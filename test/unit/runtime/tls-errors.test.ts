@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { tlsFailureReason } from '../../../../../src/engine/transport/grpc/tls-errors.ts'
+import { tlsFailureReason } from '../../../src/runtime/engine-advice.ts'
 
 const CONNECTION = 'No connection established. Last error: '
 const OPENSSL = '../deps/openssl/openssl/ssl/record/rec_layer_s3.c:918:SSL alert number 116\n'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { exampleInput } from '../../../../src/cli/flags/example-input.ts'
+import { exampleInput } from '../../../../src/cli/commands/dev.ts'
 
 test('exampleInput: a word of the shell with a value that the schema allows', () => {
   const schema = { type: 'object', properties: { name: { const: "it's" }, n: { minimum: 3 } }, required: ['name'] }
