@@ -162,7 +162,7 @@ describe('a codec that fails', () => {
       502,
       'PayloadCodecError',
       'gateway',
-      'The codec server could not decode the payloads.',
+      'The codec server could not encode the payloads.',
       '1',
     ])
     expect(facts(started)).toEqual(facts(read))
