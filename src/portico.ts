@@ -28,7 +28,10 @@ export interface Parts {
   /** Carries the calls to the engine. `close` closes it. */
   transport: Transport
   log: Log
-  /** Used in this order, after the stores of the configuration and before the engine's history. */
+  /**
+   * Further trace sources. They are read in this order, after the stores of the configuration and before the engine's
+   * history.
+   */
   traceSources?: TraceSource[]
   /**
    * The path at which your own server mounts `fetch`, like `/portico`. Default: `SERVICE_BASE_PATH`.
@@ -42,8 +45,8 @@ export interface Parts {
   /** False on workerd, where a request cannot await the I/O of another request. */
   sharesPending?: boolean
   /**
-   * How often a waiting event stream gets a comment. Default: 10 s.
-   * Less on workerd, which detects disconnects only by writing.
+   * How often a waiting event stream gets a comment. Default: 10 s. On workerd less, because it detects disconnects
+   * only by writing.
    */
   commentEveryMs?: number
 }
@@ -59,8 +62,8 @@ export interface Portico {
    */
   fetchMetrics: ((request: Request) => Promise<Response>) | null
   /**
-   * How many requests to `/capabilities`, `/openapi.json` and below `/workflow` have no complete response yet. For a
-   * server that cannot tell when it shuts down.
+   * How many requests to `/capabilities`, `/openapi.json` and below `/workflow` have no complete response yet. For
+   * servers that do not count them themselves.
    */
   openRequests(): number
   /** Ends every waiting request with a 408. A server calls it shortly before it exits. */
@@ -162,7 +165,7 @@ export function createPortico(parts: Parts): Portico {
   }
 }
 
-/** Only a framework strips the path that it mounts the service at; our own servers pass the whole path. */
+/** Only frameworks may strip the path at which they mount the service; our own servers pass the whole path. */
 function mountOf({ config, basePath }: Parts): Mount {
   if (basePath === undefined) return { basePath: config.basePath }
   const { success, data, error } = basePathVariable.safeParse(basePath)
@@ -170,7 +173,7 @@ function mountOf({ config, basePath }: Parts): Mount {
   return { basePath: data, mayBeStripped: true }
 }
 
-/** Warns once, because the same is true of every payload. */
+/** Warns once, because every payload would cause the same warning. */
 function warnOnce(log: Log): (output: EncodedOutput) => void {
   let isWarned = false
   return ({ encoding, workflowId }) => {

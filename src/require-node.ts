@@ -1,4 +1,4 @@
-/** Imported first by the entries that other programs import. Throws a clear error on a Node.js that is too old. */
+/** The first import of the entries for other programs. Throws a clear error on a Node.js that is too old. */
 import { nodeVersionIssue } from './node-version.ts'
 
 const issue = nodeVersionIssue()

@@ -35,7 +35,7 @@ export interface WorkflowTypes {
 /** A workflow function of Temporal's TypeScript SDK. */
 export type WorkflowFunction = (...args: never[]) => Promise<unknown>
 
-/** A workflow of which nothing is known: any arguments, any handlers. */
+/** A workflow without known types: any arguments, any handlers. */
 export interface AnyWorkflow {
   args: unknown[]
   output: unknown
@@ -58,10 +58,7 @@ export type WorkflowName<Workflows> = {
 }[keyof Workflows] &
   string
 
-/**
- * What a client needs of a workflow: complete types,
- * from an entry of a catalog's interface or from the function itself.
- */
+/** The complete types of a workflow, from an entry of a catalog's interface or from the function itself. */
 export type TypesOf<Workflow> = Workflow extends (...args: infer Args) => Promise<infer Returned>
   ? Omit<AnyWorkflow, 'args' | 'output'> & { args: Args; output: AsJson<Returned> }
   : Workflow extends WorkflowTypes

@@ -25,7 +25,7 @@ import type {
 } from './responses.ts'
 
 export interface ResultOptions extends CallOptions {
-  /** Called with each response that says that the run is still open: at most `maxWaitMs` after the one before. */
+  /** Called with each response that reports an open run, at least every `maxWaitMs`. */
   onOpen?: ((run: OpenRun) => void) | undefined
 }
 
@@ -130,7 +130,7 @@ export interface HistoryOptions extends CallOptions {
 /** A workflow by its id. With a run id, all calls are about this run; without, about the latest one. */
 export interface WorkflowHandle<Types extends Shape = AnyWorkflow> {
   readonly workflowId: string
-  /** The run that `get` was given, or that was started. */
+  /** The run that was passed to `get`, or that was started. */
   readonly runId?: string
   /**
    * Waits for the end of the run and returns its output. Follows the chain: continue-as-new and retries by the engine.
@@ -148,7 +148,10 @@ export interface WorkflowHandle<Types extends Shape = AnyWorkflow> {
   trace(options?: CallOptions): Promise<Trace>
   /** The recorded events, oldest first. */
   history(options?: HistoryOptions): Pages<HistoryEvent, HistoryPage>
-  /** Resolves when the engine has accepted the signal. The client finds out the run first: docs/client.md, Retries. */
+  /**
+   * Resolves when the engine has accepted the signal. The client first reads which run is the latest: docs/client.md,
+   * Retries.
+   */
   signal<Name extends keyof Types['signals'] & string>(
     name: Name,
     ...request: Optional<MessageRequest<ArgsOf<Types['signals'][Name]>>>
@@ -159,8 +162,8 @@ export interface WorkflowHandle<Types extends Shape = AnyWorkflow> {
     ...request: Optional<QueryRequest<ArgsOf<Types['queries'][Name]>>>
   ): Promise<ResultOf<Types['queries'][Name]>>
   /**
-   * Returns the result of the handler when it has completed. With `timeoutMs` it waits as long for it, even if there is
-   * no response for longer than `retryMs`; otherwise as long as the service does (`SERVICE_MESSAGE_TIMEOUT`, 60 s).
+   * Returns the result of the handler when it has completed. Waits for up to `timeoutMs`, even if there is no response
+   * for longer than `retryMs`; without `timeoutMs` as long as the service does (`SERVICE_MESSAGE_TIMEOUT`, 60 s).
    */
   update<Name extends keyof Types['updates'] & string>(
     name: Name,

@@ -1,4 +1,4 @@
-/** What can be done with a workflow that exists. */
+/** The methods of a handle. */
 import type { ReasonOptions, ResultOptions, WorkflowHandle } from './client.ts'
 import type { Connection } from './connection/connection.ts'
 import type { CallOptions } from './connection/options.ts'
@@ -25,7 +25,7 @@ export function createHandle(connection: Connection, target: Target): WorkflowHa
       connection.send({ method, path: `${path}/${name}`, body, isRetryable }, options)
   }
 
-  /** On the open run. */
+  /** Sends a POST to the open run. */
   function post<Body>(name: string, isRetryable: boolean, { signal, timeoutMs, ...body }: ReasonOptions = {}) {
     return run.onOpenRun(control<Body>('POST', name, isRetryable, body), { signal, timeoutMs })
   }
@@ -56,7 +56,7 @@ export function createHandle(connection: Connection, target: Target): WorkflowHa
       control<Stopped>('PATCH', 'stop', isPinned, body)(path, { signal, timeoutMs }),
     pause: (request) => post('pause', true, request),
     unpause: (request) => post('unpause', true, request),
-    // The engine would reject the repeated request, or carry it out once more.
+    // Not retryable: the engine would reject the repeated request, or carry it out again.
     terminate: (request) => post('terminate', false, request),
     reset: ({ signal, timeoutMs, ...body }) =>
       run.onLatestRun(control('POST', 'reset', false, body), { signal, timeoutMs }),

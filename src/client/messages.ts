@@ -92,7 +92,7 @@ export async function sendUpdate<Body>(
   }
 }
 
-/** The error, or the one before it if there was no time left for a response. */
+/** The error, or the previous one if the last attempt had no time left for a response. */
 function moreTelling(error: unknown, before: unknown): unknown {
   return error instanceof PorticoError && isNoResponse(error) ? (before ?? error) : error
 }

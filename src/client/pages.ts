@@ -1,4 +1,4 @@
-/** What a list returns: `for await` reads all its items, page by page. Nothing is sent before. */
+/** The items of a list. `for await` reads all of them, page by page. No request is sent before that. */
 export interface Pages<Item, Page> extends AsyncIterable<Item> {
   /** The first page, or that of `pageToken`. */
   page(): Promise<Page>

@@ -2,7 +2,7 @@ import type { ErrorFacts, ErrorName } from '../domain/model/errors.ts'
 import type { AsJson } from './catalog-types.ts'
 import type { WorkflowResult } from './responses.ts'
 
-/** Errors that the client itself finds. */
+/** Errors that the client itself creates. */
 export type ClientErrorName =
   /** The run has ended, but not with `completed`. `result` says how. */
   | 'WorkflowFailedError'
@@ -59,12 +59,12 @@ export class PorticoError extends Error implements PorticoErrorFacts {
     super(message, { cause })
     this.name = error
     this.error = error
-    // A response cannot replace what every error has, such as `stack`.
+    // A response cannot replace properties that every error has, such as `stack`.
     Object.assign(this, Object.fromEntries(Object.entries(facts).filter(([key]) => !(key in this))))
   }
 }
 
-/** Adds what the error does not say itself. */
+/** Adds the facts that the error does not have. */
 export function withFacts(error: unknown, facts: Partial<PorticoErrorFacts>): unknown {
   return error instanceof PorticoError ? Object.assign(error, { ...facts, ...error }) : error
 }

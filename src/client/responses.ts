@@ -24,13 +24,13 @@ export type WorkflowResult<Output = unknown> = RunRef & {
         error: string
         errorDetails: ErrorDetails
       }
-    /** Only of a run that was named by its run id. */
+    /** Only for a run that was requested by its run id. */
     | { status: 'continued'; output: null; error: null; errorDetails: null }
   )
 
 export type WorkflowStatus = AsJson<Awaited<ReturnType<domain.Workflows['status']>>>
 
-/** What a response says about a run that has not ended. */
+/** A run that has not ended, as a response describes it. */
 export interface OpenRun extends RunRef {
   workflowStatus?: Status
   /** Why it makes no progress, if that is known. */
@@ -60,7 +60,7 @@ export interface SignalAccepted extends RunRef {
   /** Name of the signal. */
   signal: string
   accepted: true
-  /** Why the signal may do nothing: its catalog does not list it. Absent without a warning. */
+  /** Why the signal may have no effect: its catalog does not list it. Absent without a warning. */
   warnings?: string[]
 }
 

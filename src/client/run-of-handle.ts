@@ -23,10 +23,10 @@ export interface RunOfHandle {
   onLatestRun<Body>(send: Send<Body>, options: CallOptions): Promise<Body>
 }
 
-// Of a workflow that continues as a new run during each of them.
+// How often a request is sent to a workflow that continues as a new run each time.
 const MAX_RUNS = 5
 
-// There, a request that waits for the promise of another one never gets its value.
+// On Cloudflare Workers a request that awaits the promise of another one never gets its value.
 const sharesPromises = globalThis.navigator?.userAgent !== 'Cloudflare-Workers'
 
 export function createRunOfHandle(connection: Connection, target: Target): RunOfHandle {
@@ -35,8 +35,8 @@ export function createRunOfHandle(connection: Connection, target: Target): RunOf
   let pending: Promise<string> | undefined
 
   /**
-   * Parallel calls share one request. Each of them ends in its own time, and has its own error. `ended`: a run that is
-   * known to have ended, so that the request of another call may have been too early if it names this run.
+   * Reads which run is the latest. Parallel calls share one request, but each has its own deadline and error. `ended`
+   * is a run that has ended: if a shared request returns it, that request was too early.
    */
   async function readLatest(
     { signal, timeoutMs = Number.POSITIVE_INFINITY }: CallOptions,

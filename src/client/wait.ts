@@ -12,7 +12,7 @@ import { pathOf, type Target } from './target.ts'
 
 export type WaitRequest = (waitMs: number) => HttpRequest
 
-/** What errors about the wait say. Status and problem are those of the last response. */
+/** The facts of errors about the wait. Status and problem are those of the last response. */
 type KnownRun = Partial<OpenRun> & Pick<PorticoErrorFacts, 'idempotencyKey' | 'mayHaveTakenEffect'>
 
 /** Sends `first`, and then waits for the run that its response names. All errors have the ids that are `known`. */
@@ -29,12 +29,12 @@ export async function untilEnded(
     const startedAt = Date.now()
     const response = await waitOnce(connection, request, run, limits)
     if ('result' in response) return response.result
-    // A problem may be over.
+    // Status and problem may have changed since the last response.
     const { workflowStatus: _status, problem: _problem, ...ids } = run
     run = { ...ids, ...response.open }
     onOpen?.(response.open)
     if (Date.now() >= limits.deadlineAt) throw timedOut(run, timeoutMs)
-    // A service that shuts down does not wait.
+    // A service that shuts down responds at once.
     await sleep(Math.max(0, startedAt + response.intervalMs - Date.now()), signal)
     signal?.throwIfAborted()
     request = resultRequest({ ...response.open, isPinned })
@@ -56,7 +56,7 @@ async function waitOnce(
     if (!(error instanceof PorticoError)) throw error
     const open = openRun(error)
     if (open !== null) return { open, intervalMs: error.retryAfterMs ?? 0 }
-    // A run that is known to be open says more than a connection that is lost when the time is over.
+    // If a connection is lost when the time is over, it is more useful to report the open run.
     const isLost = error.error === 'ConnectionError' && run.runId !== undefined && Date.now() >= limits.deadlineAt
     if (!isLost && !isNoResponse(error)) throw withFacts(error, run)
     throw timedOut({ ...run, ...(error.mayHaveTakenEffect && { mayHaveTakenEffect: true }) }, limits.timeoutMs)
@@ -71,7 +71,7 @@ export function resultRequest(target: Target): WaitRequest {
   const { workflowId, runId, isPinned } = target
   const get = { method: 'GET', path: `${pathOf(target)}/result`, isRetryable: true }
   if (runId === undefined) return () => get
-  // So that a later run of the same id is not taken for this one.
+  // Prevents the service from waiting for a later run of the same id.
   const headers: Record<string, string> = isPinned
     ? {}
     : { 'Last-Event-ID': `${encodeURIComponent(workflowId)}/${runId}` }
@@ -95,7 +95,7 @@ function openRun({ error, workflowId, runId, workflowStatus, problem }: PorticoE
 export function timedOut(run: KnownRun, timeoutMs: number): PorticoError {
   const { workflowId = '(id unknown)', workflowStatus, problem } = run
   const state = workflowStatus === 'paused' ? ' and is paused' : ''
-  // As the service says it.
+  // As in the message of the service.
   const reason = problem
     ? `; its workflow task is failing (attempt ${problem.attempt}); the worker reported: ${problem.message}`
     : ''

@@ -1,4 +1,4 @@
-/** What can be done with a workflow by its name: starts. */
+/** The methods of a workflow, by its name: starts. */
 import type { StartOptions, StartRequest, Workflow } from './client.ts'
 import type { Connection } from './connection/connection.ts'
 import { newIdempotencyKey, withKey } from './connection/idempotency-key.ts'
@@ -57,7 +57,7 @@ type List = 'args' | 'startArgs'
 
 interface Start {
   request: HttpRequest
-  /** What an error says about a start that may have been carried out. */
+  /** The facts of an error about a start that may have been carried out. */
   known: Pick<PorticoErrorFacts, 'workflowId' | 'idempotencyKey'>
   options: Pick<StartOptions, 'signal' | 'timeoutMs'>
 }

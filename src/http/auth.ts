@@ -33,8 +33,8 @@ function toBytes(token: string): Uint8Array {
 /**
  * Whether one of `presented` equals one of `expected`.
  *
- * Reads each presented sequence to its end for each expected one: how long it takes depends only on what was presented,
- * and does not reveal which one differs, where, or how long the expected ones are.
+ * Compares every presented sequence completely with every expected one. The time depends only on what was presented: it
+ * does not reveal where a sequence differs, or how long the expected ones are.
  */
 export function anyEqual(presented: readonly ArrayLike<number>[], expected: readonly ArrayLike<number>[]): boolean {
   let found = 0

@@ -1,8 +1,8 @@
 import { BudgetExceededError } from './errors.ts'
 
 /**
- * Bounds the work of a compilation or a validation, in the units of `costs.ts`. A clock would not do:
- * workerd's stands still.
+ * Bounds the work of a compilation or a validation, in the units of `costs.ts`. Time cannot bound it, because the clock
+ * of workerd stands still during a request.
  */
 export interface Budget {
   /** Throws a `BudgetExceededError` when nothing is left. */

@@ -33,7 +33,10 @@ export interface Evaluated {
 
 /** Compiles the subschemas of a keyword. */
 export interface Compiler {
-  /** No keyword may be skipped, because a wider check of this subschema would narrow the schema around it. */
+  /**
+   * Whether no keyword may be skipped: below `not`, for example, a subschema that accepts more makes the schema around
+   * it accept less.
+   */
   exact: boolean
   compile(schema: unknown): Check
   /** Throws a `SchemaError` where a keyword would have to be skipped. */

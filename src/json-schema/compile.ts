@@ -25,8 +25,8 @@ const MAX_DEPTH = 1500
 const MAX_SKIPPED = 10
 
 /**
- * A keyword that cannot be evaluated is skipped, which accepts more values. Below `not` and the like that would accept
- * fewer: there the keyword that holds it is skipped.
+ * A keyword that cannot be evaluated is skipped, so that more values are valid. Below `not` and the like fewer would be
+ * valid, so there the keyword around it is skipped.
  *
  * Throws a `SchemaError` for an unknown dialect, a `BudgetExceededError` for a schema that is too large.
  */
@@ -49,7 +49,7 @@ export function compileSchema(root: JsonSchema, budget: Budget): CompiledSchema 
     try {
       return exact.compile(schema)
     } catch (error) {
-      // Some of its checks are incomplete.
+      // Some of the exact compiler's checks are incomplete now.
       exact.reset()
       throw error
     }

@@ -10,7 +10,7 @@ import { ifHasProperty, required, unevaluatedProperties } from './keywords/objec
 
 export interface Dialect {
   keywords: Keywords
-  /** A `$ref` makes all keywords beside it meaningless. */
+  /** Whether a `$ref` disables all keywords beside it. */
   refStandsAlone: boolean
 }
 
@@ -69,7 +69,7 @@ function requiredIn(keys: unknown) {
 }
 
 function unsupported(): never {
-  // A wrong resolution would reject valid values, and we know of no schema that needs the right one.
+  // Resolving it wrongly would reject valid values, and we know no published schema that uses it.
   throw new UnsupportedError('$dynamicRef is not supported')
 }
 

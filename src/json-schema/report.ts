@@ -10,7 +10,7 @@ export interface Issue {
   message: string
 }
 
-// Callers fix a few problems at a time; the rest is reported once these are gone.
+// Callers fix a few problems at a time; the others are reported after that.
 const MAX_VIOLATIONS = 20
 
 /** Always false, for checks to return. */

@@ -32,7 +32,7 @@ const ROOT: Position = { base: DEFAULT_BASE, dialect: DEFAULT_DIALECT, pointer: 
 
 export function indexSchema(root: unknown, budget: Budget): SchemaIndex {
   const positions = new Map<object, Position>()
-  /** By URL, with and without a fragment. */
+  /** Subschemas by URL, with and without a fragment. */
   const targets = new Map<string, unknown>()
   const schemaIndex: SchemaIndex = { positionOf, resolve, usesUnevaluated: false }
 
@@ -81,7 +81,7 @@ export function indexSchema(root: unknown, budget: Budget): SchemaIndex {
     if (target === undefined) {
       throw new SchemaError(`cannot resolve ${JSON.stringify(reference.slice(0, 200))} within the schema`)
     }
-    // A pointer may lead to a value of no known keyword.
+    // A pointer may lead to a value that is below no known keyword, and therefore not indexed.
     add(target, { ...position, base, pointer: fragment })
     return target
   }

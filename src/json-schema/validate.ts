@@ -24,7 +24,7 @@ export function validate(
     check(value, toLocation(pointer), { budget, violations, depth: 0 }, null)
   } catch (error) {
     if (error instanceof CircularReferenceError) throw error
-    // A violation found before that makes the value invalid, whatever the rest says.
+    // If a violation was found before, the value is invalid anyway.
     if (violations.length === 0) abortedBy = error
   }
   return { issues: violations.map(toIssue), abortedBy }

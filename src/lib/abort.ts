@@ -29,10 +29,7 @@ export function linkSignals(...signals: AbortSignal[]): LinkedSignal {
   }
 }
 
-/**
- * The same signal for a library that only adds a listener, once, and never removes it.
- * Cheaper than a signal of its own.
- */
+/** The same signal for a library that adds one listener and never removes it. Cheaper than a linked signal. */
 export function releasable(signal: AbortSignal): Pick<LinkedSignal, 'signal' | 'release'> {
   let added: Listener | null = null
   const addEventListener = (_type: 'abort', listener: Listener) => {
@@ -79,8 +76,8 @@ export function runningTimeSignal(ms: number, ...signals: AbortSignal[]): Linked
 const TICK_MS = 50
 
 /**
- * Calls `act` after `ms` for which this process was running. Returns the function that prevents it. Time is counted in
- * ticks: one that comes late, because the process was stopped or busy, counts no more than another.
+ * Calls `act` after the process has been running for `ms`. Returns the function that prevents the call. Time is counted
+ * in ticks, so that a tick that is late because the process was stopped or busy counts only once.
  */
 export function afterRunning(ms: number, act: () => void): () => void {
   let leftMs = ms

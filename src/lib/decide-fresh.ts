@@ -1,9 +1,9 @@
 /**
- * Decides from cached values, and from fresh ones before a rejection: what is rejected is never rejected because of
- * something that was read before the request arrived.
+ * Decides from cached values, but never rejects because of a value that was read before the request arrived: before a
+ * rejection, it decides again from fresh values.
  *
- * `decide` gets the time since when a value must have been read (epoch milliseconds); 0 takes any cached value.
- * `rejectedAt` returns when the oldest value that a rejection is based on was read; null if nothing is rejected.
+ * `decide` gets the time after which values must have been read (epoch milliseconds); 0 accepts any cached value.
+ * `rejectedAt` returns when the oldest value behind a rejection was read; null if nothing is rejected.
  */
 export async function decideFresh<T>(
   decide: (freshSince: number) => Promise<T>,

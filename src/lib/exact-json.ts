@@ -87,7 +87,7 @@ function depthAfter(depth: number, code: number): number {
   return depth + 1
 }
 
-// Up to 15 digits no two decimals are the same double, from the smallest normal one on:
+// Decimals of up to 15 digits are different doubles, except below the smallest normal number:
 // https://en.wikipedia.org/wiki/Double-precision_floating-point_format
 const EXACT_LENGTH = 15
 const SMALLEST_NORMAL = 2 ** -1022

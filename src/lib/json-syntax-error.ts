@@ -1,10 +1,10 @@
-/** Where a string stops being JSON. The parsers of the runtimes say it in different words, and quote the string. */
+/** Finds where a string stops being valid JSON. The messages of the runtimes' parsers differ, and quote the string. */
 
 export interface JsonSyntaxError {
   /** Both start at 1; columns count UTF-16 code units. */
   line: number
   column: number
-  /** The string ends where more is expected. */
+  /** Whether the string ends where more is expected. */
   atEnd: boolean
 }
 

@@ -1,8 +1,9 @@
-/** Runs an act now or, while as many as allowed are running, when its turn comes. */
+/** Calls a function now or, while the limit is reached, when its turn comes. */
 export type Limiter = <T>(act: () => Promise<T>) => Promise<T>
 
 /**
- * At most `limit` acts at a time, in the order of the calls. On workerd a request cannot await the turn of another one.
+ * At most `limit` functions run at a time, in the order of the calls. Not for workerd, where a request cannot await the
+ * turn of another one.
  */
 export function createLimiter(limit: number): Limiter {
   let running = 0

@@ -3,10 +3,10 @@ import { errorCode } from './error-code.ts'
 // EHOSTUNREACH and others may also end a connection over which a request was sent. These calls come before it.
 const SYSTEM_CALLS: readonly unknown[] = ['getaddrinfo', 'connect']
 
-// Of the TLS handshake (https://nodejs.org/api/tls.html#x509-certificate-error-codes).
+// Codes of the TLS handshake (https://nodejs.org/api/tls.html#x509-certificate-error-codes).
 const HANDSHAKE = /CERT|^CRL_|^UNABLE_TO_|^INVALID_|^HOSTNAME_MISMATCH$|^ERR_SSL_.*(VERSION|HANDSHAKE)/
 
-// Of fetch on Node, the second one a message without a code, and on Bun.
+// Codes of fetch on Node, then a message of Node that has no code, then the code of Bun.
 const FETCH: readonly unknown[] = ['UND_ERR_CONNECT_TIMEOUT', 'bad port', 'ECONNREFUSED']
 
 // The message of fetch on Deno.
@@ -20,7 +20,10 @@ export function failedToConnect(error: unknown): boolean {
   return everyCause(error, isConnectError)
 }
 
-/** The same, or that the TLS handshake failed: nothing has received the request. */
+/**
+ * Whether the error proves that there was no connection, or that the TLS handshake failed: then the request was not
+ * sent.
+ */
 export function wasNotSent(error: unknown): boolean {
   return everyCause(error, (cause) => isConnectError(cause) || HANDSHAKE.test(codeOf(cause)))
 }

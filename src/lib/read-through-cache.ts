@@ -6,7 +6,7 @@ export interface CachedValue<T> {
   readAt: number
 }
 
-/** Called for each read of a cache. A hit needs no load, or shares one that is in flight. */
+/** Called for each read of a cache. A read that needs no load, or shares a load in flight, is a hit. */
 export type OnCacheRead = (cache: string, isHit: boolean) => void
 
 /** What all caches of a service have in common. */

@@ -7,7 +7,7 @@ export const IDEMPOTENCY_MEMO = '$idempotency'
 
 const RUN_KEYS = ['trace', IDEMPOTENCY_MEMO]
 
-/** The memo fields that Portico reads from a run of this type. All others belong to the user. */
+/** The memo fields that Portico uses in a run of this type. All others belong to the user. */
 export function memoKeys(workflowName: string): readonly string[] {
   return workflowName === CATALOG_TYPE ? CATALOG_KEYS : RUN_KEYS
 }

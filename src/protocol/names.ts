@@ -45,7 +45,7 @@ export function characterIssue(value: string): string | null {
   return null
 }
 
-/** For a value that the engine compares with those of its runs. */
+/** For a value that the engine compares with values of runs. */
 export function filterValueIssue(value: string): string | null {
   return characterIssue(value) ?? (/\p{Cc}/u.test(value) ? 'must not contain control characters' : null)
 }

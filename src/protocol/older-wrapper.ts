@@ -11,7 +11,7 @@ export interface WorkflowOutput {
   trace: TraceMeta | null
 }
 
-/** Takes what a workflow returned out of the wrapper that may be around it. */
+/** Unwraps the output of a workflow, if it is wrapped. */
 export function unwrapWorkflowOutput(value: unknown): WorkflowOutput {
   if (!isObject(value) || !Object.hasOwn(value, WORKFLOW_WRAPPER)) return { output: value, trace: null }
   return { output: value.output ?? null, trace: toTraceMeta(value.trace) }

@@ -26,7 +26,7 @@ const SECRET_NAMES: ReadonlySet<string> = new Set([
   'privatekey',
 ])
 
-// Longer than any of these names with separators.
+// No secret name with separators is longer.
 const MAX_NAME_LENGTH = 64
 
 /** Whether a field or header of this name holds a secret. Ignores case and separators: `API_Key`, `x-api-key`. */

@@ -20,7 +20,7 @@ interface Server {
   shutdown(): Promise<void>
 }
 
-// A response that is complete for us has not yet reached the client.
+// Time for the last responses to reach their clients after they are complete for us.
 const FLUSH_MS = 1000
 
 const RETRY_LISTEN_MS = 100
@@ -41,7 +41,7 @@ async function listen({ fetch, openRequests = () => 0, host, port, log }: Listen
   let server = serve(port)
 
   function serve(on: number): Server {
-    // Without Deno's own `completed`, a promise for each request that takes a sixth of the time of a small one.
+    // Deno's own promise `completed` is not used: it takes a sixth of the time of a small request.
     const listening = Deno.serve({ hostname: host, port: on, onListen() {} }, async (request) => {
       const response = await fetch(request)
       if (closing) response.headers.set('Connection', 'close')

@@ -153,8 +153,8 @@ function closeOnSignals(
 }
 
 /**
- * Connects to the engine early, and tries again until that succeeds: the engine may become available later. Logs a
- * warning for each reason, once in a row: a slow start can hide the reason that the next attempt finds.
+ * Connects to the engine early, and retries until that succeeds. Logs a warning whenever the reason of the failure
+ * changes.
  */
 async function warm(
   { engine }: Config,

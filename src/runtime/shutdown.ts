@@ -14,7 +14,7 @@ export interface ShutdownSteps {
 // The contract's time for the responses of requests that still wait.
 const DRAIN_MS = 1000
 
-// npm and shells forward a signal that the terminal has sent to us too.
+// npm and shells forward signals that the terminal has already sent to this process.
 const DUPLICATE_SIGNAL_MS = 500
 
 /** Returns the handler for SIGTERM and SIGINT. */
@@ -29,7 +29,7 @@ export function shutdownOnSignal({ timeoutMs, close, drain, exit }: ShutdownStep
     const drainMs = Math.min(DRAIN_MS, timeoutMs)
     setTimeout(() => {
       drain()
-      // On a busy machine the responses may need longer by the clock.
+      // Counts running time, because responses take longer on a busy machine.
       afterRunning(drainMs, () => exit(1))
     }, timeoutMs - drainMs)
     // Anything that is still open, or failed to close, ends with the process.

@@ -58,7 +58,7 @@ function createService(bindings: Bindings): Fetch {
   }
 }
 
-/** A Worker cannot exit. Until the bindings are valid, every response lists their errors, without their values. */
+/** A Worker cannot exit. If bindings are invalid, every response lists the errors, without the values. */
 function misconfigured({ message }: ConfigError): Fetch {
   return async () => {
     const requestId = crypto.randomUUID()

@@ -16,9 +16,9 @@ interface Down {
 }
 
 /**
- * A store is down when an operation fails, with all its retries, without any response to it or, meanwhile, to another
- * one. Then the following operations reject with the same error, without calling the store, for 10 s. After that, one
- * operation at a time tries again, until the store responds.
+ * A store is down when an operation and its retries fail without a response, and no other operation gets one meanwhile.
+ * Then all operations reject with the same error for 10 s, without calling the store. After that, one operation at a
+ * time calls the store, until it responds.
  */
 export function createCircuit(now: () => number = Date.now): Circuit {
   let down: Down | null = null
@@ -26,7 +26,7 @@ export function createCircuit(now: () => number = Date.now): Circuit {
   return async (call, act) => {
     const before = down
     if (before !== null && now() < before.until) throw before.error
-    // While this operation tries again, others still reject.
+    // While this operation calls the store, others still reject.
     if (before !== null) down = { ...before, until: now() + PAUSE_MS }
     const hasTime = call.deadlineAt - now() >= MIN_TIME_MS
     const responsesBefore = responses

@@ -71,7 +71,7 @@ export function retryDelayMs(
 ): number | null {
   const backoffMs = BACKOFF_MS[attempt]
   if (!retryable || backoffMs === undefined) return null
-  // Half of it is random: clients that failed together should not retry together.
+  // Half of the delay is random, so that clients that failed together do not retry together.
   const delayMs = Math.max(retryAfterMs, backoffMs * (0.5 + random / 2))
   return delayMs < remainingMs ? delayMs : null
 }

@@ -1,4 +1,6 @@
-/** The tracer that the host of the service has installed: the embedding program, the runtime, or `exportSpans`. */
+/**
+ * Finds the tracer that the host of the service has installed: the embedding program, the runtime, or `exportSpans`.
+ */
 
 import type { RequestSpan, RequestTracer } from '../http/observe.ts'
 import { lazy } from '../lib/lazy.ts'
@@ -47,7 +49,7 @@ function startSpan(spans: Spans, request: Request): RequestSpan | null {
   }
 }
 
-// Where every copy of @opentelemetry/api 1.x keeps what is installed.
+// The global under which every copy of @opentelemetry/api 1.x keeps the installed tracer.
 const API = Symbol.for('opentelemetry.js.api.1')
 
 /** Whether a tracer is installed. Does not load @opentelemetry/api. */

@@ -25,7 +25,7 @@ export interface EngineCall {
 // https://opentelemetry.io/docs/specs/semconv/http/http-metrics/
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60]
 
-/** Counts from now on. `build` describes this deployment. */
+/** Creates the metrics, which begin at zero. `build` describes this deployment. */
 export function createMetrics(build: { version: string; runtime: string; transport: string }): Metrics {
   const registry = createRegistry()
   const requests = registry.histogram({

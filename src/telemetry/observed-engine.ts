@@ -14,7 +14,7 @@ import { GrpcCode } from '../temporal/grpc-code.ts'
 import type { HostTracer } from './host-tracer.ts'
 import type { Metrics } from './metrics.ts'
 
-/** The same transport, whose calls have spans. Long polls have none, because requests share them. */
+/** The transport, decorated: calls have spans. Long polls have none, because requests share them. */
 export function tracedTransport(transport: Transport, tracer: HostTracer): Transport {
   return {
     ...withoutCall(transport),
@@ -28,7 +28,7 @@ export function tracedTransport(transport: Transport, tracer: HostTracer): Trans
   }
 }
 
-/** The same transport, whose calls are counted unless `metrics` is null. */
+/** The transport, decorated: calls are counted unless `metrics` is null. */
 export function measuredTransport(transport: Transport, metrics: Metrics | null): Transport {
   if (metrics === null) return transport
   return {
@@ -50,7 +50,7 @@ export function measuredTransport(transport: Transport, metrics: Metrics | null)
   }
 }
 
-/** The same engine, whose waits are counted unless `metrics` is null. */
+/** The engine, decorated: waits are counted unless `metrics` is null. */
 export function measuredWaits(engine: Engine, metrics: Metrics | null): Engine {
   if (metrics === null) return engine
   return {

@@ -5,7 +5,7 @@ export interface Registry {
   counter(definition: Definition): Sum
   gauge(definition: Definition): Sum
   histogram(definition: Definition & { /** Ascending, without infinity. */ buckets: readonly number[] }): Histogram
-  /** A metric without labels, read for each scrape. It is left out while `read` returns null. */
+  /** A metric without labels that is read at each scrape, and left out while `read` returns null. */
   computed(definition: Pick<Definition, 'help' | 'name'> & { type: 'counter' | 'gauge'; read(): number | null }): void
   /** All metrics, in the order of their definition. */
   text(): string

@@ -71,7 +71,7 @@ export function createSpans(): Spans {
       const active = context.active()
       const request = trace.getSpan(active)
       if (request === undefined || !open.has(request)) return send(null)
-      // A call of a request that is not recorded needs no span. The engine gets the request's context, which says so.
+      // If the request is not recorded, its calls have no spans. The engine gets the request's context, which says so.
       if (!request.isRecording()) return send(headersOf(active))
       const attributes = { 'rpc.system.name': 'grpc', 'rpc.method': method }
       const span = tracer.startSpan(method, { kind: SpanKind.CLIENT, attributes }, active)

@@ -6,7 +6,7 @@ import { toStatus } from './status.ts'
 import { toDate } from './time.ts'
 import { toPinnedVersion } from './worker-version.ts'
 
-/** What Temporal describes and lists of a run, in our words; its memo is still encoded. */
+/** A run as Temporal describes and lists it, in our words. Its memo is still encoded. */
 export interface DescribedRun extends Omit<RunInfo, 'memo'> {
   status: Status
   /** By the engine's clock. */

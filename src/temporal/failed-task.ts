@@ -26,7 +26,7 @@ export function workflowTaskFailure(event: HistoryEvent): Failure | null {
   return timedOut?.timeoutType === TimeoutType.START_TO_CLOSE ? TIMED_OUT : null
 }
 
-/** The worker's message, without details of its machine, and therefore without values that it has added. */
+/** The worker's message, without details of its machine and without values that its code has added. */
 export async function toTaskError(failure: Failure, payloads: Pick<PayloadReader, 'decode'>): Promise<ErrorCause> {
   return redactCauses(toErrorCause(await decodeFailure(failure, payloads)))
 }

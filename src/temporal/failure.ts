@@ -34,7 +34,7 @@ export function toErrorCause(failure: DecodedFailure): ErrorCause {
   return toCause(failure, MAX_CAUSES)
 }
 
-/** The same in a trace, which omits what a failure does not have. */
+/** The error as a trace has it: absent values are omitted. */
 export function toTraceError({ name, message, details, cause }: ErrorCause): TraceError {
   return { name, message, ...(details.length > 0 && { details }), cause: cause && toTraceError(cause) }
 }

@@ -30,7 +30,7 @@ export function fromPayloadJson({ metadata, data, externalPayloads }: PayloadJso
 
 const UNREADABLE = Symbol('unreadable payload')
 
-/** Takes the place of a value that could not be decoded, and keeps its payload. */
+/** Replaces a value that could not be decoded, and keeps its payload. */
 export interface Unreadable {
   readonly [UNREADABLE]: EncodedPayload
 }

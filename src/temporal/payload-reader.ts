@@ -5,7 +5,7 @@ import { type Decoded, fromPayload, isJson, type Payload, toDecoded, toSingleDec
 export interface Codec {
   encode(payloads: Payload[]): Promise<Payload[]>
   decode(payloads: Payload[]): Promise<Payload[]>
-  /** Loads the payloads, decoded, that references to a worker's own store stand for; null when it cannot. */
+  /** Loads and decodes the payloads behind references to a worker's external storage; null when it cannot. */
   download?(references: Payload[]): Promise<Payload[] | null>
 }
 

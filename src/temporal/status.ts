@@ -12,7 +12,7 @@ const STATUS = new Map<number, Status>([
   [S.TIMED_OUT, 'timed_out'],
 ])
 
-// What the engine's visibility store calls them.
+// The names of the statuses in the engine's visibility store.
 const WORDS: Readonly<Record<Status, string>> = {
   running: 'Running',
   paused: 'Paused',

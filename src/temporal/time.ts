@@ -21,7 +21,7 @@ export function toDuration(ms: number): google.protobuf.IDuration {
   return { seconds: toInt64(seconds), nanos: (ms - seconds * 1000) * 1e6 }
 }
 
-/** For timeouts and delays that the engine requires and that must never pass. */
+/** For timeouts and delays that the engine requires, but that must never elapse. */
 export const TEN_YEARS_MS = 10 * 365 * 24 * 60 * 60 * 1000
 
 function nanosToMs(nanos: number | null | undefined): number {

@@ -53,7 +53,7 @@ export function tracesFromFile({ directory, namespace, maxBytes }: FileTraceOpti
 
 type ReadFile = (file: FileHandle) => Promise<string>
 
-/** Opens the destination, or the `usual` file, because a worker may know the folder by another path. */
+/** Opens the destination or, because a worker may use another path to the folder, the `usual` file. */
 async function openArchived(directory: string, destination: string, usual: string): Promise<OpenedFile | null> {
   const file = await openInside(directory, destination)
   if (file !== 'outside') return file === null ? null : { file, path: destination }

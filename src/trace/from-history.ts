@@ -50,7 +50,7 @@ async function readHistory(
   return { entries, warnings }
 }
 
-/** Until an activity ends, its attempts are only in the run's description. */
+/** The attempts of open activities, which are only in the run's description. */
 async function pendingAttempts(
   { runId, pendingSteps }: TracedRun,
   entries: readonly TraceEntry[],

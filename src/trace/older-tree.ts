@@ -54,7 +54,7 @@ function idOf(child: Node, parent: Node, parentId: string, conversion: Conversio
   return `${conversion.runId}:span:${++conversion.spans}`
 }
 
-/** The oldest workers gave the root the workflow id. Then it is the run of that workflow that was open at the time. */
+/** Whether the root has the workflow id, as the oldest workers wrote it, and began when this run was open. */
 function isNamedByWorkflowId({ id, startedAt }: Node, run: OwnRun): boolean {
   if (id !== run.workflowId || run.startedAt === null) return false
   const isBeforeEnd = run.completedAt === null || startedAt <= run.completedAt.getTime() + CLOCK_SKEW_MS
@@ -107,7 +107,7 @@ function toEntries(
     ...(input !== undefined && { input }),
     ...(isObject(attributes) && { attributes }),
   }
-  // The output of a node that has not ended is a placeholder sentence.
+  // The output of an open node is only a placeholder.
   if (!isInstant(endedAt)) return [began]
   const end = error == null ? { output: unwrapOutput(output ?? null) } : endedBy(error)
   return [began, { ...common, at: endedAt, phase: 'ended' as const, ...end }]

@@ -1,4 +1,4 @@
-/** What the readers of stored traces share: parsing, and errors that become warnings of the response. */
+/** Shared by the readers of stored traces: parsing, and errors that become warnings of the response. */
 import { ServiceError } from '../domain/model/errors.ts'
 import { type FoundTrace, includesEnd, type TracedRun } from '../domain/model/trace-source.ts'
 import { parseJson } from '../lib/exact-json.ts'
@@ -51,7 +51,7 @@ export function rethrowStoreError(error: unknown): never {
   throw error
 }
 
-/** `reason` becomes a warning of the response: it must not reveal anything internal. */
+/** `reason` becomes a warning of the response, so it must not reveal anything internal. */
 export function notAvailable(reason: string, cause?: unknown): ServiceError {
   return new ServiceError('TraceNotAvailableError', reason, { cause })
 }

@@ -1,4 +1,4 @@
-/** What came back for one attempt of a request. */
+/** The response to one attempt of a request. */
 
 import { PorticoError } from '../portico-error.ts'
 import { parseJson } from './json.ts'
@@ -16,7 +16,7 @@ export async function readAnswer(response: Response, request: string): Promise<A
   const facts = { status, ...requestId(headers), ...retryAfter(headers) }
   const message = `${request}: unexpected response with status ${status}`
   if (ok || !isProblem(body, headers)) throw new PorticoError('UnexpectedResponseError', message, facts)
-  // Keys of RFC 9457 that say the same as others.
+  // These keys of RFC 9457 repeat others.
   const { type: _type, title: _title, detail: _detail, error, message: text, ...more } = body
   throw new PorticoError(error, text, { ...more, ...facts })
 }
@@ -31,7 +31,7 @@ function isProblem(body: unknown, headers: Headers): body is Problem {
   return 'error' in body && typeof body.error === 'string' && 'message' in body
 }
 
-/** Undefined for what is not JSON. */
+/** Undefined if the text is not JSON. */
 function parseOrUndefined(text: string): unknown {
   try {
     return parseJson(text)

@@ -1,4 +1,4 @@
-/** What the attempts of one call have shown, and the error that it ends with. */
+/** Collects the failed attempts of one call, and creates the error that the call ends with. */
 import { PorticoError } from '../portico-error.ts'
 import type { HttpRequest } from './request.ts'
 import { isForeign, isNoResponse, mayHaveTakenEffect } from './retry-delay.ts'
@@ -6,7 +6,10 @@ import { isForeign, isNoResponse, mayHaveTakenEffect } from './retry-delay.ts'
 export interface Attempts {
   /** Returns how many have failed. */
   add(error: PorticoError, request: HttpRequest): number
-  /** The last error, or the one before an attempt that had no time left. It says what may have been carried out. */
+  /**
+   * The last error, or the previous one if the last attempt had no time left. It says whether the request may have been
+   * carried out.
+   */
   toError(): PorticoError
 }
 
@@ -23,7 +26,7 @@ export function createAttempts(): Attempts {
       remark = ''
       if (attempts > 1 && isNoResponse(error)) remark = `; attempt ${attempts} got no response in time`
       else shown = error
-      // Portico's own errors say it.
+      // The messages of Portico's own errors already say that.
       if (isLastOpen && (isForeign(error) || isNoResponse(error))) remark += '; it may have been carried out'
       else if (isOpen && !isLastOpen) remark += '; an earlier attempt may have been carried out'
       return attempts

@@ -22,13 +22,13 @@ export interface Connection {
   sendWaiting(toRequest: (waitMs: number) => HttpRequest, limits: Limits): Promise<Answer>
 }
 
-// What the service takes to respond when it does not wait.
+// How long the service takes to respond when it does not wait.
 const RESPONSE_MS = 5000
-// What a request may take to get its response from a busy service, on a slow connection.
+// How long a response of a busy service may take on a slow connection.
 const TRANSFER_MS = 30_000
-// The same for a request that does not wait: the service retries calls to the engine.
+// How long the response to a request that does not wait may take, because the service retries calls to the engine.
 const WORK_MS = 60_000
-// A refused connection fails sooner.
+// A refused connection fails within this time.
 const REFUSED_MS = 500
 
 export function connect(options: ClientOptions): Connection {
@@ -80,7 +80,7 @@ export function connect(options: ClientOptions): Connection {
       waitLimit.completed(Date.now() - sentAt)
       return answer
     } catch (error) {
-      // The client's own deadline says nothing about the way.
+      // The client's own deadline says nothing about the connection.
       if (error instanceof PorticoError && !isNoResponse(error))
         waitLimit[isForeign(error) ? 'cut' : 'completed'](Date.now() - sentAt)
       throw error
@@ -101,7 +101,7 @@ export function connect(options: ClientOptions): Connection {
   }
 }
 
-/** Throws a `TypeError` without the URL, which may contain a password. */
+/** Throws a `TypeError` for an invalid URL. Its message does not contain the URL, which may contain a password. */
 function baseOf(given: string): string {
   const { origin, pathname, href } = new URL(absolute(given) ?? 'data:')
   if (href === `${origin}${pathname}` && /^https?:/.test(origin)) return href.replace(/\/$/, '')
@@ -131,7 +131,7 @@ function mayBeRefused(error: unknown): boolean {
   return wasNotSent(error) || (error instanceof Error && error.cause === undefined && !('code' in error))
 }
 
-/** With the cause: the message of Node's `fetch` does not say what has happened. */
+/** The message with that of the cause, because the message of Node's `fetch` does not give the reason. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? `${error.message}: ${reasonOf(error.cause)}` : error.message

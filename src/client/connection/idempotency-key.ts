@@ -3,7 +3,7 @@ export function newIdempotencyKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** The header, and whether the request can be repeated, which it can only be with a key. */
+/** The header with the key, and whether the request can be repeated: only with a key. */
 export function withKey(key: string | undefined): { headers: Record<string, string>; isRetryable: boolean } {
   if (key === undefined) return { headers: {}, isRetryable: false }
   return { headers: { 'Idempotency-Key': key }, isRetryable: true }

@@ -34,7 +34,7 @@ export function createRepeat(
     } catch (error) {
       if (error instanceof PorticoError && error.error === 'OverloadedError') {
         sendLimit.overloaded(sentAt)
-        // Other requests would be rejected as well.
+        // Pauses, because other requests would be rejected as well.
         pauseMs = error.retryAfterMs ?? 0
       }
       throw error
@@ -48,7 +48,7 @@ export function createRepeat(
     // If nothing has ever responded, the address is probably wrong.
     if (!isReached() && attempts > 1) return null
     const delayMs = retryDelayMs(error, request.isRetryable, attempts)
-    // With 0 nothing is ever sent again.
+    // With `retryMs` 0 no request is repeated.
     const patienceMs = request.isWait && retryMs > 0 ? Number.POSITIVE_INFINITY : retryMs
     // While the service is overloaded, a request waits for its turn as long as others get theirs.
     const since = Math.max(series.beganAt, sendLimit.progressAt())

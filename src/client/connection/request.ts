@@ -21,6 +21,6 @@ export interface Limits {
   signal?: AbortSignal | undefined
   /** Epoch milliseconds. */
   deadlineAt: number
-  /** What `deadlineAt` was computed from, for errors. */
+  /** The time from which `deadlineAt` was computed, for error messages. */
   timeoutMs: number
 }

@@ -23,7 +23,7 @@ export function noResponse(request: string, timeoutMs: number, cause?: unknown):
   )
 }
 
-/** Whether it is that error. */
+/** Whether it is the error of `noResponse`. */
 export function isNoResponse({ error, status }: PorticoError): boolean {
   return error === 'DeadlineExceededError' && status === null
 }
@@ -39,13 +39,13 @@ export function mayHaveTakenEffect(error: PorticoError): boolean {
 /**
  * How long to wait before the request is sent again; null if it must not be. `attempts`: how often it was sent.
  *
- * With `Retry-After` the service says that nothing is done twice. After errors of others, and after errors that leave
- * open whether the request was carried out, only a request that can be repeated is sent again.
+ * `Retry-After` means that the request is not carried out twice. After errors of proxies, and after errors that do not
+ * say whether the request was carried out, only a retryable request is sent again.
  */
 export function retryDelayMs(error: PorticoError, isRetryable: boolean, attempts: number): number | null {
   const { status, retryAfterMs, cause } = error
   const isSafe = isForeign(error) || isUncertain(error) ? isRetryable || wasNotSent(cause) : retryAfterMs !== undefined
-  // A wait that was not long enough is not an error: the next one follows at once.
+  // A wait that was too short is not a failure: the next one follows at once.
   if (!isSafe || !RETRYABLE.includes(status) || error.error === 'WorkflowExecutionTimedOutError') return null
   const backoffMs = Math.min(50 * 2 ** attempts, MAX_BACKOFF_MS) * (0.5 + Math.random() / 2)
   // A proxy may send 0.

@@ -5,7 +5,7 @@ type Fetch = NonNullable<ClientOptions['fetch']>
 
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308]
 
-// More are a loop.
+// More redirects are a loop.
 const MAX_REDIRECTS = 5
 
 /**

@@ -1,21 +1,20 @@
 /**
- * How many requests of a client the service handles at a time: as many as the client sends, until it is overloaded.
- * From then on one more with each response; and after the next overload a quarter less with each overload, and one more
- * after as many responses as there are places.
+ * Limits how many requests of a client are in flight, as TCP does. There is no limit until the service is overloaded.
+ * Then the limit grows by one with each response. From the next overload on, each overload reduces it by a quarter, and
+ * it grows by one after as many responses as the limit.
  *
  * It keeps times, not promises or timers: on workerd one request must not wait for a promise of another one.
  */
 import { sleep } from '../../lib/abort.ts'
 import type { Limits } from './request.ts'
 
-/** Leaves the place at once, or after `pauseMs`, in which no other request takes it. */
+/** Frees the place at once, or after `pauseMs`, so that no other request takes it before. */
 export type Leave = (pauseMs?: number) => void
 
 export interface SendLimit {
   /**
-   * Waits for a place; null if there was none before the deadline, or if the service was overloaded all the time for
-   * `retryMs`. A request that `waits` for something else than the
-   * service leaves its place after two seconds.
+   * Waits for a place; null if none was free before the deadline, or if the service was overloaded for all of
+   * `retryMs`. A request that `waits` for a run or a handler frees its place after two seconds.
    */
   enter(limits: Limits, waits: boolean): Promise<Leave | null>
   /** A request got a response, other than that the service is overloaded. */
@@ -29,13 +28,13 @@ export interface SendLimit {
 // Half of the default of SERVICE_MAX_INFLIGHT: there may be other clients.
 const FIRST_LIMIT = 32
 
-// More of the places would be empty with a half, as after a lost packet in TCP.
+// TCP halves its window after a lost packet, but here too many places would then be empty.
 const REDUCTION = 0.75
 
-// From then on it only waits, for which it has no place in the service either.
+// After this time a request only waits, and the service does not count it as in flight either.
 const WAITING_PLACE_MS = 2000
 
-// Longer than any request. On workerd one whose client has left may never end.
+// Longer than any request takes. On workerd a request whose client has disconnected may never end.
 const PLACE_MS = 120_000
 
 const MIN_PAUSE_MS = 10
@@ -46,7 +45,7 @@ export function createSendLimit(retryMs: number): SendLimit {
   let reducedAt = 0
   let progressAt = 0
   let waiting = 0
-  /** When each ends, if the request has not left it before. */
+  /** When each place is freed at the latest. */
   const places = new Map<object, number>()
 
   function hasPlace(): boolean {
@@ -62,7 +61,7 @@ export function createSendLimit(retryMs: number): SendLimit {
       while (!hasPlace() && !signal?.aborted) {
         const leftMs = Math.min(deadlineAt, Math.max(enteredAt, progressAt) + retryMs) - Date.now()
         if (leftMs <= 0) break
-        // All together check about a thousand times a second.
+        // All waiting requests together check about a thousand times a second.
         await sleep(Math.min(leftMs, Math.max(MIN_PAUSE_MS, waiting * (0.5 + Math.random()))), signal)
       }
       waiting--
@@ -80,7 +79,7 @@ export function createSendLimit(retryMs: number): SendLimit {
       limit += overloads > 1 ? 1 / limit : 1
     },
     overloaded(sentAt) {
-      // Those that were sent before are of the same overload.
+      // Requests that were sent before the last reduction belong to the same overload.
       if (sentAt < reducedAt) return
       reducedAt = Date.now()
       overloads++

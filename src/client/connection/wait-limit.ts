@@ -4,14 +4,17 @@ export interface WaitLimit {
   next(remainingMs: number): number
   /** A request got its response. */
   completed(elapsedMs: number): void
-  /** A request got none. */
+  /** A request got no response, because its connection was closed. */
   cut(elapsedMs: number): void
 }
 
-// A connection that fails sooner has other reasons than its age.
+// A connection that fails sooner was not closed because of its age.
 const MIN_MS = 500
 
-/** Half of the time after which a connection was cut, and twice the time after which one was not. */
+/**
+ * The limit falls to half of the time after which a connection was closed, and rises to twice the time of a request
+ * that got its response.
+ */
 export function createWaitLimit(maxMs: number): WaitLimit {
   let limitMs = maxMs
   return {

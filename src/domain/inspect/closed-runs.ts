@@ -114,9 +114,7 @@ const OBJECT_BYTES = 64
 const MEMBER_BYTES = 16
 const STRING_BYTES = 24
 
-/**
- * About how many bytes of memory a value of JSON takes; any number above `limit` for a value that takes more than that.
- */
+/** Estimates how many bytes of memory a JSON value takes. Above `limit` the result is only some larger number. */
 export function memoryOf(value: unknown, limit: number): number {
   let bytes = 0
   // Not recursive: values may be nested deeper than the call stack.

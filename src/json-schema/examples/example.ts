@@ -1,4 +1,4 @@
-/** An example of a value that a JSON Schema allows: for documents and for people, in bounded time. */
+/** Creates an example of a value that a JSON Schema allows, in bounded time. */
 import { isObject } from '../../lib/is-object.ts'
 import type { Budget } from '../budget.ts'
 import { compileSchema, type JsonSchema } from '../compile.ts'
@@ -10,7 +10,7 @@ import { numberExamples, stringExamples } from './scalar-examples.ts'
 
 export interface Example {
   value: unknown
-  /** Whether the schema allows it. Some schemas say what is not allowed, which an example cannot be made of. */
+  /** Whether the schema allows the value. For some schemas, such as those with `not`, no valid example may be found. */
   isValid: boolean
 }
 
@@ -33,13 +33,13 @@ const ATTEMPTS = [
 // A deeply nested schema exceeds the call stack (RangeError).
 const UNREADABLE = [BudgetExceededError, CircularReferenceError, RangeError, SchemaError]
 
-// A value that is nested deeper contains itself, or is not for people to read.
+// A value that is nested deeper contains itself, or is too long to read.
 const MAX_DEPTH = 8
 const MAX_ITEMS = 20
 
 /**
- * An object has the properties that it must have. If it must have none, it has all of its own. Null if the schema
- * cannot be read, or not with this budget.
+ * Objects have the required properties, or all properties if none is required. Null if the schema is invalid, or
+ * exceeds the budget.
  */
 export function exampleOf(schema: JsonSchema, budget: Budget): Example | null {
   try {
@@ -79,7 +79,7 @@ function hintsIn({ examples, default: byDefault }: Keywords): unknown[] {
   return [...listOf(examples), ...(byDefault === undefined ? [] : [byDefault])]
 }
 
-/** What values are of if the schema does not say: of what its other keywords are about. */
+/** The type of the values. Without `type`, it is derived from the other keywords. */
 function typeOf(keywords: Keywords): unknown {
   const { type } = keywords
   if (Array.isArray(type)) return type.find((name) => name !== 'null') ?? 'null'
@@ -91,7 +91,7 @@ function typeOf(keywords: Keywords): unknown {
   return 'string'
 }
 
-// What these say about strings and numbers needs no other part of the schema.
+// Keywords that describe strings and numbers without other parts of the schema.
 const OF_SCALARS = new Set([
   ...['type', 'enum', 'pattern', 'minLength', 'maxLength', 'not'],
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
@@ -106,7 +106,7 @@ function firstValid(candidates: unknown[], keywords: Keywords, { budget }: Attem
 function objectOf(keywords: Keywords, attempt: Attempt, depth: number): unknown {
   const properties = isObject(keywords.properties) ? keywords.properties : {}
   const required = listOf(keywords.required).filter((name) => typeof name === 'string')
-  // All of its own, unless they are another object of the same kind.
+  // If none is required, all of them, but only in the two outer levels: nested objects could repeat forever.
   const shown = required.length > 0 || depth > 1 ? required : Object.keys(properties)
   const { additionalProperties = true, minProperties = 0 } = keywords
   const missing = Math.min(Number(minProperties), MAX_ITEMS) - shown.length

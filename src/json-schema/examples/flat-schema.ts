@@ -7,7 +7,7 @@ import type { SchemaIndex } from '../schema-index.ts'
 
 export type Keywords = Record<string, unknown>
 
-// What is nested deeper refers to itself, or is not for people to read.
+// A schema that is nested deeper refers to itself, or is too long to read.
 const MAX_DEPTH = 20
 
 const LARGEST = new Set(['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'])

@@ -2,7 +2,7 @@
 import type { Budget } from '../budget.ts'
 import { COST } from '../costs.ts'
 
-// Longer ones are not for people to read.
+// Longer strings are not readable.
 const MAX_LENGTH = 500
 const MAX_PATTERN_LENGTH = 2000
 const MAX_DEPTH = 100
@@ -31,8 +31,8 @@ const SIGNS: ReadonlyMap<string, readonly [minimum: number, maximum: number]> = 
 const QUANTIFIER = /(?:([*+?])|\{(\d{1,9})(?:(,)(\d{0,9}))?\})[?+]?/y
 
 /**
- * A string that the pattern may match; null if the pattern cannot be read. What the pattern may repeat is repeated
- * `times`, as far as it allows that.
+ * A string that the pattern may match; null if the pattern cannot be read. Repeatable parts are repeated `times`, if
+ * the pattern allows it.
  */
 export function patternExample(pattern: string, times: number, budget: Budget): string | null {
   let at = 0
@@ -100,7 +100,7 @@ function toRegExp(token: string): RegExp | null {
     try {
       return new RegExp(`^${token}$`, flags)
     } catch {
-      // Without the flag `u` more escapes are valid. If it is not valid either way, there is no example.
+      // Without the flag `u` more escapes are valid. If the token is invalid either way, there is no example.
     }
   }
   return null

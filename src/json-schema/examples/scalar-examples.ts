@@ -33,7 +33,7 @@ const FORMATS: ReadonlyMap<unknown, string> = new Map([
 
 const STRING = 'string'
 
-// Longer strings are not for people to read.
+// Longer strings are not readable.
 const MAX_LENGTH = 500
 
 export function stringExamples({ format, pattern, minLength, maxLength }: Keywords, budget: Budget): string[] {

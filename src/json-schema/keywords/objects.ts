@@ -109,7 +109,7 @@ function propertiesExcept(
   }
 }
 
-/** Empty for what is not an object. */
+/** Empty if the value is not an object. */
 export function keysOf(value: unknown, context: Context): string[] {
   if (!isObject(value)) return []
   const keys = Object.keys(value)

@@ -1,4 +1,4 @@
-/** `type`, `pattern`, and limits on how much there is in a value. */
+/** `type`, `pattern`, and limits on the size of a value. */
 import { isObject } from '../../lib/is-object.ts'
 import type { Check, Compiler, Context } from '../check.ts'
 import { COST } from '../costs.ts'
@@ -29,7 +29,7 @@ function typeOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-/** Implementations count differently. */
+/** The smallest and the largest size, because implementations count differently. */
 interface Size {
   min: number
   max: number

@@ -11,12 +11,12 @@ export type Match = (string: string, budget: Budget) => 'yes' | 'no' | 'ambiguou
 
 type Matcher = (string: string, budget: Budget) => boolean
 
-// Longer patterns take as long to compile as to match.
+// Compiling a longer pattern would take as long as matching it.
 const MAX_LENGTH = 2000
 
 /**
- * An ECMAScript pattern, not anchored. Throws an `UnsupportedError` for what only a backtracking engine can match, a
- * `SchemaError` for what is not a pattern.
+ * Compiles an ECMAScript pattern, which is not anchored. Throws an `UnsupportedError` if only a backtracking engine can
+ * match it, a `SchemaError` if it is invalid.
  */
 export function compilePattern(pattern: string, budget: Budget): Match {
   const { lookaheads, rest } = splitLookaheads(pattern)
@@ -75,7 +75,7 @@ function isRegExp(pattern: string): boolean {
   })
 }
 
-/** A compiled program repeats what is repeated: the largest count bounds its size. */
+/** The largest repetition count of the pattern, which bounds the size of the compiled program. */
 function maxRepetitions(pattern: string): number {
   const counts = [...pattern.matchAll(/\{(\d{1,9})(?:,(\d{0,9}))?\}/g)]
   return Math.max(1, ...counts.map(([, min, max]) => Math.max(Number(min), Number(max ?? 0))))

@@ -26,7 +26,10 @@ const ENGINE_ATTRIBUTES: ReadonlySet<string> = new Set([
 
 const SPAN_ATTRIBUTES: ReadonlySet<string> = new Set(['attempt', 'truncated'])
 
-/** The entry as it may be shown and stored if the workers of `catalog` redact values: masked, unless they did it. */
+/**
+ * The entry as it may be shown and stored if the workers of `catalog` redact values: masked, unless they have redacted
+ * it.
+ */
 export function maskUnlessRedacted(entry: TraceEntry, catalog: string): TraceEntry {
   return entry.redacted === catalog ? entry : maskEntry(entry)
 }

@@ -82,7 +82,7 @@ function merge(span: Span, { parentId, phase, at, input, output, error, attribut
   }
 }
 
-/** The run itself. By a worker's clock, a span that has lost its parent may have started before it. */
+/** The node of the run itself. A span without its parent may have started earlier, by the clock of a worker. */
 function rootOf(spans: ReadonlyMap<string, Span>): Span | null {
   const parentless = [...spans.values()].filter(({ parentId }) => parentId === null)
   const workflows = parentless.filter(({ node }) => node.kind === 'workflow')
@@ -117,7 +117,7 @@ function detachedAncestors(
     top = parentOf(top)
   }
   const ancestors = [...path]
-  // A climb that meets its own path has gone around a cycle, which starts there.
+  // If the climb has reached a span of its own path, there is a cycle, which starts at that span.
   const cycleStart = path.has(top) ? ancestors.indexOf(top) : ancestors.length
   return ancestors.map((span, index) => ({ span, inCycle: index >= cycleStart })).reverse()
 }
@@ -126,7 +126,7 @@ function byStart(a: TraceNode, b: TraceNode): number {
   return a.startedAt - b.startedAt || compare(a.id, b.id)
 }
 
-/** The same order for all permutations: began before ended, then by time, then by the whole entry as JSON. */
+/** A total order, so that the order of the entries does not matter: began before ended, then by time, then by JSON. */
 function compareEntries(a: TraceEntry, b: TraceEntry, cache: Map<TraceEntry, string>): number {
   return compare(a.phase, b.phase) || a.at - b.at || compare(toJson(a, cache), toJson(b, cache))
 }

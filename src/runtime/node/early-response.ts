@@ -10,7 +10,7 @@ import { setImmediate } from 'node:timers/promises'
 // The contract's limit for reading a rejected body.
 const LINGER_MS = 500
 
-/** Whether the whole request has arrived because its headers have: it has no body. */
+/** Whether the request has no body, so that it has arrived with its headers. */
 export function isBodiless({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
 }

@@ -31,13 +31,13 @@ type Incoming = Readable & Pick<IncomingMessage, 'complete' | 'headers'>
 export async function serveNode({ fetch, loadShedder, host, port }: Omit<ListenOptions, 'log'>): Promise<Listener> {
   let closing = false
   const openResponses = new Set<ServerResponse>()
-  // The handlers of requests that were held, with their places.
+  // The handlers of requests that were held, each bound to the place of its request.
   const held = new WeakMap<object, ListenOptions['fetch']>()
 
   const handle = getRequestListener(
     (request, { incoming }) => {
       const rejection = rejectHeaders(incoming)
-      // Not awaited in a function of its own: each one that a waiting request is suspended in takes half a KiB.
+      // Not a function of its own: each function in which a waiting request is suspended takes half a KiB.
       if (rejection !== null) return sendable(rejection, incoming)
       const handleRequest = held.get(incoming) ?? fetch
       return handleRequest(request).then((it) => sendable(it, incoming))
@@ -63,7 +63,7 @@ export async function serveNode({ fetch, loadShedder, host, port }: Omit<ListenO
     else void holdOrHandle(request, response, loadShedder)
   }
 
-  /** The connection stays open after a rejection, so that all of the request must have arrived. */
+  /** Holds only requests that have arrived completely, because the connection stays open after a rejection. */
   async function holdOrHandle(request: IncomingMessage, response: ServerResponse, loadShedder: LoadShedder) {
     const isComplete = isBodiless(request) || (await hasArrived(request))
     const holding = isComplete ? loadShedder.hold(headOf(request)) : null
@@ -102,7 +102,7 @@ export async function serveNode({ fetch, loadShedder, host, port }: Omit<ListenO
 
   function onClientError(error: Error, socket: Duplex) {
     const pending = [...openResponses].find((response) => response.socket === socket)
-    // The request's own rejection was faster and is the last response of this connection.
+    // The app has rejected the request already, and this response is the last of the connection.
     if (pending?.headersSent && !pending.req.complete) return void socket.destroy()
     if (!pending?.req.complete) return rejectOnSocket(error, socket)
     // The invalid bytes follow a complete request. Its response comes first on this connection, which is then closed.
@@ -111,7 +111,7 @@ export async function serveNode({ fetch, loadShedder, host, port }: Omit<ListenO
   }
 
   function closeWhenDone() {
-    // Node does not count connections as idle that never sent a request, and would wait for them.
+    // Node would wait for connections that never sent a request: it does not count them as idle.
     if (closing && openResponses.size === 0) server.closeAllConnections()
   }
 

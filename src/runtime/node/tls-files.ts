@@ -16,7 +16,7 @@ export function readTls({ caPath, certPath, keyPath, serverName }: NonNullable<C
   return { ...tls, ...(serverName !== null && { serverName }) }
 }
 
-/** Otherwise every request would fail without naming the variable. */
+/** Checks the certificates early: otherwise every request would fail, without naming the variable. */
 function assertUsable({ ca, cert, key }: GrpcTls): void {
   // Node ignores a file without a certificate.
   if (ca !== undefined && !ca.includes('-----BEGIN CERTIFICATE-----'))

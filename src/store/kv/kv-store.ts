@@ -20,7 +20,7 @@ export interface KvStore {
 
 const PAGE_SIZE = 100
 
-// Both ends are compared: an element that was appended twice may be at the front again.
+// Compares the first and the last element: an element that was appended twice may be at the front again.
 const TRIM = `
 local count = tonumber(ARGV[1])
 if redis.call('LINDEX', KEYS[1], 0) == ARGV[2] and redis.call('LINDEX', KEYS[1], count - 1) == ARGV[3] then

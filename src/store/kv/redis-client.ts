@@ -1,2 +1,2 @@
-// Imported dynamically in place of the package itself (decision 020).
+// Imported dynamically instead of the package itself (decision 020).
 export { Redis } from 'ioredis'

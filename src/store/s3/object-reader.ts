@@ -10,7 +10,7 @@ export interface ObjectReader {
 
 export interface StoredObject {
   text: string
-  /** Of this version. */
+  /** The ETag of this version. */
   etag: string
 }
 
@@ -20,7 +20,7 @@ export function createObjectReader(options: ObjectStoreOptions): ObjectReader {
     get: (object, maxBytes, call) =>
       retryStoreCall(STORE, call, async (signal) => {
         const response = await send(object, { method: 'GET' }, signal)
-        // A gateway's word for a server that is down.
+        // With these statuses a gateway reports that the store is down.
         if (![502, 503, 504].includes(response.status)) call.onResponse?.()
         if (response.status === 200) {
           return { text: await readBody(STORE, response, maxBytes), etag: response.headers.get('etag') ?? '' }

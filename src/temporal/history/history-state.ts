@@ -95,7 +95,7 @@ export function eventTime(event: HistoryEvent): number {
 
 export const CANCELED = engineError('CanceledFailure', 'canceled')
 
-/** An error that the kind of the event implies: the event has no failure. */
+/** The error for an event that has no failure of its own. */
 export function engineError(name: string, message: string): { error: TraceError } {
   return { error: { name, message, cause: null } }
 }

@@ -79,7 +79,7 @@ function parseDetail(payload: Payload | undefined): unknown {
   try {
     return parseJson(decoder.decode(payload?.data ?? new Uint8Array()))
   } catch {
-    // A marker of the same name that the user's code recorded.
+    // The user's code has recorded a marker of the same name.
     return null
   }
 }

@@ -29,14 +29,14 @@ const CLOSING = [
   'activityTaskCanceledEventAttributes',
 ] as const
 
-/** The engine resets a run to the end of a workflow task, whatever that end was. */
+/** The engine can reset a run to the end of any workflow task: completed, failed or timed out. */
 const TASK_ENDS = [
   'workflowTaskCompletedEventAttributes',
   'workflowTaskFailedEventAttributes',
   'workflowTaskTimedOutEventAttributes',
 ] as const
 
-/** Keeps only what it takes to find a point: a history may have 50 000 events. */
+/** Keeps only what is needed to find a point, because a history may have 50 000 events. */
 export function createResetHistory(): ResetHistory {
   /** By the event that scheduled them; local activities by their marker. In the order of these events. */
   const steps = new Map<number, Step>()

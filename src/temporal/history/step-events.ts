@@ -36,7 +36,8 @@ export const stepEvents: EventTable = {
 }
 
 /**
- * From the activity's id, which is all that its worker knows; from the event's id when the run has used that id before.
+ * The id of an activity's node: made of the activity's id, which its worker knows, or of the event's id if the run has
+ * used the activity's id before.
  */
 function stepNodeId(state: HistoryState, activityId: string, event: HistoryEvent): string {
   if (state.activityIds.has(activityId)) return nodeId(state, 'event', event)
