@@ -13,9 +13,9 @@ export interface CommonFlags extends GivenSettings {
   json?: boolean
   /** Prints the view of a terminal in a pipe too. */
   text?: boolean
-  /** Tables may be wider than the terminal. */
+  /** Whether tables may be wider than the terminal. */
   wide?: boolean
-  /** Of commands that have it: as it was given, for messages. */
+  /** `--timeout` as it was given, for messages. Only some commands have it. */
   timeout?: string
 }
 
@@ -25,14 +25,14 @@ export interface Command extends Connection {
   signal: AbortSignal
   /** Whether stdout is for programs. */
   isJson: boolean
-  /** How wide a table may be. */
+  /** The maximum width of tables. */
   columns: number
   /**
    * Shows on a terminal's stderr what the command waits for, and why a request is repeated, until the returned function
-   * is called. `note` is read again and again.
+   * is called. `note` is called for each update of the line.
    */
   wait(what: string, note?: () => string): () => void
-  /** Prints the last response: the body itself as JSON, and on a terminal what `render` makes of it. Returns 0. */
+  /** Prints the last response: the body as JSON or, on a terminal, the result of `render`. Returns 0. */
   show<T>(value: T, render: (exact: T) => string): ExitCode
 }
 
@@ -59,7 +59,7 @@ export async function callService(
   { retryMs = RETRY_MS, noResponseCode = EXIT.unreachable }: CallServiceOptions = {},
 ): Promise<void> {
   const isJson = flags.json === true || (!process.stdout.isTTY && flags.text !== true)
-  // A pager shows the text in the same terminal as the errors.
+  // If stdout is a pipe to a pager, the width is that of the terminal of stderr.
   const columns = flags.wide ? undefined : (process.stdout.columns ?? process.stderr.columns)
   const stopping = new AbortController()
   const interrupt = () => stopping.abort(new Interruption())
@@ -102,7 +102,7 @@ export async function callService(
   }
 }
 
-/** The client counts milliseconds. */
+/** Replaces the milliseconds in the client's message with the timeout as it was given. */
 function inGivenWords(error: unknown, timeout: string | undefined): unknown {
   if (error instanceof PorticoError && error.status === null && timeout !== undefined)
     error.message = error.message.replace(

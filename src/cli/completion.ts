@@ -6,7 +6,7 @@ import type { Catalog } from '../client/responses.ts'
 import { STATUSES } from './output/terminal.ts'
 import { readSettings } from './settings.ts'
 
-// A person waits for it.
+// Short, because somebody waits for the completion.
 const TIMEOUT_MS = 1000
 
 const WITH_WORKFLOW = ['run', 'start', 'validate']
@@ -41,17 +41,17 @@ function offer(values: readonly string[]) {
   }
 }
 
-/** A shell that reads its script for bash twice cannot declare constants again. */
+/** Removes `readonly` from the script for bash: a shell that reads it twice cannot declare constants again. */
 function withoutReadonly(): void {
   const { log } = console
   console.log = (script: string) => log(script.replaceAll(/^readonly (?=ShellCompDirective)/gm, ''))
 }
 
-/** Those of the catalog. Empty if the service does not respond: a completion must not print an error. */
+/** The workflows of the catalog. Empty if the service does not respond: a completion must not print an error. */
 async function readWorkflows(): Promise<Catalog['workflows']> {
   try {
     const { url, token, catalog, isUrlOfFile } = await readSettings({}, process.env, process.cwd())
-    // Tab in the folder of a cloned repository must not call whatever its file names.
+    // Tab in a cloned repository must not call the URL of that repository's settings file.
     if (isUrlOfFile) return []
     const client = createClient({ url, retryMs: 0, token: token ?? undefined, catalog: catalog ?? undefined })
     return (await client.catalog(undefined, { timeoutMs: TIMEOUT_MS })).workflows

@@ -10,13 +10,13 @@ export interface Connection {
   client: Client<AnyWorkflows>
   /** The JSON of the last response, unchanged; null before the first. */
   lastBody(): string | null
-  /** A start or message that was sent and may have been carried out: there was no response, or none that says so. */
+  /** A start or message that may have been carried out: no response shows whether it was. */
   open(): OpenRequest | null
-  /** Why the request that is under way is sent again; null if it is not. */
+  /** Why the current request is being repeated; null if it is not. */
   retried(): PorticoError | null
-  /** What responses warned of, each once. */
+  /** The warnings of all responses, each once. */
   warnings(): ReadonlySet<string>
-  /** The same as `value`, which the client made of the last response, but with exact numbers. */
+  /** `value`, which the client parsed from the last response, with exact numbers. */
   exact<T>(value: T): T
 }
 
@@ -26,7 +26,8 @@ export interface OpenRequest {
   runId: string | null
 }
 
-// A waiting person sees after this time that the run fails. Without one, a wait may be longer.
+// The maximum wait of one request on a terminal, so that a failing run is shown soon. Without a terminal, waits may be
+// longer.
 const TERMINAL_WAIT_MS = 5000
 
 /** `retryMs`: how long a call is repeated while the service does not respond. */
@@ -72,8 +73,8 @@ export function connect({ url, token, catalog }: Settings, retryMs: number): Con
 }
 
 /**
- * What the service warns of. The header says that `warnings` in the body are its own, and not part of a value of a
- * workflow; it contains only the beginning of a long text.
+ * The warnings of the service. The header shows that `warnings` in the body are the service's, not part of a workflow's
+ * value; it may be truncated.
  */
 function warningsOf(headers: Headers, body: string | null): string[] {
   const named = headers.get('Portico-Warning')

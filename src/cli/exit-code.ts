@@ -16,7 +16,7 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** The errors of the API (`docs/api.md`) and of the client that are not simply a failure. */
+/** The errors of the API (`docs/api.md`) and of the client with an exit code of their own. */
 const EXIT_OF_ERROR = new Map<PorticoError['error'], ExitCode>([
   ['ValidationError', EXIT.usage],
   ['InvalidPageTokenError', EXIT.usage],
@@ -36,13 +36,13 @@ const EXIT_OF_ERROR = new Map<PorticoError['error'], ExitCode>([
   ['WorkflowNotCompletedError', EXIT.timedOut],
 ])
 
-/** `noResponseCode`: of an error that the client has found because there was no response in time. */
+/** `noResponseCode` is for an error of the client itself: there was no response in time. */
 export function exitCodeOfError({ error, status }: PorticoError, noResponseCode: ExitCode): ExitCode {
   if (error === 'DeadlineExceededError' && status === null) return noResponseCode
   return EXIT_OF_ERROR.get(error) ?? EXIT.failed
 }
 
-/** Of a workflow result: only a run that completed, or continued as another one, is a success. */
+/** The exit code for a workflow result. Only a run that completed, or continued as another one, is a success. */
 export function exitCodeOfStatus(status: unknown): ExitCode {
   return status === 'completed' || status === 'continued' ? EXIT.completed : EXIT.failed
 }

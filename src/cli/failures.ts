@@ -1,4 +1,4 @@
-/** Errors that the CLI itself finds. */
+/** Errors of the CLI itself. */
 import type { OpenRun } from '../client/responses.ts'
 
 /** The command line, a variable or a settings file is wrong. */
@@ -17,7 +17,7 @@ export class Interruption extends Error {
   }
 }
 
-/** What is behind "fetch failed". */
+/** The reason behind "fetch failed". */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.cause instanceof Error) return reasonOf(error.cause)

@@ -1,7 +1,7 @@
 /** The commands about workflows and their runs. */
 import { type Command, InvalidArgumentError } from 'commander'
 
-/** Commander has no types for flags: these are those that the command declares here. */
+/** Commander has no types for flags: a command's flags are those that it declares here. */
 type Flags = never
 
 const JSON_VALUE = 'JSON, @file, or - for stdin'

@@ -54,11 +54,12 @@ export async function readSettings(flags: GivenSettings, env: NodeJS.ProcessEnv,
   const isUrlOfFile = urlSource === ofFile
   const url = withoutSlash(given('url', urlSource) ?? DEFAULT_URL)
   const isServiceOfFile = url === withoutSlash(String(file.given.url ?? DEFAULT_URL))
-  // A file must not choose where the user's own token is sent, and its token is for the service that it names.
+  // A settings file must not decide where the user's own token is sent, and its own token is only for the service that
+  // it names.
   const senders = sources.filter((source) => (source === ofFile ? isServiceOfFile : !isUrlOfFile))
   const tokenSource = sourceOf('token', senders)
   const ownToken = sourceOf('token', [ofFlags, ofVariables])
-  // A file with a token for its URL needs no other, unless the command names one.
+  // A file with a token for its URL needs no other token, unless a flag has one.
   const isWithheld = isUrlOfFile && (ownToken === ofFlags || tokenSource === undefined)
   return {
     url,

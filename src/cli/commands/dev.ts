@@ -73,7 +73,7 @@ function publishedMessage({ url, withToken }: ReadyApi, workflows: PublishedWork
   ].join('\n')
 }
 
-// A fraction of a second.
+// Takes a fraction of a second.
 const STEPS = 1_000_000
 
 /** `--input` with an example that the schema allows; with a blank to fill in if there is no such example. */

@@ -70,13 +70,13 @@ async function sourceOf(flag: string, value: string, signal: AbortSignal): Promi
   }
 }
 
-/** Rejects with the signal's reason on Ctrl-C. */
+/** Reads stdin. Rejects with the signal's reason on Ctrl-C. */
 async function readStdin(flag: string, signal: AbortSignal): Promise<string> {
   if (process.stdin.isTTY) printNote(`Type the JSON of ${flag}, and Ctrl-D on a line of its own to end it.`)
   try {
     return await unlessAborted(text(process.stdin), signal)
   } finally {
-    // A read that continues would keep the process running.
+    // An open read would keep the process running.
     process.stdin.destroy()
   }
 }

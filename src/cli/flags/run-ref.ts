@@ -22,7 +22,7 @@ export function refOf(workflowId: string, { run }: RunFlags): { workflowId: stri
 
 /** The run that the command is about. */
 export function handleOf(client: Client<AnyWorkflows>, workflowId: string, flags: RunFlags): WorkflowHandle {
-  // The name of the workflow is that of its starts only.
+  // The name of the workflow only matters for starts.
   return client.workflow('').get(refOf(workflowId, flags))
 }
 

@@ -1,7 +1,7 @@
 import { UsageError } from '../failures.ts'
 import { readObjectArgument } from './json-argument.ts'
 
-/** Fields of a start that the command line says in another way, or not at all. */
+/** Fields of a start that the command line sets in another way, or not at all. */
 const NOT_OPTIONS = new Map([
   ['workflowName', 'it is the first argument of the command'],
   ['input', 'use --input'],
@@ -17,7 +17,8 @@ const NOT_OPTIONS = new Map([
 ])
 
 /**
- * The start options of `--options`. Throws a `UsageError` for fields with a flag of their own: one would win silently.
+ * The start options of `--options`. Throws a `UsageError` for fields with a flag of their own, because one value would
+ * silently replace the other.
  */
 export async function readStartOptions(value: string, signal: AbortSignal): Promise<Record<string, unknown>> {
   const options = await readObjectArgument('--options', value, signal)

@@ -52,7 +52,7 @@ export function repeatAdvice({ key, runId }: OpenRequest): string {
   return `It may have been carried out. Repeat the command with ${flags}, so that nothing is done twice.`
 }
 
-/** What to do about the error; null if the message says all. */
+/** What to do about the error; null if the message is enough. */
 export function adviceFor(error: PorticoError, portico: CommandLine): string | null {
   return joined([explainAdvice(error, portico), adviceByName(error, portico)])
 }

@@ -1,4 +1,4 @@
-/** Prints what failed, which, and what to do; never a stack. */
+/** Prints errors: what failed, why, and what to do; never a stack. */
 import { styleText } from 'node:util'
 import { PorticoError } from '../../client/portico-error.ts'
 import { wasNotSent } from '../../lib/not-sent.ts'
@@ -10,7 +10,7 @@ import { printable, printableLines, printDocument, printNote } from './terminal.
 
 interface Report {
   exitCode: ExitCode
-  /** The first is the message. */
+  /** The first line is the message. */
   lines: string[]
   advice: string | null
 }
@@ -22,7 +22,7 @@ export interface ReportOptions {
   open: OpenRequest | null
   /** The exit code if there was no response within the time of the command. */
   noResponseCode: ExitCode
-  /** The flag, if it is given. */
+  /** The flag `--url`, if it is given. */
   url: unknown
 }
 
@@ -63,7 +63,7 @@ function reportOf(error: unknown, portico: CommandLine, noResponseCode: ExitCode
 function ofService(error: PorticoError, portico: CommandLine, noResponseCode: ExitCode): Report {
   const { message, attempts = 1, available, issues = [], requestId } = error
   const details = [
-    // An issue without a path is about something else than the body.
+    // An issue without a path is not about the body.
     ...issues.map(({ path, message }) => `${path} ${message}`.trim()).filter((issue) => !message.includes(issue)),
     ...(available === undefined || available.length === 0 ? [] : [`available: ${available.join(', ')}`]),
     ...(error.error === 'InternalError' ? [`request id: ${requestId}`] : []),

@@ -93,7 +93,7 @@ export function renderHistory({ workflow, events, nextPageToken }: HistoryPage, 
   return nextPageToken === null ? list : `${list}\n\nMore: --page-token ${cellOf(nextPageToken)}`
 }
 
-// Of the usual ids and types: events that arrive later stand below each other.
+// The widths of usual ids and types, so that events that arrive later are aligned.
 const WIDTHS = [5, 19, 32]
 
 /** Events without titles, as they arrive. */

@@ -4,10 +4,13 @@ import stringWidth from 'string-width'
 import { paint, printable } from './terminal.ts'
 
 const GAP = '  '
-// Enough to see what it is about.
+// Enough to recognize the content.
 const MIN_LAST_WIDTH = 12
 
-/** Columns under their titles. Cells must be printable. If lines are wider than `maxWidth`, the last column is cut. */
+/**
+ * Columns under their titles. Cells must be printable. If lines are wider than `maxWidth`, the last column is
+ * truncated.
+ */
 export function table(titles: string[], rows: string[][], maxWidth = Number.POSITIVE_INFINITY): string {
   const cells = [titles.map((title) => paint('bold', title)), ...rows]
   const excess = widthOf(rowsOf(cells)) - maxWidth
@@ -23,7 +26,7 @@ export function pairs(entries: [name: string, value: string | null][]): string {
   return rowsOf(entries.flatMap(([name, value]) => (value === null ? [] : [[paint('dim', name), value]])))
 }
 
-/** Cells below each other. A column has at least the width that is given for it. */
+/** Aligns cells in columns, each at least as wide as its entry in `minWidths`. */
 export function rowsOf(rows: string[][], minWidths: readonly number[] = []): string {
   const count = Math.max(...rows.map((row) => row.length))
   const widths = Array.from({ length: count }, (_, column) =>
@@ -35,7 +38,7 @@ export function rowsOf(rows: string[][], minWidths: readonly number[] = []): str
     .join('\n')
 }
 
-/** Of the widest line, in columns of a terminal. */
+/** The width of the widest line, in columns of a terminal. */
 export function widthOf(lines: string): number {
   return Math.max(
     ...stripVTControlCharacters(lines)
@@ -77,7 +80,7 @@ export function zonedTime(time: string | null | undefined): string | null {
   return cell === '' ? null : `${cell} UTC`
 }
 
-/** How long something took that has ended; null before. */
+/** How long the run took; null while it is open. */
 export function durationOf({ startedAt, completedAt }: { startedAt: string | null; completedAt: string | null }) {
   if (startedAt === null || completedAt === null) return null
   return durationCell(Date.parse(completedAt) - Date.parse(startedAt))

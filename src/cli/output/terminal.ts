@@ -77,13 +77,13 @@ export function jsonForTerminal(value: unknown): string {
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const FRAME_MS = 100
-// Some terminals do not say.
+// For terminals that do not report their width.
 const DEFAULT_COLUMNS = 80
 const CLEAR_LINE = '\r\u001b[K'
 
 /**
- * Shows on a terminal's stderr what the command waits for, until the returned function is called.
- * `note` is read again and again.
+ * Shows on a terminal's stderr what the command waits for, until the returned function is called. `note` is called for
+ * each update of the line.
  */
 export function showWaiting(what: string, note: () => string = () => ''): () => void {
   const { stderr } = process

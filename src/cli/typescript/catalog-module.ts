@@ -9,7 +9,7 @@ export function catalogModule(catalog: unknown): string {
   const { catalog: name, inputsChecked, workflows } = isObject(catalog) ? catalog : {}
   const types = createSchemaTypes(['Workflows'])
   const entries = entriesOf(workflows)
-  // A name of its own counts, not the alias.
+  // If a name is also an alias of another workflow, the name counts.
   const names = new Set(entries.map(({ name }) => name))
   const isChecked = inputsChecked !== false
   const members = entries.flatMap((workflow) => [memberOf(workflow, isChecked, types), ...aliasesOf(workflow, names)])

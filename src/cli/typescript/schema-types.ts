@@ -1,9 +1,9 @@
 /**
  * TypeScript types of JSON Schemas.
  *
- * A type never excludes a value that the schema allows, except for what TypeScript cannot say: what a schema says about
- * objects holds only for objects. Whatever is not understood is `unknown`. Nothing is fetched: a reference leads to
- * another part of the same schema.
+ * A type never excludes a value that the schema allows, with one exception: a schema with keywords about objects
+ * becomes an object type, although it allows other types too. Unsupported keywords become `unknown`. Only references
+ * within the same schema are resolved.
  */
 import { createBudget } from '../../json-schema/budget.ts'
 import { requiredNames } from '../../json-schema/required-names.ts'
@@ -23,7 +23,7 @@ export interface TypeOptions {
   requiresDefaults?: boolean
 }
 
-// A type that is nested deeper, or that has more parts, is not for people to read. TypeScript has limits, too.
+// A type that is nested deeper, or has more parts, is not readable, and TypeScript has limits too.
 const MAX_DEPTH = 40
 const MAX_PARTS = 5000
 const INDEX_STEPS = 10_000_000
@@ -173,7 +173,7 @@ function tryToIndex(schema: unknown): SchemaIndex | null {
   try {
     return indexSchema(schema, createBudget(INDEX_STEPS))
   } catch {
-    // A schema that the service cannot use either.
+    // The service cannot use this schema either.
     return null
   }
 }
@@ -183,7 +183,7 @@ function tryToResolve(reference: string, { index, open }: { index: SchemaIndex; 
   try {
     return from === undefined ? true : index.resolve(reference, from)
   } catch {
-    // It leads out of the schema, or nowhere.
+    // The reference leads out of the schema, or nowhere.
     return true
   }
 }

@@ -55,7 +55,7 @@ export async function runArchiverWorker(options: ArchiverWorkerOptions, signal: 
     const { ApplicationFailure, Context } = await import('@temporalio/activity')
     const { info, heartbeat, cancellationSignal } = Context.current()
     await loop(toState(info.heartbeatDetails, input?.since ?? since), (state) => heartbeat(state), cancellationSignal)
-    // With a retry delay of its own the activity starts elsewhere at once, instead of after the retry interval.
+    // With this delay, instead of the retry interval, the activity starts on another worker at once.
     throw ApplicationFailure.create({ message: 'This worker is shutting down', nextRetryDelay: '100ms' })
   }
 

@@ -35,7 +35,8 @@ export async function writeTrace(
     const text = fitTrace({ ...run, entries: unique([...entries, ...spans].map(protect)) }, maxBytes)
     if (text === stored?.text) return
     const isWritten = await destination.write(run, text, stored?.version ?? null, call())
-    // Otherwise another archiver wrote the trace first. It has the whole history too; only spans must still be added.
+    // If it was not written, another archiver was faster. Its trace also has the whole history; only spans must still
+    // be added.
     if (isWritten || spans.length === 0) return
     await pauseAfterConflict(destination, attempt, signal)
   }
@@ -50,7 +51,7 @@ async function pauseAfterConflict({ name }: TraceDestination, attempt: number, s
   signal.throwIfAborted()
 }
 
-/** Null if nothing is stored, or something else than the trace of this run. */
+/** Null if nothing is stored, or if it is not the trace of this run. */
 function storedEntries(text: string | undefined, { namespace, runId }: ClosedRun): TraceEntry[] | null {
   if (text === undefined) return null
   try {

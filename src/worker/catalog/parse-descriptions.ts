@@ -59,7 +59,7 @@ function parseSchema(schema: unknown, io: 'input' | 'output', path: string, erro
   return schema === undefined ? null : toJsonSchema(schema, io, (error) => errors.push(`${path}.${io}: ${error}`))
 }
 
-/** What the worker says, or else what its schema accepts. Null without a schema. */
+/** What the worker declares, otherwise whether its schema accepts a missing argument. Null without a schema. */
 function parseInputOptional(
   given: unknown,
   path: string,

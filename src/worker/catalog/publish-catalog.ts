@@ -49,7 +49,7 @@ export interface Publication {
    * another version.
    */
   state: 'published' | 'unchanged' | 'skipped'
-  /** Of this worker's catalog. */
+  /** The hash of this worker's catalog. */
   hash: string
   /** The other catalog, which was replaced or remains published. */
   other: OtherCatalog | null
@@ -64,7 +64,7 @@ export interface OtherCatalog {
   additionalNames: string[]
 }
 
-// Until then the SDK's connection retries transient failures itself.
+// Within this time the SDK's connection retries transient failures itself.
 const TIMEOUT_MS = 10_000
 
 /**

@@ -66,8 +66,8 @@ export type WorkflowNames<Workflows> = {
 type First<Args extends unknown[]> = Args extends [] ? unknown : never[] extends Args ? unknown : Args[0]
 
 /**
- * What the description must say about a call without arguments. The compiler cannot see whether a schema accepts
- * `undefined`: where the function does, the description says it.
+ * Whether the description must have `inputOptional`. The compiler cannot see whether a schema accepts `undefined`, so
+ * it requires the property where the function does.
  */
 type InputOptionalFor<Args extends unknown[]> = never[] extends Args
   ? unknown

@@ -61,8 +61,7 @@ const KEPT_LINES = 200
 
 const GROUP_EVERY_MS = 20
 
-// A grandchild may keep the pipes open. When this process has been running for so long, it has read the child's own
-// output.
+// A grandchild may keep the pipes open. After this running time, this process has read all output of the child itself.
 const LAST_LINES_MS = 500
 
 /** Rejects if the command cannot be started. */
@@ -73,7 +72,7 @@ export async function startProcess({ command, args = [], env, cwd, onLine }: Pro
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  // At once: this process may exit before it hears that the child has started.
+  // Not after the event `spawn`: this process may exit before that.
   const stopGuard = child.pid === undefined ? () => {} : killWhenParentExits(child.pid)
   await once(child, 'spawn').catch((error: NodeJS.ErrnoException) => {
     throw new Error(`${command} cannot be started: ${error.code}`, { cause: error })
@@ -117,7 +116,7 @@ export async function startProcess({ command, args = [], env, cwd, onLine }: Pro
       child.kill('SIGTERM')
       const timer = setTimeout(kill, graceMs)
       const end = await ended.finally(() => clearTimeout(timer))
-      // A shell that was waiting for a command does not pass the signal on.
+      // A shell that waits for a command does not forward the signal.
       signalGroup(pid, 'SIGTERM')
       while (isGroupRunning(pid) && Date.now() < deadlineAt) await sleep(GROUP_EVERY_MS)
       signalGroup(pid, 'SIGKILL')
@@ -178,7 +177,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal)
   } catch {
-    // The whole group has already exited.
+    // The whole process group has already exited.
   }
 }
 

