@@ -76,22 +76,27 @@ async function readAfterTimeout(ports: WaitPorts, wait: Wait, call: Call): Promi
   const { aborted, reason } = call.signal
   // The client has disconnected and does not read the response.
   if (aborted && reason !== SHUTTING_DOWN) return { run: wait.run, closing: null }
-  const readCall = unabortable(call, aborted ? TIMEOUT_MS.closedRunAtShutdown : TIMEOUT_MS.closedRun)
-  for (let { run } = wait; ; ) {
-    const description = await tryDescribe(ports, run, readCall)
-    if (description === null) return { run, closing: null }
-    const { status, failingTask } = description
-    if (isOpen(status)) {
-      const problem = await failingTask?.problem(readCall)
-      return { run, closing: null, status, ...(problem && { problem }) }
-    }
-    const { closing } = await readWithBackoff(ports.engine, run, readCall).catch((error) =>
-      Promise.reject(addIds(error, run)),
-    )
-    const next = nextRun(wait, run, closing)
-    if (next === null) return { run, closing }
-    run = next
+  return readLastOfChain(
+    ports,
+    wait,
+    unabortable(call, aborted ? TIMEOUT_MS.closedRunAtShutdown : TIMEOUT_MS.closedRun),
+  )
+}
+
+async function readLastOfChain(ports: WaitPorts, wait: Wait, call: Call): Promise<WaitResult> {
+  const { run } = wait
+  const description = await tryDescribe(ports, run, call)
+  if (description === null) return { run, closing: null }
+  const { status, failingTask } = description
+  if (isOpen(status)) {
+    const problem = await failingTask?.problem(call)
+    return { run, closing: null, status, ...(problem && { problem }) }
   }
+  const { closing } = await readWithBackoff(ports.engine, run, call).catch((error) =>
+    Promise.reject(addIds(error, run)),
+  )
+  const next = nextRun(wait, run, closing)
+  return next === null ? { run, closing } : readLastOfChain(ports, { ...wait, run: next }, call)
 }
 
 async function tryDescribe(

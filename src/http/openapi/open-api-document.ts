@@ -13,9 +13,14 @@ export interface OpenApiDocument {
 
 export interface OperationObject {
   operationId: string
-  parameters: readonly object[]
-  responses: Readonly<Record<string, object>>
+  parameters: readonly { $ref?: string }[]
+  responses: Readonly<Record<string, ResponseObject>>
   [key: string]: unknown
+}
+
+export interface ResponseObject {
+  content?: Readonly<Record<string, { schema: Schema }>>
+  links?: object
 }
 
 /** The catalog whose workflows the document describes. */

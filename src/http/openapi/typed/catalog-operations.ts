@@ -3,9 +3,9 @@ import { percentEncode } from '../../../lib/percent-encode.ts'
 import type { CatalogEntry, HandlerEntry, JsonSchema } from '../../../protocol/catalog.ts'
 import { handlerNameIssue, workflowNameIssue } from '../../../protocol/names.ts'
 import { linkToWorkflow } from '../links.ts'
-import type { OpenApiDocument, OperationObject } from '../open-api-document.ts'
+import type { OpenApiDocument, OperationObject, ResponseObject } from '../open-api-document.ts'
 import type { Schema } from '../schemas/schema.ts'
-import { createIdentifiers, identifiersOf } from './identifiers.ts'
+import { createIdentifiers, identify } from './identifiers.ts'
 import { isBodyRequired, type OperationKind, publishTypes, type Typed, type Types } from './operation-types.ts'
 import { type Publication, sharesBySize } from './published-schema.ts'
 import { type EntryExamples, examplesOfEntry, requestExample, responseExample } from './typed-examples.ts'
@@ -48,40 +48,59 @@ export async function catalogOperations(
   general: GeneralOperations,
 ): Promise<CatalogOperations> {
   const all = workflows.filter(({ name }) => workflowNameIssue(name) === null).flatMap(typedOf)
-  const shown = uniqueByPath(all).slice(0, MAX_OPERATIONS)
-  const keys = shown.map(({ kind, workflow, handler }) => [kind, workflow, ...(handler === null ? [] : [handler])])
-  const ids = await identifiersOf(keys, general.operationIds)
+  const rows = await toRows(uniqueByPath(all).slice(0, MAX_OPERATIONS), general)
+  const published = publishedSchemas(rows)
   const schemas: Record<string, Schema> = {}
   const publication: Publication = {
     identifiers: createIdentifiers(general.typeNames),
     components: schemas,
-    budgetOf: sharesBySize(BUDGET, publishedSchemas(shown)),
+    budgetOf: sharesBySize(BUDGET, published),
     requiresDefaults: true,
   }
-  const names = await schemaNames(shown, general.typeNames)
+  const exampleBudgetOf = sharesBySize(EXAMPLES_BUDGET, published)
+  // `run` and `start` of a workflow share its types.
   const types = new Map<HandlerEntry, Types & { examples: EntryExamples }>()
-  const exampleBudgetOf = sharesBySize(EXAMPLES_BUDGET, publishedSchemas(shown))
-  const typesOf = (typed: Typed, name: string) => ({
-    ...publishTypes(typed, { name, catalog: named, inputsChecked }, publication),
-    examples: examplesOfEntry(typed.entry, exampleBudgetOf),
-  })
-  const links = handlerLinks(shown.map((typed, at) => ({ ...typed, id: ids.get(keys[at] ?? []) ?? '' })))
-  const paths = shown.map((typed, at): [string, { post: OperationObject }] => {
-    const id = ids.get(keys[at] ?? []) ?? ''
-    const name = names.get(typed.entry) ?? id
-    const known = types.get(typed.entry) ?? typesOf(typed, name)
-    types.set(typed.entry, known)
-    const shapes = {
-      ...known,
-      isRequired: isBodyRequired(typed, inputsChecked),
-      requestExample: requestExample(typed, known.examples, named),
-      responseExample: responseExample(typed, known.examples),
+  const typesOf = (row: Row) => {
+    const naming = { name: row.typeName, catalog: named, inputsChecked }
+    const own = types.get(row.entry) ?? {
+      ...publishTypes(row, naming, publication),
+      examples: examplesOfEntry(row.entry, exampleBudgetOf),
     }
-    const operation = operationOf(typed, id, shapes, general.of(typed.kind))
-    const ownLinks = typed.handler === null ? links.get(typed.workflow) : undefined
-    return [pathOf(typed), { post: { ...operation, responses: relink(operation.responses, ownLinks) } }]
+    types.set(row.entry, own)
+    return own
+  }
+  const links = handlerLinks(rows)
+  const paths = rows.map((row): [string, { post: OperationObject }] => {
+    const { examples, ...schemasOfRow } = typesOf(row)
+    const bodies = {
+      ...schemasOfRow,
+      isRequired: isBodyRequired(row, inputsChecked),
+      requestExample: requestExample(row, examples, named),
+      responseExample: responseExample(row, examples),
+    }
+    const operation = operationOf(row, bodies, general.of(row.kind))
+    const ownLinks = row.handler === null ? links.get(row.workflow) : undefined
+    return [pathOf(row), { post: { ...operation, responses: relink(operation.responses, ownLinks) } }]
   })
-  return { paths: Object.fromEntries(paths), schemas, omitted: all.length - shown.length }
+  return { paths: Object.fromEntries(paths), schemas, omitted: all.length - rows.length }
+}
+
+/** An operation with the identifiers that generators use. */
+interface Row extends Typed {
+  id: string
+  /** Of its schemas. */
+  typeName: string
+}
+
+async function toRows(shown: readonly Typed[], { operationIds, typeNames }: GeneralOperations): Promise<Row[]> {
+  const namesOf = ({ kind, workflow, handler }: Typed) => [kind, workflow, ...(handler === null ? [] : [handler])]
+  const typeNamesOf = (typed: Typed) =>
+    typed.handler === null ? [typed.workflow] : [typed.workflow, typed.kind, typed.handler]
+  const withTypes = shown.filter(({ kind }) => kind !== 'start')
+  const named = await identify(withTypes, typeNamesOf, typeNames)
+  const typeNameOf = new Map(named.map(({ item, identifier }) => [item.entry, identifier]))
+  const identified = await identify(shown, namesOf, operationIds)
+  return identified.map(({ item, identifier: id }) => ({ ...item, id, typeName: typeNameOf.get(item.entry) ?? id }))
 }
 
 function typedOf(entry: CatalogEntry): Typed[] {
@@ -100,19 +119,17 @@ function typedOf(entry: CatalogEntry): Typed[] {
 }
 
 /** By workflow: links from its starts to its handlers. */
-function handlerLinks(all: readonly (Typed & { id: string })[]): Map<string, Record<string, object>> {
+function handlerLinks(rows: readonly Row[]): Map<string, Record<string, object>> {
   const links = new Map<string, Record<string, object>>()
-  for (const { workflow, handler, id } of all)
+  for (const { workflow, handler, id } of rows)
     if (handler !== null) links.set(workflow, Object.assign(links.get(workflow) ?? {}, { [id]: linkToWorkflow(id) }))
   return links
 }
 
 /** The responses with these links instead of the links of the general operation. */
 function relink(responses: OperationObject['responses'], links: object | undefined): OperationObject['responses'] {
-  const entries = Object.entries(responses).map(([status, response]): [string, object] => {
-    if (!('links' in response)) return [status, response]
-    const { links: _, ...others } = response
-    return [status, { ...others, ...(links && { links }) }]
+  const entries = Object.entries(responses).map(([status, { links: general, ...others }]) => {
+    return [status, { ...others, ...(general && links && { links }) }]
   })
   return Object.fromEntries(entries)
 }
@@ -135,14 +152,6 @@ function pathOf({ kind, workflow, handler }: Typed): string {
     : `/workflow/{id}/${kind}/${percentEncode(handler)}#${fragment}`
 }
 
-/** The names for the schemas of each entry. */
-async function schemaNames(shown: readonly Typed[], taken: readonly string[]): Promise<Map<HandlerEntry, string>> {
-  const entries = shown.filter(({ kind }) => kind !== 'start')
-  const keys = entries.map(({ kind, workflow, handler }) => (handler === null ? [workflow] : [workflow, kind, handler]))
-  const names = await identifiersOf(keys, taken)
-  return new Map(entries.map(({ entry }, at) => [entry, names.get(keys[at] ?? []) ?? '']))
-}
-
 /** The published schemas of what is shown, in this order. */
 function publishedSchemas(shown: readonly Typed[]): JsonSchema[] {
   const entries = [...new Set(shown.map(({ entry }) => entry))]
@@ -158,7 +167,7 @@ const NOT_TYPED = ['handlerName', 'Prefer', 'Last-Event-ID'].map((name) => `#/co
 const VERBS = { run: 'Run', start: 'Start', signal: 'Send signal', query: 'Send query', update: 'Send update' } as const
 
 /** The bodies of an operation. */
-interface Shapes extends Types {
+interface Bodies extends Types {
   isRequired: boolean
   /** Undefined without an example. */
   requestExample: unknown
@@ -166,26 +175,25 @@ interface Shapes extends Types {
 }
 
 function operationOf(
-  { kind, workflow, handler, entry }: Typed,
-  operationId: string,
-  { request, response, isRequired, requestExample, responseExample }: Shapes,
+  { kind, workflow, handler, entry, id }: Row,
+  { request, response, isRequired, requestExample, responseExample }: Bodies,
   { parameters, responses, 'x-errors': errors }: OperationObject,
 ): OperationObject {
   const summary = handler === null ? `${VERBS[kind]} ${workflow}` : `${VERBS[kind]} ${handler} to ${workflow}`
   const isTyped = kind !== 'start' && kind !== 'signal'
   return {
-    operationId,
+    operationId: id,
     tags: ['Workflows'],
     summary,
     ...(entry.description !== null && { description: entry.description }),
-    parameters: parameters.filter((parameter) => !NOT_TYPED.includes(String(Reflect.get(parameter, '$ref')))),
+    parameters: parameters.filter(({ $ref = '' }) => !NOT_TYPED.includes($ref)),
     requestBody: {
       required: isRequired,
       content: { 'application/json': withExample(request, requestExample) },
     },
     responses: {
       ...withValue(responses),
-      200: withContent(responses[200], isTyped ? response : schemaOf(responses[200]), responseExample),
+      200: withContent(responses[200], isTyped ? response : generalSchema(responses), responseExample),
     },
     'x-errors': errors,
   }
@@ -199,17 +207,14 @@ function withValue({ 202: _, 204: __, ...responses }: OperationObject['responses
   return responses
 }
 
-function withContent(response: object | undefined, schema: Schema, example: unknown): object {
+function withContent(response: ResponseObject | undefined, schema: Schema, example: unknown): ResponseObject {
   return { ...response, content: { 'application/json': withExample(schema, example) } }
 }
 
-function withExample(schema: Schema, example: unknown): object {
+function withExample(schema: Schema, example: unknown): { schema: Schema } {
   return { schema, ...(example !== undefined && { example }) }
 }
 
-/** The schema of the general response. */
-function schemaOf(response: object | undefined): Schema {
-  const content: unknown = Reflect.get(response ?? {}, 'content')
-  const json: unknown = Reflect.get(Object(content), 'application/json')
-  return Reflect.get(Object(json), 'schema')
+function generalSchema({ 200: success }: OperationObject['responses']): Schema {
+  return success?.content?.['application/json']?.schema ?? {}
 }

@@ -28,22 +28,23 @@ export function createIdentifiers(taken: Iterable<string>): Identifiers {
 }
 
 /**
- * An identifier for each list of names, made of the names. A hash of the names is appended if a name is not an
- * identifier, or if several lists differ only in case and underscores. Therefore no list changes the identifier of
- * another one.
+ * An identifier for each item, made of its names. A hash of the names is appended if a name is not an identifier, or if
+ * several items differ only in case and underscores. Therefore no item changes the identifier of another one.
  */
-export async function identifiersOf(
-  lists: readonly (readonly string[])[],
+export async function identify<Item>(
+  items: readonly Item[],
+  namesOf: (item: Item) => readonly string[],
   taken: Iterable<string>,
-): Promise<Map<readonly string[], string>> {
+): Promise<{ item: Item; identifier: string }[]> {
   const identifiers = createIdentifiers(taken)
-  const claims = Map.groupBy([...lists.filter(isPlain).map(wishOf), ...taken], folded)
-  const pairs = lists.map(async (names): Promise<[readonly string[], string]> => {
+  const claims = Map.groupBy([...items.map(namesOf).filter(isPlain).map(wishOf), ...taken], folded)
+  const wishes = items.map(async (item) => {
+    const names = namesOf(item)
     const wish = wishOf(names)
     const isExact = isPlain(names) && wish.length <= MAX_LENGTH && claims.get(folded(wish))?.length === 1
-    return [names, isExact ? wish : `${wish.slice(0, MAX_LENGTH)}_${await shortHash(names)}`]
+    return { item, wish: isExact ? wish : `${wish.slice(0, MAX_LENGTH)}_${await shortHash(names)}` }
   })
-  return new Map((await Promise.all(pairs)).map(([names, wish]) => [names, identifiers.take(wish)]))
+  return (await Promise.all(wishes)).map(({ item, wish }) => ({ item, identifier: identifiers.take(wish) }))
 }
 
 function isPlain(names: readonly string[]): boolean {
