@@ -10,6 +10,9 @@ const DIRECT = new Set([
 /** Keywords whose value is an object with a subschema for each key. */
 const BY_KEY = new Set(['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'])
 
+/** Keywords that apply their subschemas to the same value as the schema that contains them. */
+const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas']
+
 /** Whether the keyword applies other schemas to the value, and so may evaluate properties and items. */
 export function appliesSubschemas(keyword: string): boolean {
   return DIRECT.has(keyword) || BY_KEY.has(keyword) || keyword === '$ref' || keyword === '$dynamicRef'
@@ -22,4 +25,10 @@ export function subschemasOf(keyword: string, value: unknown): [pointer: string,
   }
   if (!BY_KEY.has(keyword) || !isObject(value)) return []
   return Object.entries(value).map(([key, subschema]) => [`/${escapePointer(key)}`, subschema])
+}
+
+/** The subschemas that apply to the same value as the schema, without those that it refers to. */
+export function subschemasInPlace(schema: object): object[] {
+  const inPlace = IN_PLACE.flatMap((keyword) => subschemasOf(keyword, Reflect.get(schema, keyword)))
+  return inPlace.map(([, subschema]) => subschema).filter(isObject)
 }

@@ -6,12 +6,13 @@ import { dialectOf } from '../../../json-schema/dialects.ts'
 import { BudgetExceededError, SchemaError } from '../../../json-schema/errors.ts'
 import { requiredNames } from '../../../json-schema/required-names.ts'
 import { indexSchema, refStandsAlone, type SchemaIndex } from '../../../json-schema/schema-index.ts'
+import { subschemasInPlace } from '../../../json-schema/subschemas.ts'
 import { isObject } from '../../../lib/is-object.ts'
 import type { JsonSchema } from '../../../protocol/catalog.ts'
 import { ref, type Schema } from '../schemas/schema.ts'
 import type { Identifiers } from './identifiers.ts'
 import { readableSchema } from './readable-schema.ts'
-import { IN_PLACE, KEYWORDS } from './schema-keywords.ts'
+import { KEYWORDS } from './schema-keywords.ts'
 
 // Each level takes two or three levels of JSON, of which other programs read at most 100. No worker needs more.
 const MAX_DEPTH = 30
@@ -113,12 +114,7 @@ function componentsOf(
 
   function inPlace(schema: object): object[] {
     const target = loops.has(schema) ? null : targetOf(schema)
-    const inner = IN_PLACE.flatMap((keyword) => {
-      const value = Reflect.get(schema, keyword)
-      if (Array.isArray(value)) return value
-      return keyword === 'dependentSchemas' && isObject(value) ? Object.values(value) : [value]
-    })
-    return [...inner.filter(isObject), ...(target === null ? [] : [target])]
+    return [...subschemasInPlace(schema), ...(target === null ? [] : [target])]
   }
 }
 

@@ -54,9 +54,6 @@ export const KEYWORDS: ReadonlyMap<string, ShowKeyword> = new Map<string, ShowKe
   ['dependentRequired', (value) => mapValues(value, strings)],
 ])
 
-/** Keywords that apply their schemas to the same value as the schema that contains them. */
-export const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas'] as const
-
 function only(isValid: boolean, value: unknown): unknown {
   return isValid ? value : undefined
 }
