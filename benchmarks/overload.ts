@@ -60,7 +60,7 @@ try {
   agent.destroy()
 }
 
-/** Each on an idle service: the queue has been empty for long. */
+/** Each burst begins on an idle service, whose queue has been empty for long. */
 async function measureBursts(request: Exchange): Promise<void> {
   console.log(`## ${BURST} starts at the same instant\n\n| Limit | Started | Rejected | Other errors | p50 | p99 |`)
   console.log('|---|---|---|---|---|---|')
@@ -109,7 +109,7 @@ async function measure(name: string, request: Exchange): Promise<void> {
       const offered: Offered[] = []
       for (const factor of FACTORS) {
         offered.push(await offer(service, request, capacity * factor))
-        // The next one begins on an idle service.
+        // The next measurement begins on an idle service.
         await pause(2000)
       }
       rounds.get(limit)?.push({ capacity, p99Ms, offered })

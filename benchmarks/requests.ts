@@ -21,7 +21,7 @@ const [rounds = '5', durationMs = '1000', scenarioNames = 'all', runtimeNames = 
 const CATALOG = 'requests'
 const MAX_CONCURRENCY = 32
 const CONCURRENCIES = [1, MAX_CONCURRENCY]
-// Compiling hot code is not the cost of a request. The services have more of it than the floor.
+// The compilation of hot code is not measured: the services have more code than the floor.
 const WARM_UP_MS = 5000
 const COUNTED = 20
 

@@ -22,7 +22,7 @@ const CONCURRENCY = 32
 const TURNS = 15
 const WARM_UP_MS = 3000
 
-// Stands for a collector: the spans are taken and dropped.
+// Replaces a collector: it receives the spans and drops them.
 const collector = createServer((request, response) => request.resume().on('end', () => response.end()))
 collector.listen(0, '127.0.0.1')
 await once(collector, 'listening')
@@ -80,7 +80,7 @@ try {
   collector.close()
 }
 
-/** Microseconds of CPU for each request, without anything around them. One runtime after the other. */
+/** Prints the CPU time for each request in microseconds, without any other work. One runtime after the other. */
 async function printDirectCosts(): Promise<void> {
   const script = fileURLToPath(new URL('./telemetry/direct.ts', import.meta.url))
   const costs: Record<string, number>[] = []
@@ -122,7 +122,7 @@ async function measureScenario({ name, next }: Scenario): Promise<void> {
 }
 
 function add(sum: { cpuMs: number; requests: number }, { cpuMs, requestsPerSecond }: Sample): void {
-  // The number of requests, but for a constant that all variants share.
+  // Proportional to the number of requests.
   sum.requests += requestsPerSecond
   sum.cpuMs += cpuMs * requestsPerSecond
 }

@@ -3,7 +3,7 @@ import type { Exchange, Target } from './load.ts'
 import type { Scenario } from './scenarios.ts'
 import type { RunningTarget } from './targets.ts'
 
-/** What is measured in a scenario, in turns. */
+/** One of the servers that a scenario measures in turns. */
 export interface Contender {
   name: string
   target: Target
@@ -13,7 +13,7 @@ export interface Contender {
 export const SDK = 'SDK execute on node'
 export const ENGINE_HTTP = "Temporal's HTTP API"
 
-/** The target that does the same on the same runtime; null for a target that is none of ours. */
+/** The bare server on the same runtime; null for a target that is not ours. */
 export function floorOf(name: string): string | null {
   if (name === SDK) return 'floor on node'
   return name.startsWith('portico') ? name.replace('portico', 'floor') : null

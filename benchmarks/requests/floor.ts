@@ -1,5 +1,5 @@
 /**
- * The least that a gateway does: a bare server of the runtime that makes the same raw calls through the SDK's
+ * The minimum work of a gateway: a bare server of the runtime that makes the same raw calls through the SDK's
  * connection.
  *
  * Runs on Node, Bun and Deno. `POST /sdk/run` starts the workflow with the SDK's `workflow.execute` instead.

@@ -4,9 +4,9 @@ import { type Exchange, exchange } from './load.ts'
 
 export interface Scenario {
   name: string
-  /** What is sent to Portico and to the floor alike. */
+  /** The request to Portico and to the floor. */
   next(): Exchange
-  /** What the SDK's `workflow.execute` is measured with, on the floor's server. */
+  /** The request to the floor's server that uses the SDK's `workflow.execute`. */
   sdk?(): Exchange
   /** It is measured last, without a worker: executing runs would take the processors from what is measured. */
   needsNoWorker?: true

@@ -53,7 +53,7 @@ console.log(JSON.stringify(Object.fromEntries(others.map((cost, index) => [names
 // The exporters keep their connections open.
 process.exit()
 
-/** What is left of the hooks without metrics and without a tracer. */
+/** The cost of the hooks without metrics and without a tracer. */
 function off(): Part {
   const transport = { features: {}, close() {}, call: async () => ({}) } as unknown as Transport
   const { signal } = new AbortController()
@@ -97,7 +97,7 @@ function spansWith(share: number, exporter = new ProtobufExporter()): Part {
   }
 }
 
-/** What no service that uses the SDK can go below. */
+/** The lower bound for any service that uses the SDK. */
 function emptySpans(): Part {
   const provider = install(1, new ProtobufExporter())
   const tracer = trace.getTracer('portico')

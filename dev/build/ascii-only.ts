@@ -4,7 +4,7 @@ import type { Plugin } from 'rolldown'
 export function asciiOnly(): Plugin {
   return {
     name: 'ascii-only',
-    // After minifying, because the minifier replaces escapes by characters.
+    // This runs after minifying, because the minifier replaces escapes with characters.
     generateBundle(_options, bundle) {
       for (const chunk of Object.values(bundle)) {
         if (chunk.type === 'chunk') chunk.code = chunk.code.replace(/[^\0-\x7f]/g, escaped)

@@ -1,4 +1,4 @@
-/** Puts the files of the reference page where each runtime can read them. */
+/** Bundles the files of the reference page for each runtime. */
 import { fileURLToPath } from 'node:url'
 import { deflateRawSync } from 'node:zlib'
 import type { Plugin } from 'rolldown'
@@ -8,7 +8,7 @@ import type { DocsFile } from '../../src/http/endpoints/docs.ts'
 
 const FILES_MODULE = fileURLToPath(new URL('../../src/docs-page/files.ts', import.meta.url))
 
-/** Node, Bun, Deno: compressed, in a bundle of their own, so that reading them needs no permission. */
+/** For Node, Bun and Deno: compressed, in a separate bundle, so that reading them needs no permission. */
 export function bakedDocsPage(): Plugin {
   return {
     name: 'baked-docs-page',
@@ -41,7 +41,7 @@ async function fileOf(name: string): Promise<DocsFile> {
   return file
 }
 
-/** workerd: in a folder of static assets, because a Worker compiles all of its modules at its start. */
+/** For workerd: in a folder of static assets, because a Worker compiles all of its modules when it starts. */
 export function docsPageAssets(folder: string): Plugin {
   return {
     name: 'docs-page-assets',

@@ -26,7 +26,9 @@ export function leanProtos(): Plugin {
   }
 }
 
-/** Each option is there twice. One in parentheses extends protobuf's own options, and does not change the encoding. */
+/**
+ * Each option exists twice. An option in parentheses extends protobuf's own options, and does not change the encoding.
+ */
 function isUnused(key: string): boolean {
   return key === 'parsedOptions' || key.startsWith('(')
 }

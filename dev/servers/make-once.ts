@@ -1,4 +1,4 @@
-/** Files and folders that several processes need and only one of them makes. */
+/** Creates files and folders that several processes need only once. */
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -11,8 +11,8 @@ const MAKE_TIMEOUT_MS = 900_000
 const making = new Map<string, Promise<string>>()
 
 /**
- * Returns `path`. If nothing exists there, `make` creates it at the path that it is given, which is then renamed, so
- * that nobody reads half of it. Meanwhile other callers wait, in other processes too.
+ * Returns `path`. If it does not exist, `make` creates it at a temporary path, which is then renamed, so that no
+ * process reads an incomplete one. Meanwhile other callers wait, in other processes too.
  */
 export function makeOnce(path: string, make: (unfinished: string) => Promise<unknown>): Promise<string> {
   const inThisProcess = making.get(path) ?? makeLocked(path, make).finally(() => making.delete(path))
@@ -30,7 +30,7 @@ async function makeLocked(path: string, make: (unfinished: string) => Promise<un
   if (isOurs === 'made') return path
   const unfinished = `${path}.${randomUUID().slice(0, 8)}`
   try {
-    // Another process may have made it between the two looks of the probe.
+    // Another process may have created it between the two checks.
     if (existsSync(path)) return path
     await make(unfinished)
     await rename(unfinished, path)

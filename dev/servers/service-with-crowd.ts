@@ -16,7 +16,7 @@ import { startWorker } from './worker.ts'
 const CATALOG = 'crowd'
 const WORKFLOW = 'waitForSignal'
 
-// What Node sets itself in a container of 512 MiB.
+// Node's own default in a container of 512 MiB.
 const MAX_HEAP_MEBIBYTES = 256
 
 // Requests whose runs are being started at a time, and runs that are terminated at a time. The service accepts 64
@@ -25,13 +25,13 @@ const MAX_HEAP_MEBIBYTES = 256
 const STARTS_AT_ONCE = 30
 const ENDS_AT_ONCE = 4
 
-// A read of the catalog that waits behind the starts on a slow machine would fail them.
+// Longer than the test: on a slow machine a read of the catalog behind all the starts could time out.
 const SERVICE_CATALOG_TTL = '1h'
 
-// Nothing here takes longer, on any machine.
+// No run takes longer, on any machine.
 const TIMEOUT = '1h'
 
-// After the last run has ended. The next poll or batch of the service finds the end.
+// The time for the last response after the last run has ended. The next poll or batch of the service finds the end.
 const LAST_RESPONSE_MS = 300_000
 
 export interface ServiceWithCrowd {
@@ -83,7 +83,7 @@ export async function startServiceWithCrowd(): Promise<ServiceWithCrowd> {
     env: { SERVICE_CATALOG_TTL },
   })
 
-  // The runs of one crowd only: the engine may still count runs of another that have ended.
+  // Counts the runs of one crowd: the engine may still count runs of another crowd that have ended.
   async function countRunning(crowdId: string): Promise<number> {
     const query = `WorkflowId STARTS_WITH '${crowdId}' AND ExecutionStatus = 'Running'`
     const { count } = await connection.workflowService.countWorkflowExecutions({ namespace: 'default', query })
@@ -117,7 +117,7 @@ export async function startServiceWithCrowd(): Promise<ServiceWithCrowd> {
         const endedAt = new Map<string, number>()
         await mapConcurrent(requests.toReversed(), ENDS_AT_ONCE, async ({ workflowId }) => {
           const request = { namespace: 'default', workflowExecution: { workflowId } }
-          // A run that has not started has a response that says why.
+          // If a run has not started, its response says why.
           await connection.workflowService.terminateWorkflowExecution(request).catch(nullOnGrpcNotFound)
           endedAt.set(workflowId, performance.now())
           if (endedAt.size % REPORTED_EVERY === 0) report(`${endedAt.size} runs have ended`)
