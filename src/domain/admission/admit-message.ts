@@ -65,7 +65,9 @@ interface Target extends Pick<KnownRun, 'workflowName' | 'catalog' | 'pinnedVers
   readAt: number
 }
 
-/** Null when the message is not checked. */
+/**
+ * Finds the run that receives the message; null when the message is not checked. `freshSince` is that of `decideFresh`.
+ */
 type FindTarget = (freshSince: number, call: Call) => Promise<Target | null>
 
 async function admit(

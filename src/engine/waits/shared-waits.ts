@@ -40,8 +40,9 @@ interface Poll {
 }
 
 /**
- * The runs that were waited for last have a poll each, because most runs end soon. If all polls are in use, the oldest
- * one is closed, and its run is looked up in batches until a poll is free.
+ * Each run that requests wait for has either a poll of its own, or is looked up together with others, in batches. The
+ * runs that were waited for last have the polls, because most runs end soon: if all polls are in use, the oldest one is
+ * closed, and its run moves to the batches until a poll is free.
  */
 export function createSharedWaits(ports: SharedWaitsPorts): SharedWaits {
   const { slots } = ports

@@ -1,4 +1,8 @@
-/** Starts a workflow and waits for its result, or waits for the run whose events the client has read before. */
+/**
+ * Starts a workflow and waits for its result, or waits for the run whose events the client has read before
+ * (`Last-Event-ID`). The response is the result, a stream of events (`Accept`), or with `Prefer: respond-async` a 202
+ * if the result takes longer than preferred.
+ */
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import { hasErrorName } from '../../domain/model/errors.ts'

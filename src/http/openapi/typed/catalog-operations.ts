@@ -1,4 +1,7 @@
-/** The operations of one catalog: general operations, typed for a workflow or one of its handlers. */
+/**
+ * The operations of one catalog: general operations, typed for a workflow or one of its handlers. First all identifiers
+ * are chosen, then the published schemas become components, then the operations refer to both.
+ */
 import { percentEncode } from '../../../lib/percent-encode.ts'
 import type { CatalogEntry, HandlerEntry, JsonSchema } from '../../../protocol/catalog.ts'
 import { handlerNameIssue, workflowNameIssue } from '../../../protocol/names.ts'
@@ -88,7 +91,7 @@ export async function catalogOperations(
 /** An operation with the identifiers that generators use. */
 interface Row extends Typed {
   id: string
-  /** Of its schemas. */
+  /** The names of its schemas begin with it. */
   typeName: string
 }
 
