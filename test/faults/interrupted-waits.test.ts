@@ -158,13 +158,11 @@ describe('a codec that fails', () => {
       headers.get('Retry-After'),
     ]
 
-    expect(facts(read)).toEqual([
-      502,
-      'PayloadCodecError',
-      'gateway',
-      'The codec server could not encode the payloads.',
-      '1',
-    ])
-    expect(facts(started)).toEqual(facts(read))
+    const failedTo = (verb: string) => {
+      return [502, 'PayloadCodecError', 'gateway', `The codec server could not ${verb} the payloads.`, '1']
+    }
+
+    expect(facts(read)).toEqual(failedTo('decode'))
+    expect(facts(started)).toEqual(failedTo('encode'))
   })
 })
