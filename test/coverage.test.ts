@@ -7,7 +7,7 @@ import { VARIABLES } from './support/variables.ts'
 
 // What a sound engine can't be brought to say: these come from a proxy before it, or from an engine that is not there.
 const ONLY_FROM_A_DISTURBED_ENGINE = [
-  '417 ValidationError', // refused before any engine could be asked, as is the next: their tests have none
+  '417 ValidationError', // rejected before any engine could be asked, as is the next: their tests have none
   '431 PayloadTooLargeError',
   '404 TraceNotAvailableError', // the engine's history is always there
   '500 InternalError', // a bug

@@ -41,7 +41,7 @@ const test = baseTest.extend(
         return response.ok ? response.json() : null
       })
       const greeted = await run({ workflowName: 'greet', input: { name: 'Ada' } })
-      const refused = [
+      const rejected = [
         await run({ workflowName: 'greet', args: [] }),
         await run({ workflowName: 'greet', input: { name: 7 } }),
       ]
@@ -59,7 +59,7 @@ const test = baseTest.extend(
         workflows: [{ name: 'greet', inputOptional: false, inputSchema: { required: ['name'] } }],
       })
       expect(greeted).toEqual([200, expect.objectContaining({ status: 'completed', output: 'Hello, Ada!' })])
-      expect(refused.map(([status, { issues }]) => [status, issues])).toEqual([
+      expect(rejected.map(([status, { issues }]) => [status, issues])).toEqual([
         [400, [{ path: '/input', message: 'is required' }]],
         [400, [{ path: '/input/name', message: 'must be of type string, not number' }]],
       ])

@@ -75,7 +75,7 @@ export async function processForever(): Promise<never> {
 /** Fails the first `failures` times. */
 export async function callUnstableService(failures: number): Promise<string> {
   const { attempt } = activityInfo()
-  if (attempt <= failures) throw new RangeError(`the service refused attempt ${attempt}`)
+  if (attempt <= failures) throw new RangeError(`the service rejected attempt ${attempt}`)
   return `answered attempt ${attempt}`
 }
 

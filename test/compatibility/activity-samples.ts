@@ -57,11 +57,11 @@ export function activitySamples(samples: () => Samples): void {
     const { raw } = await client.workflow.getHandle(run.workflowId).describe()
     expect(raw.pendingActivities?.[0]).toMatchObject({
       attempt: 2,
-      lastFailure: { message: 'the service refused attempt 1' },
+      lastFailure: { message: 'the service rejected attempt 1' },
     })
     expect(step).toMatchObject({
       endedAt: null,
-      attributes: { attempts: 2, lastFailure: { message: 'the service refused attempt 1' } },
+      attributes: { attempts: 2, lastFailure: { message: 'the service rejected attempt 1' } },
     })
     await run.stop()
   })

@@ -21,7 +21,7 @@ export function messageSamples(samples: () => Samples, transport: TransportName)
       before: ['running', true],
       result: completed('unblocked'),
       after: false,
-      unknown: { refused: 'no such handler' },
+      unknown: { rejected: 'no such handler' },
     })
   })
 
@@ -33,20 +33,20 @@ export function messageSamples(samples: () => Samples, transport: TransportName)
     const seen = await alike(samples(), async (client) => {
       const run = await client.start('greeter')
       const before = await run.query('languages', { all: false })
-      const refused = await run.update('setLanguage', 'fr')
+      const rejected = await run.update('setLanguage', 'fr')
       const learned = await run.update('learnLanguage', 'fr')
       const failed = await run.update('learnLanguage', 'tlh')
       const set = await run.update('setLanguage', 'fr')
       const after = await run.query('languages', { all: false })
       await run.signal('approve', 'Ada')
-      return { before, refused, learned, failed, set, after, result: await run.result() }
+      return { before, rejected, learned, failed, set, after, result: await run.result() }
     })
 
     expect(seen).toEqual({
       before: ['en'],
-      refused: { refused: 'fr is not spoken here' },
+      rejected: { rejected: 'fr is not spoken here' },
       learned: 'en',
-      failed: { refused: 'no greeting in tlh' },
+      failed: { rejected: 'no greeting in tlh' },
       set: 'fr',
       after: ['en', 'fr'],
       result: completed('Salut, Ada'),
@@ -57,14 +57,14 @@ export function messageSamples(samples: () => Samples, transport: TransportName)
     const seen = await alike(samples(), async (client) => {
       const run = await client.start('cluster')
       const assigned = await Promise.all(['a', 'b'].map((job) => run.update('assign', { job, nodes: 1 })))
-      const refused = await run.update('assign', { job: 'c', nodes: 4 })
+      const rejected = await run.update('assign', { job: 'c', nodes: 4 })
       await run.signal('shutDown')
-      return { assigned: assigned.flat().toSorted(), refused, result: await run.result() }
+      return { assigned: assigned.flat().toSorted(), rejected, result: await run.result() }
     })
 
     expect(seen).toEqual({
       assigned: ['node-0', 'node-1'],
-      refused: { refused: '4 nodes are more than 3' },
+      rejected: { rejected: '4 nodes are more than 3' },
       result: completed({ assigned: 2, free: 1 }),
     })
   })

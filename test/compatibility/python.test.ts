@@ -36,7 +36,7 @@ function describeSamples(transport: TransportName): void {
     expect(outcome).toEqual(completed(['Ada', 'Ada']))
   })
 
-  test('query: a closed run answers; a broken and an unknown query are refused', async () => {
+  test('query: a closed run answers; a broken and an unknown query are rejected', async () => {
     const seen = await alike(samples(), async (client) => {
       const run = await client.start('Query', 'Ada')
       return [await run.result(), await run.query('greeting'), await run.query('broken'), await run.query('unknown')]
@@ -45,18 +45,18 @@ function describeSamples(transport: TransportName): void {
     expect(seen).toEqual([
       completed(null),
       'Hello, Ada',
-      { refused: 'the query is broken' },
-      { refused: 'no such handler' },
+      { rejected: 'the query is broken' },
+      { rejected: 'no such handler' },
     ])
   })
 
   test('update: its value, its validator, and arguments of another type', async () => {
     const seen = await alike(samples(), async (client) => {
       const run = await client.start('Update')
-      const refused = await run.update('add', -1)
+      const rejected = await run.update('add', -1)
       const undecodable = await run.update('add', { not: 'a number' })
       return {
-        refused,
+        rejected,
         undecodable,
         added: [await run.update('add', 4), await run.update('add', 6)],
         result: await run.result(),
@@ -64,8 +64,8 @@ function describeSamples(transport: TransportName): void {
     })
 
     expect(seen).toEqual({
-      refused: { refused: '-1 is not positive' },
-      undecodable: { refused: 'Failed decoding arguments' },
+      rejected: { rejected: '-1 is not positive' },
+      undecodable: { rejected: 'Failed decoding arguments' },
       added: [4, 10],
       result: completed(10),
     })
@@ -79,9 +79,9 @@ function describeSamples(transport: TransportName): void {
   })
 
   test('exception: the failure of the workflow has the type it was given', async () => {
-    expect(await outcomeOf(samples(), 'Refusing', 5)).toEqual({
+    expect(await outcomeOf(samples(), 'Rejecting', 5)).toEqual({
       status: 'failed',
-      error: { name: 'Refused', message: '5 is refused' },
+      error: { name: 'Rejected', message: '5 is rejected' },
     })
   })
 

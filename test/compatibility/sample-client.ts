@@ -28,7 +28,7 @@ export interface SampleRun {
   /** Waits for the end. */
   result(): Promise<Outcome>
   query(name: string, ...args: unknown[]): Promise<unknown>
-  /** The handler's value, or `{refused}` with the workflow's words. */
+  /** The handler's value, or `{rejected}` with the workflow's words. */
   update(name: string, ...args: unknown[]): Promise<unknown>
   signal(name: string, ...args: unknown[]): Promise<void>
   stop(): Promise<void>
@@ -80,9 +80,10 @@ export function stopped(clients: Clients, workflowName: string): Promise<Outcome
 export const completed = (output: unknown): Outcome => ({ status: 'completed', output })
 
 export function httpClient(api: Api, catalog: string): SampleClient {
-  async function call(method: string, path: string, body?: unknown, refusals: readonly number[] = []) {
+  async function call(method: string, path: string, body?: unknown, rejections: readonly number[] = []) {
     const answer = await api.call(method, path, body)
-    if (answer.status !== 200 && !refusals.includes(answer.status)) throw new Error(`${method} ${path}: ${answer.text}`)
+    if (answer.status !== 200 && !rejections.includes(answer.status))
+      throw new Error(`${method} ${path}: ${answer.text}`)
     return answer
   }
 
@@ -90,7 +91,7 @@ export function httpClient(api: Api, catalog: string): SampleClient {
     const path = `/workflow/${encodeURIComponent(workflowId)}`
     const ask = async (kind: string, name: string, args: unknown[]) => {
       const { status, body } = await call('POST', `${path}/${kind}/${name}`, { args }, [404, 422])
-      return status === 200 ? body : { refused: status === 404 ? 'no such handler' : wordsIn(body.detail) }
+      return status === 200 ? body : { rejected: status === 404 ? 'no such handler' : wordsIn(body.detail) }
     }
     return {
       workflowId,
@@ -150,9 +151,9 @@ export function sdkClient({ workflow }: Client, taskQueue: string): SampleClient
       status: async () => STATUSES.get((await handle.describe()).status.name) ?? 'unknown',
       historyLength: async () => (await handle.describe()).historyLength,
       result: () => handle.result().then((output) => completed(jsonOf(output)), failureOf),
-      query: (name, ...args) => handle.query(name, ...args).then(jsonOf, refusalOf),
+      query: (name, ...args) => handle.query(name, ...args).then(jsonOf, rejectionOf),
       // Its types ask for one argument or more; none is an empty array too.
-      update: (name, ...args) => handle.executeUpdate(name, { args: args as [unknown] }).then(jsonOf, refusalOf),
+      update: (name, ...args) => handle.executeUpdate(name, { args: args as [unknown] }).then(jsonOf, rejectionOf),
       signal: (name, ...args) => handle.signal(name, ...args),
       stop: async () => void (await handle.cancel()),
     }
@@ -196,14 +197,14 @@ function jsonOf(value: unknown): unknown {
   return value === undefined ? null : JSON.parse(JSON.stringify(value))
 }
 
-function refusalOf(error: unknown): { refused: string } {
-  // The client has one class for all that a worker refuses a query with.
+function rejectionOf(error: unknown): { rejected: string } {
+  // The client has one class for all that a worker rejects a query with.
   if (error instanceof QueryNotRegisteredError) {
-    return { refused: /not found|did not register/.test(error.message) ? 'no such handler' : error.message }
+    return { rejected: /not found|did not register/.test(error.message) ? 'no such handler' : error.message }
   }
   if (!(error instanceof WorkflowUpdateFailedError) || !(error.cause instanceof Error)) throw error
   const failure = ownFailure(error.cause)
-  return { refused: failure.message }
+  return { rejected: failure.message }
 }
 
 function failureOf(error: unknown): Outcome {

@@ -121,10 +121,10 @@ class Failing:
 
 
 @workflow.defn
-class Refusing:
+class Rejecting:
     @workflow.run
     async def run(self, number: int) -> None:
-        raise ApplicationError(f"{number} is refused", {"number": number}, type="Refused", non_retryable=True)
+        raise ApplicationError(f"{number} is rejected", {"number": number}, type="Rejected", non_retryable=True)
 
 
 @workflow.defn
@@ -189,7 +189,7 @@ async def main(address: str, namespace: str, task_queue: str) -> None:
         loop.add_signal_handler(name, ended.set)
     client = await Client.connect(address, namespace=namespace)
     typed = await Client.connect(address, namespace=namespace, data_converter=pydantic_data_converter)
-    workflows: list[Any] = [Activity, Signal, Query, Update, Failing, Refusing, Child, Parent, Laps, Cancellation]
+    workflows: list[Any] = [Activity, Signal, Query, Update, Failing, Rejecting, Child, Parent, Laps, Cancellation]
     activities: list[Any] = [compose, fail, work_forever, clean_up]
     async with Worker(typed, task_queue=f"{task_queue}-pydantic", workflows=[Pydantic]):
         async with Worker(client, task_queue=task_queue, workflows=workflows, activities=activities):

@@ -126,10 +126,10 @@ export function describeKvStore(
       const list = unique()
       await command('SET', list, 'no list')
 
-      const refused = await append(list, ['a-secret-value']).catch((error: unknown) => error)
+      const rejected = await append(list, ['a-secret-value']).catch((error: unknown) => error)
 
-      expect(String(refused)).toMatch(/^StoreError: The key-value store (rejected the command|returned 400)/)
-      expect(JSON.stringify(refused, Object.getOwnPropertyNames(refused))).not.toContain('a-secret-value')
+      expect(String(rejected)).toMatch(/^StoreError: The key-value store (rejected the command|returned 400)/)
+      expect(JSON.stringify(rejected, Object.getOwnPropertyNames(rejected))).not.toContain('a-secret-value')
     })
 
     test('an aborted call rejects with the reason of the caller', async () => {

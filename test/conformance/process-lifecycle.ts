@@ -189,12 +189,12 @@ export function describeProcessLifecycle(
           ENGINE_ADDRESS: inject('engine').address,
           SERVICE_SHUTDOWN_TIMEOUT: '20s',
         })
-        const [half, refused] = [await open(ending), await open(ending), await open(ending)]
+        const [half, rejected] = [await open(ending), await open(ending), await open(ending)]
         half.write('GET /health HTTP/1.1\r\nHo')
-        refused.write(
+        rejected.write(
           `POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${2 * MEBIBYTE + 1}\r\n\r\n`,
         )
-        await read(refused, / 413 .*\}/s)
+        await read(rejected, / 413 .*\}/s)
         const workflowId = crypto.randomUUID()
         const running = run(ending, { workflowName: 'sleepFor', input: { ms: 2000 }, workflowId })
         await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)

@@ -69,9 +69,9 @@ export function describeStoredTraces(name: string, locate: () => Place): void {
       return runId
     }
     const document = (runId: string) => storedDocument({ runId })
-    const refusal = (runId: string) =>
+    const rejection = (runId: string) =>
       find(runId).then(
-        () => Promise.reject(new Error('not refused')),
+        () => Promise.reject(new Error('not rejected')),
         (error: unknown) => (error instanceof ServiceError ? error.message : Promise.reject(error)),
       )
 
@@ -102,13 +102,13 @@ export function describeStoredTraces(name: string, locate: () => Place): void {
       for (const other of [{ namespace: 'other' }, { workflowId: 'orders-18' }, { runId: crypto.randomUUID() }]) {
         const runId = await stored((id) => storedDocument({ runId: id, ...other }))
 
-        expect(await refusal(runId)).toBe('The stored trace belongs to another run')
+        expect(await rejection(runId)).toBe('The stored trace belongs to another run')
       }
     })
 
     test('data that is not a trace is rejected, and the error shows nothing of it', async () => {
       for (const text of ['', 'secret', '{"secret":', '[]', '{"portico":"trace","version":99}', `${'['.repeat(5000)}`])
-        expect(await refusal(await stored(() => text))).toBe('The stored data is not a Portico trace')
+        expect(await rejection(await stored(() => text))).toBe('The stored data is not a Portico trace')
     })
 
     test('invalid entries are skipped and counted', async () => {
@@ -123,7 +123,7 @@ export function describeStoredTraces(name: string, locate: () => Place): void {
     test('a trace above the size limit is rejected', async () => {
       const runId = await stored((id) => document(id) + ' '.repeat(100_001))
 
-      expect(await refusal(runId)).toMatch(/(is larger|returned more) than 100000 bytes/)
+      expect(await rejection(runId)).toMatch(/(is larger|returned more) than 100000 bytes/)
     })
 
     test('an aborted read rejects with the reason of the caller', async () => {

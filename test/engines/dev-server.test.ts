@@ -36,9 +36,9 @@ test('startEngine: takes dynamic configuration', async () => {
   const engine = await started({ dynamicConfig: { 'limit.blobSize.error': 1000, 'limit.blobSize.warn': 500 } })
   const input = { payloads: [{ data: new Uint8Array(2000) }] }
 
-  const refused = withService(engine, (service) => service.startWorkflowExecution({ ...startRequest('large'), input }))
+  const rejected = withService(engine, (service) => service.startWorkflowExecution({ ...startRequest('large'), input }))
 
-  await expect(refused).rejects.toThrow('Blob data size exceeds limit')
+  await expect(rejected).rejects.toThrow('Blob data size exceeds limit')
 })
 
 test('startEngine: shows its metrics', async () => {

@@ -4,7 +4,7 @@ import { createEngine } from '../../src/engine/engine.ts'
 import { httpApiTransport } from '../../src/engine/transport/http/transport.ts'
 import { type Method, type Request, RpcError, type Transport } from '../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../src/temporal/grpc-code.ts'
-import { call, engineFixture, refusal } from '../conformance/engine/engine-fixture.ts'
+import { call, engineFixture, rejection } from '../conformance/engine/engine-fixture.ts'
 import { describeEngine } from '../conformance/engine.ts'
 
 const overHttp = ({ httpUrl }: { httpUrl: string | null }) => httpApiTransport({ url: httpUrl ?? '', apiKey: null })
@@ -15,28 +15,28 @@ describe.concurrent('engine over http: differences from gRPC', () => {
   const fixture = engineFixture(overHttp)
 
   test.for(['a/b', '.', '..', '/', 'x/history'])(
-    'the id %s is refused as not supported, by every verb, and nothing is sent',
+    'the id %s is rejected as not supported, by every verb, and nothing is sent',
     async (workflowId) => {
       const { engine, taskQueue } = fixture
       const run = { workflowId, runId: crypto.randomUUID(), firstRunId: crypto.randomUUID() }
       const message = { name: 'x', args: [] }
 
-      const refused = await Promise.all([
-        refusal(engine.start({ workflowId, workflowName: 'nothing', catalog: taskQueue, args: [null] }, call())),
-        refusal(engine.wait(run, call())),
-        refusal(engine.describe({ workflowId }, call())),
-        refusal(engine.read({ workflowId }, call())),
-        refusal(engine.signal(run, message, call())),
-        refusal(
+      const rejected = await Promise.all([
+        rejection(engine.start({ workflowId, workflowName: 'nothing', catalog: taskQueue, args: [null] }, call())),
+        rejection(engine.wait(run, call())),
+        rejection(engine.describe({ workflowId }, call())),
+        rejection(engine.read({ workflowId }, call())),
+        rejection(engine.signal(run, message, call())),
+        rejection(
           engine.signalWithStart({ workflowId, workflowName: 'x', catalog: taskQueue, args: [] }, message, call()),
         ),
-        refusal(engine.query(run, message, call())),
-        refusal(engine.update(run, message, 'u', call())),
-        refusal(engine.cancel(run, { reason: null, pinned: true }, call())),
-        refusal(engine.terminate(run, null, call())),
+        rejection(engine.query(run, message, call())),
+        rejection(engine.update(run, message, 'u', call())),
+        rejection(engine.cancel(run, { reason: null, pinned: true }, call())),
+        rejection(engine.terminate(run, null, call())),
       ])
 
-      for (const { error, message } of refused) {
+      for (const { error, message } of rejected) {
         expect(error).toBe('NotSupportedError')
         expect(message).toContain(`"${workflowId}"`)
       }
@@ -52,12 +52,12 @@ describe.concurrent('engine over http: differences from gRPC', () => {
   test('reading an update has no path: it is rejected as not supported', async () => {
     const update = { name: 'set', updateId: 'u' }
 
-    const refused = [
-      await refusal(fixture.engine.pollUpdate({ workflowId: 'w' }, update, 0, call())),
-      await refusal(fixture.engine.pollUpdate({ workflowId: 'w' }, update, 5000, call())),
+    const rejected = [
+      await rejection(fixture.engine.pollUpdate({ workflowId: 'w' }, update, 0, call())),
+      await rejection(fixture.engine.pollUpdate({ workflowId: 'w' }, update, 5000, call())),
     ]
 
-    for (const { error, message } of refused)
+    for (const { error, message } of rejected)
       expect([error, message]).toEqual(['NotSupportedError', expect.stringContaining('Asynchronous updates')])
   })
 
@@ -76,24 +76,28 @@ describe.concurrent('engine over http: differences from gRPC', () => {
       args: [null],
     }
 
-    const refused = await refusal(engine.updateWithStart(request, { name: 'set', args: [] }, 'u', call()))
+    const rejected = await rejection(engine.updateWithStart(request, { name: 'set', args: [] }, 'u', call()))
 
-    expect([refused.error, transport.features.updateWithStart.supported, sent]).toEqual(['NotSupportedError', false, 0])
-    expect(refused.message).toContain('ExecuteMultiOperation')
+    expect([rejected.error, transport.features.updateWithStart.supported, sent]).toEqual([
+      'NotSupportedError',
+      false,
+      0,
+    ])
+    expect(rejected.message).toContain('ExecuteMultiOperation')
   })
 
   test('names of handlers and task queues with a slash are rejected as not supported', async () => {
     const { workflowId } = await fixture.start('nothing')
     const message = { name: 'a/b', args: [] }
 
-    const refused = await Promise.all([
-      refusal(fixture.engine.signal({ workflowId }, message, call())),
-      refusal(fixture.engine.query({ workflowId }, message, call())),
-      refusal(fixture.engine.update({ workflowId }, message, 'u', call())),
-      refusal(fixture.engine.lastPolledAt('a/b', call())),
+    const rejected = await Promise.all([
+      rejection(fixture.engine.signal({ workflowId }, message, call())),
+      rejection(fixture.engine.query({ workflowId }, message, call())),
+      rejection(fixture.engine.update({ workflowId }, message, 'u', call())),
+      rejection(fixture.engine.lastPolledAt('a/b', call())),
     ])
 
-    expect(refused.map(({ error }) => error)).toEqual(refused.map(() => 'NotSupportedError'))
+    expect(rejected.map(({ error }) => error)).toEqual(rejected.map(() => 'NotSupportedError'))
   })
 
   test.for(['ünï ✓', 'a?b=c&d', 'a#b', '%2F', '100%', 'a:b', 'a+b;c', 'back\\slash', '...', ' '])(
@@ -118,7 +122,7 @@ describe.concurrent('engine over http: differences from gRPC', () => {
   })
 
   test('an engine that is not there: nothing was sent', async () => {
-    const error = await rejection(
+    const error = await rpcRejection(
       httpApiTransport({ url: `http://127.0.0.1:${await freePort()}`, apiKey: null }),
       'getSystemInfo',
       {},
@@ -130,10 +134,10 @@ describe.concurrent('engine over http: differences from gRPC', () => {
   test('the error for a base URL of another server says so', async () => {
     const url = `${inject('engine').httpUrl}/elsewhere`
 
-    expect(await refusal(fixture.engine.describe({ workflowId: 'x' }, call()))).toMatchObject({
+    expect(await rejection(fixture.engine.describe({ workflowId: 'x' }, call()))).toMatchObject({
       error: 'WorkflowNotFoundError',
     })
-    expect(await rejection(httpApiTransport({ url, apiKey: null }), 'getSystemInfo', {})).toMatchObject({
+    expect(await rpcRejection(httpApiTransport({ url, apiKey: null }), 'getSystemInfo', {})).toMatchObject({
       code: 5,
       details: [],
     })
@@ -143,7 +147,7 @@ describe.concurrent('engine over http: differences from gRPC', () => {
     const transport = overHttp(inject('engine'))
     const engine = createEngine({ transport, namespace: 'default', maxPayloadBytes: 64 << 20, codec: null })
 
-    const refused = await refusal(
+    const rejected = await rejection(
       engine.start(
         {
           workflowId: crypto.randomUUID(),
@@ -155,7 +159,7 @@ describe.concurrent('engine over http: differences from gRPC', () => {
       ),
     )
 
-    expect(refused).toMatchObject({ error: 'PayloadTooLargeError', source: 'engine' })
+    expect(rejected).toMatchObject({ error: 'PayloadTooLargeError', source: 'engine' })
   })
 
   function describeOverGrpc(workflowId: string) {
@@ -165,7 +169,7 @@ describe.concurrent('engine over http: differences from gRPC', () => {
   }
 })
 
-async function rejection<M extends Method>(transport: Transport, method: M, request: Request<M>): Promise<RpcError> {
+async function rpcRejection<M extends Method>(transport: Transport, method: M, request: Request<M>): Promise<RpcError> {
   const { deadlineAt, signal } = call()
   const error = await transport.call(method, request, { deadlineAt, signal }).then(
     () => null,

@@ -8,7 +8,7 @@ import { createEngine } from '../../src/engine/engine.ts'
 import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
 import { httpApiTransport } from '../../src/engine/transport/http/transport.ts'
 import type { Transport } from '../../src/engine/transport/transport.ts'
-import { call, refusal } from '../conformance/engine/engine-fixture.ts'
+import { call, rejection } from '../conformance/engine/engine-fixture.ts'
 import { test } from '../support/fixtures.ts'
 
 type StartProxy = (
@@ -61,9 +61,9 @@ test.for(
   const { transport, count } = await OVER[expected.transport](expected.status, cleanup)
   const engine = createEngine({ transport, namespace: 'default', maxPayloadBytes: 1 << 20, codec: null })
 
-  const refused = await refusal(
+  const rejected = await rejection(
     engine.start({ workflowId: crypto.randomUUID(), workflowName: 'nothing', catalog: 'nobody', args: [null] }, call()),
   )
 
-  expect([refused.error, count()]).toEqual([expected.error, 1])
+  expect([rejected.error, count()]).toEqual([expected.error, 1])
 })

@@ -54,12 +54,12 @@ test('start with a workflow id that another request has used: 3; 2 if its run is
   const body = { workflowName: 'waitForSignal', input: null, workflowId: crypto.randomUUID() }
   const start = (key: string) => () => post('start', key, body)
   await start('a')()
-  const refused = await counted(start('b'))
+  const rejected = await counted(start('b'))
   await post(`${body.workflowId}/signal/finish`, 'a')
   const status = async () => (await served.get(`${body.workflowId}/status`)).body.status
   await until('it has ended', async () => (await status()) === 'completed')
 
-  expect(refused).toEqual({ StartWorkflowExecution: 1, DescribeWorkflowExecution: 1 })
+  expect(rejected).toEqual({ StartWorkflowExecution: 1, DescribeWorkflowExecution: 1 })
   expect(await counted(start('b'))).toEqual({ StartWorkflowExecution: 2, DescribeWorkflowExecution: 1 })
 })
 

@@ -44,7 +44,7 @@ test('start 1; run 2, the start and one poll', async () => {
   expect(await counted(starting)).toEqual({ StartWorkflowExecution: 2, PollWorkflowExecutionHistory: 1 })
 })
 
-test('validate: 0; 1 for a refusal, which is never based on a cached catalog', async () => {
+test('validate: 0; 1 for a rejection, which is never based on a cached catalog', async () => {
   const validate = (workflowName: string) => post('validate', { workflowName, input: 1 })
 
   expect(await counted(() => validate('echo'))).toEqual({})
@@ -282,7 +282,7 @@ test('a message to a run that was started elsewhere: 1 read for the first, 1 mor
     await elsewhere(`${id}/update/validated`, { payload: 2 })
     await elsewhere(`${id}/signal/add`, { payload: 2 })
   })
-  const refused = await until('a message is answered in time', async () => {
+  const rejected = await until('a message is answered in time', async () => {
     let status = 0
     let ms = 0
     const calls = await counted(async () => {
@@ -295,8 +295,8 @@ test('a message to a run that was started elsewhere: 1 read for the first, 1 mor
   })
   await other.close()
 
-  expect(refused.status).toBe(400)
-  expect([first, second, later, refused.calls]).toEqual([
+  expect(rejected.status).toBe(400)
+  expect([first, second, later, rejected.calls]).toEqual([
     { DescribeWorkflowExecution: 1, QueryWorkflow: 1 },
     { UpdateWorkflowExecution: 1 },
     { UpdateWorkflowExecution: 1, SignalWorkflowExecution: 1 },

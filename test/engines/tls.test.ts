@@ -9,7 +9,7 @@ import type { Engine } from '../../src/domain/model/engine.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import type { GrpcTls } from '../../src/engine/transport/grpc/options.ts'
 import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
-import { call, refusal } from '../conformance/engine/engine-fixture.ts'
+import { call, rejection } from '../conformance/engine/engine-fixture.ts'
 import { type Certificates, makeCertificates } from '../support/certificates.ts'
 import { test } from '../support/fixtures.ts'
 import { runningMs } from '../support/running-ms.ts'
@@ -53,10 +53,10 @@ const MUTUAL: TlsOptions = { requestCert: true, rejectUnauthorized: true }
 /** The error of a call, which must arrive within the contract's 5 s and must not show the engine's address. */
 async function unreachable(address: string, tls: GrpcTls | null): Promise<unknown> {
   const beganAt = runningMs()
-  const refused = await refusal(anEngine(address, { tls }).describe({ workflowId: 'any' }, call(5000)))
+  const rejected = await rejection(anEngine(address, { tls }).describe({ workflowId: 'any' }, call(5000)))
   expect(runningMs() - beganAt).toBeLessThan(5000)
-  expect(JSON.stringify(refused)).not.toMatch(/127\.0\.0\.1|localhost|certificate/)
-  return refused
+  expect(JSON.stringify(rejected)).not.toMatch(/127\.0\.0\.1|localhost|certificate/)
+  return rejected
 }
 
 const UNAVAILABLE = {
@@ -70,7 +70,7 @@ describe.concurrent('over gRPC', () => {
   test('TLS: an engine with a trusted authority is reachable', async () => {
     const engine = anEngine(await secured(), { tls: trusted() })
 
-    expect((await refusal(engine.describe({ workflowId: 'none' }, call()))).error).toBe('WorkflowNotFoundError')
+    expect((await rejection(engine.describe({ workflowId: 'none' }, call()))).error).toBe('WorkflowNotFoundError')
   })
 
   test('TLS: long polls go through it too', async () => {
@@ -109,7 +109,7 @@ describe.concurrent('over gRPC', () => {
   test('mTLS: an engine that requires a client certificate is reachable with one that it trusts', async () => {
     const engine = anEngine(await secured(MUTUAL), { tls: trusted(certificates.client) })
 
-    expect((await refusal(engine.describe({ workflowId: 'none' }, call()))).error).toBe('WorkflowNotFoundError')
+    expect((await rejection(engine.describe({ workflowId: 'none' }, call()))).error).toBe('WorkflowNotFoundError')
   })
 
   test('mTLS: an engine that requires a client certificate is unreachable without one', async () => {
@@ -121,18 +121,18 @@ describe.concurrent('over gRPC', () => {
   })
 
   test('API key: every call carries it, on both connections', async () => {
-    const { address, seen } = await refusingServer()
+    const { address, seen } = await rejectingServer()
     const engine = anEngine(address, { tls: trusted(), apiKey: 'a-key' })
 
-    await refusal(engine.describe({ workflowId: 'any' }, call()))
-    await refusal(engine.wait({ workflowId: 'any', runId: crypto.randomUUID() }, call()))
+    await rejection(engine.describe({ workflowId: 'any' }, call()))
+    await rejection(engine.wait({ workflowId: 'any', runId: crypto.randomUUID() }, call()))
 
     expect(seen.map(({ path }) => path)).toEqual(['DescribeWorkflowExecution', 'GetWorkflowExecutionHistory'])
     expect(seen.map(({ authorization }) => authorization)).toEqual(['Bearer a-key', 'Bearer a-key'])
   })
 
   test('API key: a rejected key is an EngineError that shows nothing of the key', async () => {
-    const { address } = await refusingServer()
+    const { address } = await rejectingServer()
     const engine = anEngine(address, { tls: trusted(), apiKey: 'a-key' })
 
     const error = await engine.describe({ workflowId: 'any' }, call()).catch((reason: unknown) => reason)
@@ -142,9 +142,9 @@ describe.concurrent('over gRPC', () => {
   })
 
   test('API key: no header is sent without a key', async () => {
-    const { address, seen } = await refusingServer()
+    const { address, seen } = await rejectingServer()
 
-    await refusal(anEngine(address, { tls: trusted() }).describe({ workflowId: 'any' }, call()))
+    await rejection(anEngine(address, { tls: trusted() }).describe({ workflowId: 'any' }, call()))
 
     expect(seen.map(({ authorization }) => authorization)).toEqual([undefined])
   })
@@ -165,7 +165,7 @@ describe.concurrent('over gRPC', () => {
     expect(await engine.wait(started, call(20_000))).toMatchObject({
       outcome: { status: 'completed', output: { n: 1 } },
     })
-    expect((await refusal(anEngine(address, { tls: null }).describe(started, call()))).error).toBe(
+    expect((await rejection(anEngine(address, { tls: null }).describe(started, call()))).error).toBe(
       'WorkflowNotFoundError',
     )
   })
@@ -183,15 +183,15 @@ describe.concurrent('over gRPC', () => {
 })
 
 /** A server that records requests and rejects them as an engine rejects an invalid key. */
-async function refusingServer(): Promise<{
+async function rejectingServer(): Promise<{
   address: string
   seen: { path: string | undefined; authorization: string | undefined }[]
 }> {
   const seen: { path: string | undefined; authorization: string | undefined }[] = []
   const server = createSecureServer(certificates.server, (request, response) => {
     seen.push({ path: request.url.split('/').at(-1), authorization: request.headers.authorization })
-    const refused = { 'grpc-status': '16', 'grpc-message': 'bad token a-key' }
-    response.stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...refused }, { endStream: true })
+    const rejected = { 'grpc-status': '16', 'grpc-message': 'bad token a-key' }
+    response.stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...rejected }, { endStream: true })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   cleanup.defer(async () => void (await new Promise((resolve) => server.close(resolve))))

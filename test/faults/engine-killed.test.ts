@@ -204,12 +204,12 @@ test('engine killed: no run is started twice', () => {
 })
 
 test('engine killed: a start with Retry-After was not carried out', () => {
-  const refused = seen.started.filter(({ answer }) => answer.status !== 200)
-  const repeatable = refused.filter(({ answer }) => answer.headers.has('Retry-After'))
+  const rejected = seen.started.filter(({ answer }) => answer.status !== 200)
+  const repeatable = rejected.filter(({ answer }) => answer.headers.has('Retry-After'))
 
   const made = repeatable.filter(({ workflowId }) => seen.listed.some((run) => run.startsWith(`${workflowId} `)))
 
-  expect(refused.map(({ answer }) => answer.body.error)).toEqual(refused.map(() => 'EngineUnavailableError'))
+  expect(rejected.map(({ answer }) => answer.body.error)).toEqual(rejected.map(() => 'EngineUnavailableError'))
   expect(repeatable.length).toBeGreaterThan(0)
   expect(made).toEqual([])
 })

@@ -56,14 +56,14 @@ test('limits: pause and unpause are 501 where the namespace does not allow them,
   const length = async () => (await api.get(`${id}/status`)).body.historyLength
   await until('its workflow task has completed', async () => (await length()) >= 4)
 
-  const refused = [await api.post(`${id}/pause`), await api.post(`${id}/unpause`)]
+  const rejected = [await api.post(`${id}/pause`), await api.post(`${id}/unpause`)]
   const { body } = await api.call('GET', '/capabilities')
 
-  expect(refused.map(facts)).toEqual([
+  expect(rejected.map(facts)).toEqual([
     [501, 'NotSupportedError', 'gateway', null],
     [501, 'NotSupportedError', 'gateway', null],
   ])
-  for (const { body } of refused) expect(body.message).toContain('GET /capabilities: pause')
+  for (const { body } of rejected) expect(body.message).toContain('GET /capabilities: pause')
   expect(body.features.pause).toBe(false)
   await api.post(`${id}/terminate`)
 })
@@ -159,12 +159,12 @@ test('limits: a signal that makes the history too long ends the run, and the err
   const answers: Answer[] = []
   for (let sent = 0; sent <= MAX_HISTORY; sent++) answers.push(await api.post(`${workflowId}/signal/any`))
 
-  const refused = answers.filter(({ status }) => status !== 200)
+  const rejected = answers.filter(({ status }) => status !== 200)
 
-  expect(refused.map(({ status, body }) => [status, body.error, body.workflowStatus])).toEqual(
-    refused.map(() => [409, 'WorkflowNotRunningError', 'terminated']),
+  expect(rejected.map(({ status, body }) => [status, body.error, body.workflowStatus])).toEqual(
+    rejected.map(() => [409, 'WorkflowNotRunningError', 'terminated']),
   )
-  expect(refused.length).toBeGreaterThan(1)
+  expect(rejected.length).toBeGreaterThan(1)
 })
 
 test('limits: a signal-with-start that makes the history too long ends the run, and the error says so', async () => {
@@ -188,12 +188,12 @@ test('limits: an update that makes the history too long ends the run, and the er
   for (let sent = 0; sent <= MAX_HISTORY / 4; sent++)
     answers.push(await api.post(`${workflowId}/update/set`, { payload: sent }))
 
-  const refused = answers.filter(({ status }) => status !== 200)
+  const rejected = answers.filter(({ status }) => status !== 200)
 
-  expect(refused.map(({ status, body }) => [status, body.error, body.workflowStatus])).toEqual(
-    refused.map(() => [409, 'WorkflowNotRunningError', 'terminated']),
+  expect(rejected.map(({ status, body }) => [status, body.error, body.workflowStatus])).toEqual(
+    rejected.map(() => [409, 'WorkflowNotRunningError', 'terminated']),
   )
-  expect(refused.length).toBeGreaterThan(1)
+  expect(rejected.length).toBeGreaterThan(1)
 })
 
 test('limits: a run whose history grows too long during a wait is terminated, with the reason', async () => {

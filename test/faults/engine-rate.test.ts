@@ -9,7 +9,7 @@ import { CATALOG_ENDPOINTS, callEach, runEndpoints, type TimedAnswer, toStatusLi
 
 // One round follows another, so that a slow machine is not given more than it can serve.
 const MIN_ROUNDS = 2
-const MIN_REFUSED_ENDPOINTS = 11
+const MIN_REJECTED_ENDPOINTS = 11
 
 interface Seen {
   /** Of requests that ask for something new. */
@@ -45,7 +45,7 @@ async function hurryEngine(api: Api): Promise<Seen> {
 
   const endpoints = [...runEndpoints(target), ...CATALOG_ENDPOINTS]
   const answers: TimedAnswer[] = []
-  for (let round = 1; round <= MIN_ROUNDS || refusedEndpoints(answers).size < MIN_REFUSED_ENDPOINTS; round++) {
+  for (let round = 1; round <= MIN_ROUNDS || rejectedEndpoints(answers).size < MIN_REJECTED_ENDPOINTS; round++) {
     // More than the engine takes in a second, and more each time: a slow machine spreads them over several seconds.
     const copies = Array.from({ length: round }, () => endpoints)
     answers.push(...(await callEach(api, copies.flat())))
@@ -53,20 +53,20 @@ async function hurryEngine(api: Api): Promise<Seen> {
   return { answers, waited: await Promise.all(waiting) }
 }
 
-function refusedEndpoints(answers: readonly TimedAnswer[]): Set<string> {
+function rejectedEndpoints(answers: readonly TimedAnswer[]): Set<string> {
   return new Set(answers.filter(({ status }) => status === 429).map(({ endpoint }) => endpoint))
 }
 
 test('rate: new requests get Retry-After: 1', () => {
-  const refused = seen.answers.filter(({ status }) => status === 429)
+  const rejected = seen.answers.filter(({ status }) => status === 429)
 
   // What starts a run comes first in each round, and a catalog is remembered: these may all be lucky.
-  expect(refusedEndpoints(seen.answers).size).toBeGreaterThanOrEqual(MIN_REFUSED_ENDPOINTS)
+  expect(rejectedEndpoints(seen.answers).size).toBeGreaterThanOrEqual(MIN_REJECTED_ENDPOINTS)
   // An update whose run ended during the first attempt may have arrived, so there is no Retry-After.
   const invites = (endpoint: string) => (endpoint.includes('/update/') ? expect.toBeOneOf(['1', null]) : '1')
   expect(
-    refused.map(({ endpoint, body, headers }) => [endpoint, body.error, body.source, headers.get('Retry-After')]),
-  ).toEqual(refused.map(({ endpoint }) => [endpoint, 'ResourceExhaustedError', 'engine', invites(endpoint)]))
+    rejected.map(({ endpoint, body, headers }) => [endpoint, body.error, body.source, headers.get('Retry-After')]),
+  ).toEqual(rejected.map(({ endpoint }) => [endpoint, 'ResourceExhaustedError', 'engine', invites(endpoint)]))
 })
 
 test('rate: no request gets another error', () => {

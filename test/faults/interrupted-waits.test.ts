@@ -65,7 +65,7 @@ describe('an engine that rejects polls', () => {
   })
 
   test('interrupted waits: a run whose polls are rejected returns its result when it ends, over both transports', async () => {
-    const ids = ['1', '2', '3', '4'].map((number) => `refused-${number}`)
+    const ids = ['1', '2', '3', '4'].map((number) => `rejected-${number}`)
     const waiting = ids.map((id, index) => run(index < 2 ? api : overHttp, 'waitForSignal', id, '2m'))
     await Promise.all(ids.map((id) => running(api, id)))
     await Promise.all(ids.map((id) => api.post(`${id}/signal/finish`)))
@@ -78,10 +78,10 @@ describe('an engine that rejects polls', () => {
   })
 
   test('interrupted waits: a run that is still open is a 408', async () => {
-    const { status, body } = await run(api, 'neverEnds', 'refused-open', '2s')
+    const { status, body } = await run(api, 'neverEnds', 'rejected-open', '2s')
 
     expect([status, body.workflowStatus]).toEqual([408, 'running'])
-    expect(body.message).toMatch(/^Workflow refused-open did not complete within \d+ ms and is still running$/)
+    expect(body.message).toMatch(/^Workflow rejected-open did not complete within \d+ ms and is still running$/)
   })
 })
 

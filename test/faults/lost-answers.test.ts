@@ -48,10 +48,10 @@ test.for(['reject-duplicate', 'allow-duplicate-failed-only'])(
     proxy.on({ method, containing: used, fault: { dropped: async () => {} }, times: 1 })
 
     const started = await api.start('echo', 1, { workflowId: own, workflowIdReusePolicy })
-    const refused = await api.start('echo', 1, { workflowId: used, workflowIdReusePolicy })
+    const rejected = await api.start('echo', 1, { workflowId: used, workflowIdReusePolicy })
 
     expect([started.status, started.body.runId]).toEqual([200, (await statusOf(own)).runId])
-    expect([refused.status, refused.body.error, refused.body.runId]).toEqual([
+    expect([rejected.status, rejected.body.error, rejected.body.runId]).toEqual([
       409,
       'WorkflowAlreadyStartedError',
       before.body.runId,

@@ -335,10 +335,10 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
     const [after, without] = [await start('messages'), await start('messages')]
 
     const value = await faulted(`${after.workflowId}/update/set`, { lost: () => end(after.workflowId) }, 'a')
-    const refused = await faulted(`${without.workflowId}/update/set`, { dropped: () => end(without.workflowId) }, 'a')
+    const rejected = await faulted(`${without.workflowId}/update/set`, { dropped: () => end(without.workflowId) }, 'a')
 
     expect([value.status, value.body]).toEqual([200, { before: null, after: 'a' }])
-    expect([refused.status, refused.body.error, refused.body.runId]).toEqual([
+    expect([rejected.status, rejected.body.error, rejected.body.runId]).toEqual([
       409,
       'WorkflowNotRunningError',
       without.runId,

@@ -96,7 +96,7 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
     client,
     faultProxy,
   }) => {
-    const [waiting, refused] = [crypto.randomUUID(), crypto.randomUUID()]
+    const [waiting, rejected] = [crypto.randomUUID(), crypto.randomUUID()]
     const headers = {
       'Content-Type': 'application/json',
       Accept: 'text/event-stream',
@@ -109,7 +109,7 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
     })
     const held = await hold(faultProxy)
 
-    const start = await rejectedBehind(held, () => api.start('echo', 1, { workflowId: refused }))
+    const start = await rejectedBehind(held, () => api.start('echo', 1, { workflowId: rejected }))
     const ready = () => api.call('GET', '/ready')
     const health = [await api.call('GET', '/health'), await whenInTime('the engine responds', ready)]
     await client.workflow.getHandle(waiting).signal('finish', 1)
@@ -120,7 +120,7 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
     expect(facts(start)).toEqual([503, 'OverloadedError', 'gateway', '1'])
     expect(health.map((answer) => answer.status)).toEqual([200, 200])
     expect(events).toContain('"output":[1]')
-    expect((await status(refused)).body.error).toBe('WorkflowNotFoundError')
+    expect((await status(rejected)).body.error).toBe('WorkflowNotFoundError')
   })
 
   test('a rejected request with a body leaves its connection usable for the next one', async ({ faultProxy }) => {

@@ -157,7 +157,7 @@ test('secrets: failing workflows, activities, queries and updates and their trac
 })
 
 test('secrets: rejected requests reveal nothing', async () => {
-  const refused = await Promise.all([
+  const rejected = await Promise.all([
     healthy.call('GET', '/workflow/x/status', undefined, { Authorization: 'Basic wrong' }),
     healthy.call('GET', '/workflow/x/status', undefined, { Authorization: `Digest ${TOKEN}x` }),
     healthy.call('POST', '/workflow/run', '{"workflowName":'),
@@ -174,7 +174,7 @@ test('secrets: rejected requests reveal nothing', async () => {
     }),
   ])
 
-  expect(refused.map(({ status }) => status)).toEqual([401, 401, 400, 424, 400, 503, 404, 405, 404, 200, 204])
+  expect(rejected.map(({ status }) => status)).toEqual([401, 401, 400, 424, 400, 503, 404, 405, 404, 200, 204])
   expectNoLeaks(healthy)
 })
 
@@ -229,11 +229,11 @@ test('secrets: a connection to the engine that breaks before or during a call re
 test('secrets: stores that reject, disconnect or are unreachable reveal nothing', async () => {
   const { workflowId } = await run('nothing')
 
-  const refused = await healthy.call('GET', `/workflow/${workflowId}/trace-log`)
+  const rejected = await healthy.call('GET', `/workflow/${workflowId}/trace-log`)
   await redis.kill()
   const gone = await healthy.call('GET', `/workflow/${workflowId}/trace-log`)
 
-  expect(refused.body.warnings).toEqual([
+  expect(rejected.body.warnings).toEqual([
     expect.stringMatching(/^remote: The object storage returned 403 .+check the SERVICE_STORAGE_ credentials/),
     expect.stringMatching(/^kvstore: The key-value store/),
     'local: The trace destination is not allowed: it is outside SERVICE_TRACE_LOCAL_DIR',
@@ -279,10 +279,10 @@ test('secrets: an engine that is unreachable by name, by port, by its certificat
     services.map((service) => callEach(service, [...runEndpoints(run), ...CATALOG_ENDPOINTS])),
   )
 
-  const refused = answers.flat().filter(({ status }) => status !== 503)
+  const rejected = answers.flat().filter(({ status }) => status !== 503)
   // Features that the engine's HTTP API does not support are rejected without the engine.
   const overHttp = unreachable.filter(({ ENGINE_TRANSPORT }) => ENGINE_TRANSPORT === 'http')
-  expect(refused.map(({ endpoint, status }) => `${endpoint} ${status}`)).toEqual(
+  expect(rejected.map(({ endpoint, status }) => `${endpoint} ${status}`)).toEqual(
     overHttp.map(() => 'POST /workflow/update-with-start/set 501'),
   )
   await until('each says so', () =>

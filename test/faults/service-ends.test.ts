@@ -87,7 +87,7 @@ describe('service stopped with requests in flight', () => {
   let messages: Timed[]
   /** What happened, in this order. */
   const order: string[] = []
-  let refusedAfterMs: number
+  let rejectedAfterMs: number
   let idleClosedAfterMs: number
   let ended: Ended
   let endedAfterMs: number
@@ -119,9 +119,9 @@ describe('service stopped with requests in flight', () => {
       order.push('idle connection closed')
       return passedMs()
     })
-    await until('a new connection is refused', () => isRefused(signaled.url))
+    await until('a new connection is rejected', () => isRejected(signaled.url))
     order.push('connection refused')
-    refusedAfterMs = passedMs()
+    rejectedAfterMs = passedMs()
     await other.post(`${shortId}/signal/finish`, { payload: 'in time' })
 
     const [first, ...rest] = await Promise.all(answers)
@@ -137,7 +137,7 @@ describe('service stopped with requests in flight', () => {
 
   test('service stopped: rejects new connections', () => {
     expect(order.indexOf('connection refused')).toBeLessThan(order.indexOf('response'))
-    expect(refusedAfterMs).toBeLessThan(1000)
+    expect(rejectedAfterMs).toBeLessThan(1000)
   })
 
   test('service stopped: closes an idle keep-alive connection', () => {
@@ -198,7 +198,7 @@ async function keptAlive(url: string): Promise<Socket> {
   return socket
 }
 
-function isRefused(url: string): Promise<boolean> {
+function isRejected(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   return new Promise<boolean>((resolve) => {

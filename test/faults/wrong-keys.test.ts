@@ -34,7 +34,7 @@ const API_KEY = 'not-the-right-key'
 const NOBODY = { workflowId: 'nobody', runId: crypto.randomUUID() }
 
 let folder: string
-let refused: Service
+let rejected: Service
 let missing: Service
 let expired: Service
 let cleanup: AsyncDisposableStack
@@ -44,8 +44,8 @@ test.beforeAll(async ({ folder: ownFolder, cleanup: stack }) => {
   folder = ownFolder
   const { address } = inject('engine')
   const untrusted = await expiredEngine()
-  ;[refused, missing, expired] = await Promise.all([
-    started(await refusingEngine(), { ENGINE_API_KEY: API_KEY, ENGINE_TLS: 'false' }),
+  ;[rejected, missing, expired] = await Promise.all([
+    started(await rejectingEngine(), { ENGINE_API_KEY: API_KEY, ENGINE_TLS: 'false' }),
     started(address, { ENGINE_NAMESPACE: 'missing' }),
     started(untrusted, { ENGINE_TLS_CA: join(folder, 'ca.pem'), ENGINE_TLS_SERVER_NAME: 'localhost' }),
   ])
@@ -66,8 +66,8 @@ async function warningsOf(service: Service): Promise<LogEvent[]> {
   return warnings()
 }
 
-/** Behind it each call is refused, as one with a wrong key is by an engine that looks at keys. */
-async function refusingEngine(): Promise<string> {
+/** Behind it each call is rejected, as one with a wrong key is by an engine that looks at keys. */
+async function rejectingEngine(): Promise<string> {
   const proxy = await startFaultProxy(inject('engine').address)
   cleanup.defer(async () => void (await proxy.stop()))
   for (const method of METHODS)
@@ -88,21 +88,21 @@ describe('an API key that is rejected', () => {
   beforeAll(() => announceErrors(/check ENGINE_API_KEY/))
 
   test('wrong keys: is logged once, with the variable to check and without its value', async () => {
-    expect((await warningsOf(refused)).map(({ message }) => message)).toEqual([
+    expect((await warningsOf(rejected)).map(({ message }) => message)).toEqual([
       expect.stringContaining('ENGINE_API_KEY'),
     ])
-    expect(JSON.stringify(refused.events)).not.toContain(API_KEY)
+    expect(JSON.stringify(rejected.events)).not.toContain(API_KEY)
   })
 
   test('wrong keys: is a 502 on every endpoint, without the reason', async () => {
-    const answers = await callEach(refused, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
+    const answers = await callEach(rejected, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
 
     expect(toStatusLines(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 502 EngineError`))
     expect(answers.map(({ text }) => text).join()).not.toMatch(/key|unauthorized/i)
   })
 
   test('wrong keys: is not ready', async () => {
-    const { status, body } = await readiness(refused)
+    const { status, body } = await readiness(rejected)
 
     expect([status, body.engine]).toEqual([503, 'misconfigured'])
   })

@@ -44,13 +44,13 @@ async function startWorkerProcess(): Promise<RunningProcess> {
   return worker
 }
 
-/** Others ask for fifty lists a second, and get one; resolves when the first was refused. */
+/** Others ask for fifty lists a second, and get one; resolves when the first was rejected. */
 async function takeAllLists(): Promise<void> {
-  let refused = 0
+  let rejected = 0
   const list = () =>
-    connection.workflowService.listWorkflowExecutions({ namespace: 'default', pageSize: 1 }).catch(() => refused++)
+    connection.workflowService.listWorkflowExecutions({ namespace: 'default', pageSize: 1 }).catch(() => rejected++)
   hurry = setInterval(list, 20)
-  await until('a list is refused', () => refused > 0)
+  await until('a list is rejected', () => rejected > 0)
 }
 
 /** A run in its middle, with spans that wait in the store. */
@@ -82,8 +82,8 @@ test('visibility rate: runs and their traces do not need the index, and runs tha
   const second = await startWorkerProcess()
   const ran = await api.run('story', { end: 'complete' })
   const catalog = await api.get('catalog')
-  const refused = /The trace archiver was interrupted.*namespace rate limit exceeded/s
-  await until('the refusal is logged', () => refused.test(second.output()), { timeoutMs: 300_000 })
+  const rejected = /The trace archiver was interrupted.*namespace rate limit exceeded/s
+  await until('the rejection is logged', () => rejected.test(second.output()), { timeoutMs: 300_000 })
   clearInterval(hurry)
 
   expect([ran.status, ran.body.status, catalog.status]).toEqual([200, 'completed', 200])

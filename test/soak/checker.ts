@@ -2,8 +2,8 @@
  * Compares what clients saw with the engine's histories:
  *
  * - Every acknowledged operation happened exactly once, to the run that was named.
- * - Nothing that was refused happened.
- * - What was neither acknowledged nor refused happened at most once.
+ * - Nothing that was rejected happened.
+ * - What was neither acknowledged nor rejected happened at most once.
  * - Results are those of the histories.
  *
  * `node test/soak/checker.ts <record file>` prints the violations, and exits with 1 if there are any.
@@ -69,8 +69,8 @@ function checkPart(part: Part, repeated: readonly Operation[], index: RunIndex, 
   const [claim] = acknowledged
   if (claim !== undefined && effects.length === 0)
     report('lost', claim, `${part} was acknowledged (run ${claim.answer.runId}) but never happened`)
-  if (repeated.every(({ outcome }) => outcome === 'refused') && effects.length > 0)
-    report('done although refused', first, `${part} was refused (${first.answer.error}) but happened in ${where}`)
+  if (repeated.every(({ outcome }) => outcome === 'rejected') && effects.length > 0)
+    report('done although rejected', first, `${part} was rejected (${first.answer.error}) but happened in ${where}`)
   const denial = repeated.find((operation) => denies(part, operation))
   if (denial !== undefined && claim === undefined && effects.length > 0)
     report('done although denied', denial, `the response says that ${part} did not happen, but it did in ${where}`)

@@ -18,7 +18,7 @@ export interface Operation {
   startedAt: number
   endedAt: number
   /** What the client knows: `unknown` without a response, and after one that does not say what happened. */
-  outcome: 'acknowledged' | 'refused' | 'unknown'
+  outcome: 'acknowledged' | 'rejected' | 'unknown'
   answer: Answer
 }
 

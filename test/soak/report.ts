@@ -35,9 +35,9 @@ export function formatReport(report: SoakReport): string {
     `Soak of ${minutes} minutes; SOAK_SEED=${seed} repeats its choices. The record is ${recordFile}`,
     '',
     ...table([
-      ['client, operation', 'acknowledged', 'refused', 'unknown', 'p50 ms', 'p99 ms'],
-      ...countOperations(operations).map(({ name, acknowledged, refused, unknown, p50Ms, p99Ms }) =>
-        [name, acknowledged, refused, unknown, p50Ms, p99Ms].map(String),
+      ['client, operation', 'acknowledged', 'rejected', 'unknown', 'p50 ms', 'p99 ms'],
+      ...countOperations(operations).map(({ name, acknowledged, rejected, unknown, p50Ms, p99Ms }) =>
+        [name, acknowledged, rejected, unknown, p50Ms, p99Ms].map(String),
       ),
     ]),
     '',
@@ -60,7 +60,7 @@ function countOperations(operations: readonly Operation[]) {
       return {
         name,
         acknowledged: count('acknowledged'),
-        refused: count('refused'),
+        rejected: count('rejected'),
         unknown: count('unknown'),
         p50Ms: percentile(ms, 0.5),
         p99Ms: percentile(ms, 0.99),

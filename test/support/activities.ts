@@ -20,7 +20,7 @@ export async function alwaysFails(): Promise<never> {
   throw new RangeError('always out of range')
 }
 
-export async function refuses(): Promise<never> {
+export async function rejects(): Promise<never> {
   throw ApplicationFailure.create({
     message: 'no retry please',
     type: 'BadInput',

@@ -44,7 +44,7 @@ class PyFail:
 
 @workflow.defn(name="py_messages")
 class PyMessages:
-    """Signal `finish`, query `state`, update `set` (refuses what is negative). Ends when finished."""
+    """Signal `finish`, query `state`, update `set` (rejects what is negative). Ends when finished."""
 
     def __init__(self) -> None:
         self.value = 0

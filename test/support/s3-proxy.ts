@@ -39,7 +39,7 @@ export async function startS3Proxy(target: string): Promise<S3Proxy> {
     const isMeant = fault?.method === undefined || fault.method === request.method
     const met = isMeant && left-- > 0 ? fault : null
     if (met?.hangs) return
-    if (met?.status !== undefined) return refuse(request, response, met)
+    if (met?.status !== undefined) return reject(request, response, met)
     // The signature includes the host, so the header is forwarded unchanged.
     const forwarded = send(
       { hostname, port, path: request.url, method: request.method, headers: request.headers },
@@ -75,7 +75,7 @@ export async function startS3Proxy(target: string): Promise<S3Proxy> {
   }
 }
 
-function refuse(
+function reject(
   request: IncomingMessage,
   response: ServerResponse,
   { status = 500, code, headers = {} }: S3Fault,

@@ -19,7 +19,7 @@ import {
 } from '@temporalio/workflow'
 import type * as activities from './activities.ts'
 
-const { echoBack, step, succeedsLater, alwaysFails, refuses, sleeps, cleanUp } = proxyActivities<typeof activities>({
+const { echoBack, step, succeedsLater, alwaysFails, rejects, sleeps, cleanUp } = proxyActivities<typeof activities>({
   startToCloseTimeout: '20s',
   heartbeatTimeout: '5s',
   retry: { initialInterval: '20ms', backoffCoefficient: 1, maximumAttempts: 5 },
@@ -120,7 +120,7 @@ export async function failRetryable(): Promise<never> {
 }
 
 export async function failInActivity(): Promise<never> {
-  return refuses()
+  return rejects()
 }
 
 export async function failAfterRetries(): Promise<never> {
@@ -136,7 +136,7 @@ export async function failInActivityTimeout(): Promise<void> {
 /** A user's failure whose cause is an activity's. */
 export async function failWrapped(): Promise<never> {
   try {
-    return await refuses()
+    return await rejects()
   } catch (error) {
     throw ApplicationFailure.create({
       message: 'could not go on',
@@ -149,7 +149,7 @@ export async function failWrapped(): Promise<never> {
 /** Rethrows an activity's failure as the cause of an application failure of type `ActivityFailure`. */
 export async function failRethrown(): Promise<never> {
   try {
-    return await refuses()
+    return await rejects()
   } catch (error) {
     if (!(error instanceof Error)) throw error
     throw ApplicationFailure.create({ message: error.message, type: error.constructor.name, cause: error })
@@ -315,7 +315,7 @@ export async function waitForSignal(): Promise<unknown[]> {
  * A run with every kind of handler; ends at the signal `finish` with what it has gathered.
  *
  * Signals `add`, `finish`. Queries `state`, `echo`, `void`, `throws`, `throwsFailure`.
- * Updates `set`, `echo`, `void`, `wait` (milliseconds), `waitFor` (until the value was added), `validated` (refuses
+ * Updates `set`, `echo`, `void`, `wait` (milliseconds), `waitFor` (until the value was added), `validated` (rejects
  * what is not positive), `fails` (ApplicationFailure), `throws` (its workflow task fails until the run is terminated).
  */
 export async function messages(): Promise<{ gathered: unknown[]; value: unknown }> {
@@ -335,7 +335,7 @@ export async function messages(): Promise<{ gathered: unknown[]; value: unknown 
     throw new Error('the query does not want to')
   })
   setHandler(defineQuery<never>('throwsFailure'), () => {
-    throw ApplicationFailure.nonRetryable('the query refuses', 'QueryRefused')
+    throw ApplicationFailure.nonRetryable('the query rejects', 'QueryRejected')
   })
   setHandler(setUpdate, (to) => {
     const before = value
@@ -362,8 +362,8 @@ export async function messages(): Promise<{ gathered: unknown[]; value: unknown 
   )
   setHandler(defineUpdate<never>('fails'), () => {
     throw ApplicationFailure.create({
-      message: 'the update refuses',
-      type: 'UpdateRefused',
+      message: 'the update rejects',
+      type: 'UpdateRejected',
       nonRetryable: true,
       details: [{ sku: '42' }, 'sold out'],
       cause: ApplicationFailure.create({ message: 'out of stock', type: 'Stock', details: [0] }),
@@ -407,7 +407,7 @@ export async function olderBusy({ trace }: { trace: unknown }): Promise<object> 
 /** Fails as its step does, and says in the details where the trace is. */
 export async function olderFails({ trace }: { trace: unknown }): Promise<never> {
   try {
-    return await refuses()
+    return await rejects()
   } catch (error) {
     if (!(error instanceof Error)) throw error
     throw ApplicationFailure.create({

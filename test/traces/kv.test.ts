@@ -55,10 +55,10 @@ describe('key-value store with failures', () => {
 
     for (const url of [`redis://127.0.0.1:${port}`, `http://127.0.0.1:${port}`]) {
       const beganAt = runningMs()
-      const refused = await read(url, 'token', 1000).catch((error: Error) => error)
+      const rejected = await read(url, 'token', 1000).catch((error: Error) => error)
 
-      expect(String(refused)).toMatch(/^StoreError: The key-value store (cannot be reached|did not respond in time)/)
-      expect(String(refused)).not.toContain(`${port}`)
+      expect(String(rejected)).toMatch(/^StoreError: The key-value store (cannot be reached|did not respond in time)/)
+      expect(String(rejected)).not.toContain(`${port}`)
       expect(runningMs() - beganAt).toBeLessThan(1500)
     }
   })

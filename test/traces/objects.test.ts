@@ -101,10 +101,10 @@ describe.for([
   })
 
   test('wrong credentials have their own message, and are not shown', async () => {
-    const refused = await get('twice', { secretAccessKey: 'the-wrong-secret' }).catch((error: Error) => error)
+    const rejected = await get('twice', { secretAccessKey: 'the-wrong-secret' }).catch((error: Error) => error)
 
-    expect(String(refused)).toContain('returned 403 SignatureDoesNotMatch: check the SERVICE_STORAGE_ credentials')
-    expect(String(refused)).not.toMatch(/wrong-secret|127\.0\.0\.1/)
+    expect(String(rejected)).toContain('returned 403 SignatureDoesNotMatch: check the SERVICE_STORAGE_ credentials')
+    expect(String(rejected)).not.toMatch(/wrong-secret|127\.0\.0\.1/)
   })
 
   test('a transient error is retried', async () => {

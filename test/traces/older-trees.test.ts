@@ -74,7 +74,7 @@ describe('traces of older workers', () => {
   test('older trees: the trace is read from the file that the details of the failure name', async () => {
     const local = join(folder, `${crypto.randomUUID()}.json`)
     const run = await ended('olderFails', { local })
-    await writeFile(local, JSON.stringify(olderTree(run.runId, { step: 'refuses' })))
+    await writeFile(local, JSON.stringify(olderTree(run.runId, { step: 'rejects' })))
 
     expect(await traceLog(run)).toMatchObject({
       source: 'local',

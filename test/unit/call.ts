@@ -22,7 +22,9 @@ export function aCall(overrides: Partial<Call> = {}) {
 }
 
 /** The `ServiceError` that the promise rejects with; fails for any other outcome. */
-export async function refusal(promise: Promise<unknown>): Promise<{ error: ErrorName; message: string } & ErrorFacts> {
+export async function rejection(
+  promise: Promise<unknown>,
+): Promise<{ error: ErrorName; message: string } & ErrorFacts> {
   const error = await promise.then(
     (value) => Promise.reject(new Error(`not rejected, but resolved with ${JSON.stringify(value)}`)),
     (reason: unknown) => reason,

@@ -58,7 +58,7 @@ test('after an engine restarts without its data, the catalog is published again 
   await engine.kill()
   const empty = await engine.restart()
 
-  await until('unknown names are refused again', async () => (await startUnknown()) === 424, { timeoutMs: 40_000 })
+  await until('unknown names are rejected again', async () => (await startUnknown()) === 424, { timeoutMs: 40_000 })
   await until('it is logged', () =>
     warningsOf(served.catalog).includes('Catalog was missing and has been published again'),
   )

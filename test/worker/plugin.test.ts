@@ -61,7 +61,7 @@ test('a worker can be shut down while its catalog is being published', async ({ 
   expect(worker.getState()).toBe('STOPPED')
 })
 
-test('a worker whose catalog the engine refuses stops with the reason', async ({ createWorker, isPublished }) => {
+test('a worker whose catalog the engine rejects stops with the reason', async ({ createWorker, isPublished }) => {
   const taskQueue = aTaskQueue()
   const huge = {
     ...CATALOG,

@@ -26,16 +26,16 @@ const test = baseTest.extend(
     return async () => {
       const service = serve({ SERVICE_CATALOG_ID: `unchecked-${crypto.randomUUID()}` })
       const accepted: string[] = []
-      let refusedBefore = 0
+      let rejectedBefore = 0
       let isOver = false
       const streams = REQUESTS.map(async (body) => {
         while (!isOver) {
           const { status, workflowId } = await start(service, body)
-          if (status === 503) refusedBefore++
+          if (status === 503) rejectedBefore++
           if (status === 200) accepted.push(workflowId)
         }
       })
-      await until('requests are refused', () => refusedBefore > 10)
+      await until('requests are rejected', () => rejectedBefore > 10)
       const worker = await startWorker({ taskQueue: service.catalog, catalog: CATALOG })
       await until('aliases are accepted', () => accepted.length >= 10)
       isOver = true
@@ -51,7 +51,7 @@ const test = baseTest.extend(
       await Promise.allSettled(unchecked.map(({ workflowId }) => workflow.getHandle(workflowId).terminate()))
       await worker.stop()
       return {
-        refusedBefore,
+        rejectedBefore,
         acceptedAfter: accepted.length,
         unchecked: unchecked.map(({ type, workflowId }) => `${type} ${workflowId}`),
       }
@@ -69,7 +69,7 @@ test('a worker that starts under load: no request is accepted before its catalog
 
   expect(rounds).toHaveLength(ROUNDS)
   expect(rounds.flatMap(({ unchecked }) => unchecked)).toEqual([])
-  expect(rounds.every(({ refusedBefore, acceptedAfter }) => refusedBefore > 0 && acceptedAfter > 0)).toBe(true)
+  expect(rounds.every(({ rejectedBefore, acceptedAfter }) => rejectedBefore > 0 && acceptedAfter > 0)).toBe(true)
 })
 
 test('a worker with a catalog joins one without: from then on every request is checked', async ({

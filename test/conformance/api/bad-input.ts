@@ -6,22 +6,22 @@ import type { Answer } from '../../support/api.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
 import { type ApiFixture, anId } from './api-fixture.ts'
 
-type Refusal = [status: number, error: unknown, paths: unknown]
+type Rejection = [status: number, error: unknown, paths: unknown]
 
-const NOT_JSON: Refusal = [400, 'ValidationError', undefined]
+const NOT_JSON: Rejection = [400, 'ValidationError', undefined]
 
 /** Invalid input: the error names the problem, and nothing is started. */
 export function badInput(api: () => ApiFixture): void {
-  function refusal({ status, body }: Answer): Refusal {
+  function rejection({ status, body }: Answer): Rejection {
     return [status, body.error, body.issues?.map(({ path }: { path: string }) => path)]
   }
 
-  function invalid(...paths: string[]): Refusal {
+  function invalid(...paths: string[]): Rejection {
     return [400, 'ValidationError', paths]
   }
 
   /** What `run` and `start` answer; every body names a catalog of its own, on which nothing must have been started. */
-  async function refusals(bodies: unknown[]): Promise<Refusal[]> {
+  async function rejections(bodies: unknown[]): Promise<Rejection[]> {
     const { client, service } = api()
     const catalog = `bad-input-${randomUUID()}`
     const { connection } = client
@@ -40,14 +40,14 @@ export function badInput(api: () => ApiFixture): void {
     const ran = await Promise.all(sent.map((body) => service.post('run', body)))
     const started = await Promise.all(sent.map((body) => service.post('start', body)))
 
-    expect(started.map(refusal)).toEqual(ran.map(refusal))
+    expect(started.map(rejection)).toEqual(ran.map(rejection))
     const good = await service.start('echo', 1, { catalog })
     // Once the good one is counted all that came before it would be.
     const count = () => client.workflow.count(`TaskQueue = '${catalog}'`)
     await until('the good one is counted', async () => (await count()).count > 0)
     expect((await count()).count).toBe(1)
     await service.post(`${good.body.workflowId}/terminate`)
-    return ran.map(refusal)
+    return ran.map(rejection)
   }
 
   test('bad input: run and start reject one of each kind, and nothing is started', async () => {
@@ -68,29 +68,29 @@ export function badInput(api: () => ApiFixture): void {
       [{ workflowName: 'echo', args: null }, invalid('/args')],
       [{ workflowName: 'echo', input: 1, 'a/b~c': 1, urgency: 2 }, invalid('/a~1b~0c', '/urgency')],
       ['{"workflowName":"echo","input":1,"__proto__":{"catalog":"x"}}', invalid('/__proto__')],
-      ...['$catalog', 'nul\0', '\ud800', 'x'.repeat(1001)].map((name): [unknown, Refusal] => [
+      ...['$catalog', 'nul\0', '\ud800', 'x'.repeat(1001)].map((name): [unknown, Rejection] => [
         { workflowName: name, input: 1 },
         invalid('/workflowName'),
       ]),
-      ...['__proto__', 'toString', 'constructor'].map((name): [unknown, Refusal] => [
+      ...['__proto__', 'toString', 'constructor'].map((name): [unknown, Rejection] => [
         { workflowName: name, input: 1 },
         [424, 'UnsupportedWorkflowError', undefined],
       ]),
-      ...[null, '..', 'catalog', '$x', 'nul\0', '\udc00', 'ü'.repeat(501)].map((workflowId): [unknown, Refusal] => [
+      ...[null, '..', 'catalog', '$x', 'nul\0', '\udc00', 'ü'.repeat(501)].map((workflowId): [unknown, Rejection] => [
         { workflowName: 'echo', input: 1, workflowId },
         invalid('/workflowId'),
       ]),
-      ...[null, '', '/_sys/x', 'nul\0', '\ud800', 'x'.repeat(992)].flatMap((name): [unknown, Refusal][] => [
+      ...[null, '', '/_sys/x', 'nul\0', '\ud800', 'x'.repeat(992)].flatMap((name): [unknown, Rejection][] => [
         [{ workflowName: 'echo', input: 1, catalog: name }, invalid('/catalog')],
         [{ workflowName: 'echo', input: 1, taskQueue: name }, invalid('/taskQueue')],
       ]),
-      ...['0', '1e999', '86400001', '"30"', '"25h"', 'null'].map((timeout): [unknown, Refusal] => [
+      ...['0', '1e999', '86400001', '"30"', '"25h"', 'null'].map((timeout): [unknown, Rejection] => [
         `{"workflowName":"echo","input":1,"timeout":${timeout}}`,
         invalid('/timeout'),
       ]),
     ]
 
-    expect(await refusals(rows.map(([body]) => body))).toEqual(rows.map(([, expected]) => expected))
+    expect(await rejections(rows.map(([body]) => body))).toEqual(rows.map(([, expected]) => expected))
   })
 
   test('bad input: a syntax error is reported with its position, the same on every runtime', async () => {

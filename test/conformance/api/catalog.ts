@@ -277,13 +277,13 @@ export function catalogs(api: () => ApiFixture): void {
     const { body } = await restrictedService.start('nothing', null, { catalog })
     await publish(catalog, ['echo'])
 
-    const refused = await until('the new catalog counts', async () => {
+    const rejected = await until('the new catalog counts', async () => {
       const { workflowId } = body
       const answer = await restrictedService.start('nothing', null, { catalog, workflowId })
       return answer.status === 424 && answer.body.error
     })
 
-    expect(refused).toBe('UnsupportedWorkflowError')
+    expect(rejected).toBe('UnsupportedWorkflowError')
     await restrictedService.post(`${body.workflowId}/terminate`)
   })
 }

@@ -42,21 +42,21 @@ export function changeRuns(api: () => ApiFixture): void {
     const { body: ran } = await api().service.run('failInActivity')
     const path = `${ran.workflowId}/reset`
 
-    const refused = await Promise.all(
-      [{ stepName: 'nope' }, { stepName: 'refuses' }, { eventId: 999 }, {}, { stepName: 'a', eventId: 1 }].map((body) =>
+    const rejected = await Promise.all(
+      [{ stepName: 'nope' }, { stepName: 'rejects' }, { eventId: 999 }, {}, { stepName: 'a', eventId: 1 }].map((body) =>
         post(path, body),
       ),
     )
     const missing = await post(`${anId()}/reset`, { eventId: 1 })
 
-    expect(refused.map(({ status, body: { error, issues } }) => [status, error, issues?.[0].path])).toEqual([
+    expect(rejected.map(({ status, body: { error, issues } }) => [status, error, issues?.[0].path])).toEqual([
       [404, 'StepNotFoundError', undefined],
       [409, 'StepNotCompletedError', undefined],
       [400, 'ValidationError', '/eventId'],
       [400, 'ValidationError', ''],
       [400, 'ValidationError', ''],
     ])
-    expect(refused[0]?.body.available).toEqual(['refuses'])
+    expect(rejected[0]?.body.available).toEqual(['rejects'])
     expect([missing.status, missing.body.error]).toEqual([404, 'WorkflowNotFoundError'])
   })
 
@@ -100,9 +100,9 @@ export function changeRuns(api: () => ApiFixture): void {
     const { body: ran } = await api().service.run('nothing')
     const ids = [ran.workflowId, anId()]
 
-    const refused = await Promise.all(ids.flatMap((id) => [post(`${id}/pause`), post(`${id}/unpause`)]))
+    const rejected = await Promise.all(ids.flatMap((id) => [post(`${id}/pause`), post(`${id}/unpause`)]))
 
-    expect(refused.map(({ status, body }) => [status, body.error])).toEqual([
+    expect(rejected.map(({ status, body }) => [status, body.error])).toEqual([
       [409, 'WorkflowNotRunningError'],
       [409, 'WorkflowNotRunningError'],
       [404, 'WorkflowNotFoundError'],

@@ -191,14 +191,14 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       api().service.post('run', '{"workflowName":"echo","input":1}', { 'Content-Type': type, ...more })
     const types = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', '', 'application/jsonp']
 
-    const refused = await Promise.all([
+    const rejected = await Promise.all([
       ...types.map((type) => sent(type)),
       sent('application/json', { 'Content-Encoding': 'gzip' }),
     ])
     const json = await Promise.all([sent('application/json; charset=utf-8'), sent('application/merge-patch+json')])
 
-    expect(refused.map(({ status, body }) => [status, body.error])).toEqual(
-      refused.map(() => [415, 'UnsupportedMediaTypeError']),
+    expect(rejected.map(({ status, body }) => [status, body.error])).toEqual(
+      rejected.map(() => [415, 'UnsupportedMediaTypeError']),
     )
     expect(json.map(({ status }) => status)).toEqual([200, 200])
   })
@@ -239,7 +239,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
     expect(result.body.error).toBe('WorkflowNotCompletedError')
   })
 
-  test('X-Request-Id: is the caller’s own when it is a plain one, on refusals too', async () => {
+  test('X-Request-Id: is the caller’s own when it is a plain one, on rejections too', async () => {
     const { service } = api()
 
     const own = await service.get(`${anId()}/status`, { 'X-Request-Id': 'order_17.retry-2' })

@@ -113,7 +113,7 @@ export function failingTask(api: () => ApiFixture): void {
       ['query/state', 'update/set'].map((path) => post(`${workflowId}/${path}`, {}, 'restrictedService')),
     )
     await untilFailing(oftener, 3)
-    const refused = await Promise.all(['query/state', 'update/set'].map((path) => post(`${oftener}/${path}`)))
+    const rejected = await Promise.all(['query/state', 'update/set'].map((path) => post(`${oftener}/${path}`)))
 
     const problem = { kind: 'workflow_task_failing', since: INSTANT, message: 'a bug in the workflow' }
     const message = (attempt: string) =>
@@ -136,8 +136,8 @@ export function failingTask(api: () => ApiFixture): void {
       problem: { ...problem, attempt: expect.any(Number) },
     }
     expect(waiting.map(({ body }) => body)).toMatchObject([late, late])
-    expect(refused.map(({ body }) => body)).toMatchObject([notReady, notReady])
-    for (const { text } of [...waiting, ...refused]) expect(text).not.toMatch(MACHINE)
+    expect(rejected.map(({ body }) => body)).toMatchObject([notReady, notReady])
+    for (const { text } of [...waiting, ...rejected]) expect(text).not.toMatch(MACHINE)
     await Promise.all([workflowId, oftener].map(end))
   })
 
@@ -155,10 +155,10 @@ export function failingTask(api: () => ApiFixture): void {
     await post('start', start)
     await untilFailing(body.workflowId)
 
-    const { status, body: refused } = await post('update-with-start/set', body, 'restrictedService')
+    const { status, body: rejected } = await post('update-with-start/set', body, 'restrictedService')
 
     expect([409, 504]).toContain(status)
-    expect(refused).toMatchObject({ runId: expect.any(String), problem: { message: 'a bug in the workflow' } })
+    expect(rejected).toMatchObject({ runId: expect.any(String), problem: { message: 'a bug in the workflow' } })
     await end(body.workflowId)
   })
 

@@ -214,7 +214,7 @@ export function handlerSchemas(api: () => ApiFixture): void {
     'signal and update: a missing run is 404 and a closed run 409 for any argument; a query is validated',
     async (post) => {
       const { workflowId } = await startMessages(api())
-      const refused = await post(`${workflowId}/update/validated`, { payload: 'x' })
+      const rejected = await post(`${workflowId}/update/validated`, { payload: 'x' })
       await post(`${workflowId}/signal/finish`)
       await untilStatus(api(), workflowId, 'completed')
 
@@ -222,7 +222,7 @@ export function handlerSchemas(api: () => ApiFixture): void {
       const query = await post(`${workflowId}/query/echo`, { payload: { a: 'x' } })
       const missing = await post(`${anId()}/update/validated`, { payload: 'x' })
 
-      expect([refused, closed, query, missing].map(({ status, body }) => [status, body.error])).toEqual([
+      expect([rejected, closed, query, missing].map(({ status, body }) => [status, body.error])).toEqual([
         [400, 'ValidationError'],
         [409, 'WorkflowNotRunningError'],
         [400, 'ValidationError'],
@@ -298,14 +298,14 @@ export function handlerSchemas(api: () => ApiFixture): void {
         })
 
       const nameless = await send('messages', 'x')
-      const refused = await send('messages', 'x', workflowId)
+      const rejected = await send('messages', 'x', workflowId)
       const nothing = await api().service.get(`${workflowId}/status`)
       const started = await send('messages', 1, workflowId)
       const again = await send('messages', 'x', workflowId)
 
-      expect([nameless, refused, again].map(({ status, body }) => [status, body.error, body.issues?.[0].path])).toEqual(
-        Array.from({ length: 3 }, () => [400, 'ValidationError', '/payload']),
-      )
+      expect(
+        [nameless, rejected, again].map(({ status, body }) => [status, body.error, body.issues?.[0].path]),
+      ).toEqual(Array.from({ length: 3 }, () => [400, 'ValidationError', '/payload']))
       expect([nothing.status, started.status, started.body.result, again.body.runId]).toEqual([
         404,
         200,

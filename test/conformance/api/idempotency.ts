@@ -11,7 +11,7 @@ export function idempotency(api: () => ApiFixture): void {
 
   const get = async (path: string) => (await api().service.get(path)).body
   const replayed = (...answers: Answer[]) => answers.map(({ headers }) => headers.get('Idempotency-Replayed'))
-  const refusal = ({ status, body }: Answer) => [status, body.error]
+  const rejection = ({ status, body }: Answer) => [status, body.error]
   const idOf = (key: string) => `key-${createHash('sha256').update(key).digest('hex').slice(0, 32)}`
 
   test('Idempotency-Key: a start with a key starts one run; a repeat, also as a run, is about that run', async () => {
@@ -51,10 +51,10 @@ export function idempotency(api: () => ApiFixture): void {
 
     const { workflowId, runId } = run
     for (const other of [...others, late]) {
-      expect(refusal(other)).toEqual([422, 'IdempotencyKeyReusedError'])
+      expect(rejection(other)).toEqual([422, 'IdempotencyKeyReusedError'])
       expect(other.body).toMatchObject({ workflowId, runId })
     }
-    expect(refusal(invalid)).toEqual([400, 'ValidationError'])
+    expect(rejection(invalid)).toEqual([400, 'ValidationError'])
     expect(replayed(...others, late, invalid)).toEqual([...others, late, invalid].map(() => 'false'))
     expect(await get(`${workflowId}/status`)).toMatchObject({ runId, status: 'terminated' })
   })
@@ -75,7 +75,7 @@ export function idempotency(api: () => ApiFixture): void {
     const next = await post('start', 'b', body)
 
     expect(again.body).toEqual(first.body)
-    expect([refusal(other), refusal(unkeyed)]).toEqual([
+    expect([rejection(other), rejection(unkeyed)]).toEqual([
       [409, 'WorkflowAlreadyStartedError'],
       [409, 'WorkflowAlreadyStartedError'],
     ])
@@ -114,7 +114,7 @@ export function idempotency(api: () => ApiFixture): void {
     expect(again.body).toEqual(first)
     expect(waited.body).toMatchObject({ runId: latest, status: 'completed', input: 2, output: 2 })
     expect(stored.body).toEqual(waited.body)
-    expect(refusal(other)).toEqual([422, 'IdempotencyKeyReusedError'])
+    expect(rejection(other)).toEqual([422, 'IdempotencyKeyReusedError'])
   })
 
   test('Idempotency-Key: a run receives a signal and an update once for each key and handler', async () => {
@@ -159,7 +159,7 @@ export function idempotency(api: () => ApiFixture): void {
 
     expect(first.body).toMatchObject({ workflowId: idOf(key), started: true, result: { before: null, after: 'x' } })
     expect([again.body, late.body]).toEqual([first.body, first.body])
-    expect([other, lateOther].map(refusal)).toEqual([other, lateOther].map(() => [422, 'IdempotencyKeyReusedError']))
+    expect([other, lateOther].map(rejection)).toEqual([other, lateOther].map(() => [422, 'IdempotencyKeyReusedError']))
     expect(replayed(first, again, late)).toEqual(['false', 'true', 'true'])
   })
 
@@ -178,7 +178,7 @@ export function idempotency(api: () => ApiFixture): void {
 
     expect(first.body).toEqual({ workflowId: idOf(key), runId, started: true })
     expect([again.body, late.body, state.gathered]).toEqual([first.body, first.body, ['x']])
-    expect(refusal(other)).toEqual([422, 'IdempotencyKeyReusedError'])
+    expect(rejection(other)).toEqual([422, 'IdempotencyKeyReusedError'])
     expect(replayed(first, again, late)).toEqual(['false', 'true', 'true'])
   })
 
@@ -209,7 +209,7 @@ export function idempotency(api: () => ApiFixture): void {
     await untilStatus(api(), workflowId, 'completed')
 
     for (const answer of rejected) {
-      expect(refusal(answer)).toEqual([422, 'IdempotencyKeyReusedError'])
+      expect(rejection(answer)).toEqual([422, 'IdempotencyKeyReusedError'])
       expect(answer.body).toMatchObject({ workflowId, runId })
     }
     expect([again.body, ...replayed(again)]).toEqual([first.body, 'true'])
@@ -234,7 +234,7 @@ export function idempotency(api: () => ApiFixture): void {
     const { body: state } = await post(`${workflowId}/query/state`, null, {})
     await post(`${workflowId}/terminate`, null)
 
-    expect(rejected.map(refusal)).toEqual(rejected.map(() => [422, 'IdempotencyKeyReusedError']))
+    expect(rejected.map(rejection)).toEqual(rejected.map(() => [422, 'IdempotencyKeyReusedError']))
     expect([again.body, ...replayed(again)]).toEqual([first.body, 'true'])
     expect([other.status, state]).toEqual([200, { gathered: ['y'], value: 'x' }])
   })
@@ -280,7 +280,7 @@ export function idempotency(api: () => ApiFixture): void {
     if (api().hasGap('update-with-start')) return expect(first.status).toBe(501)
 
     const again = await post('update-with-start/set', 'a', body)
-    const refused = await post('update-with-start/set', 'a', { ...body, workflowIdConflictPolicy: 'fail' })
+    const rejected = await post('update-with-start/set', 'a', { ...body, workflowIdConflictPolicy: 'fail' })
 
     expect(first.body).toEqual({
       ...again.body,
@@ -289,7 +289,7 @@ export function idempotency(api: () => ApiFixture): void {
       result: { before: null, after: 'x' },
     })
     expect(again.body).toEqual(first.body)
-    expect(refusal(refused)).toEqual([409, 'WorkflowAlreadyStartedError'])
+    expect(rejection(rejected)).toEqual([409, 'WorkflowAlreadyStartedError'])
     await post(`${workflowId}/terminate`, null)
   })
 
@@ -297,16 +297,16 @@ export function idempotency(api: () => ApiFixture): void {
     const keys = ['', ' ', 'a b', 'x'.repeat(256), 'ä', '\t']
     const body = { workflowName: 'echo', input: 1 }
 
-    const refused = await Promise.all(keys.map((key) => post('run', key, body)))
+    const rejected = await Promise.all(keys.map((key) => post('run', key, body)))
     const longest = await post('run', anId().padEnd(255, '~'), body)
     const ended = await post(`${anId()}/terminate`, 'a')
 
-    for (const answer of refused) {
-      expect(refusal(answer)).toEqual([400, 'ValidationError'])
+    for (const answer of rejected) {
+      expect(rejection(answer)).toEqual([400, 'ValidationError'])
       expect(answer.body.message).toContain('Idempotency-Key')
     }
     expect([longest.status, longest.body.output]).toEqual([200, 1])
-    expect(refusal(ended)).toEqual([501, 'NotSupportedError'])
+    expect(rejection(ended)).toEqual([501, 'NotSupportedError'])
   })
 
   test('Idempotency-Key: an open run may be found, but not terminated', async () => {
@@ -315,11 +315,11 @@ export function idempotency(api: () => ApiFixture): void {
     const { body: run } = await post('start', null, body)
 
     const found = await post('start', 'a', { ...body, workflowIdConflictPolicy: 'use-existing' })
-    const refused = await post('start', 'a', { ...body, workflowIdConflictPolicy: 'terminate-existing' })
+    const rejected = await post('start', 'a', { ...body, workflowIdConflictPolicy: 'terminate-existing' })
 
     expect(found.body).toEqual(run)
     expect([found.headers.get('Portico-Started'), ...replayed(found)]).toEqual(['false', 'false'])
-    expect([...refusal(refused), refused.body.issues[0].path]).toEqual([
+    expect([...rejection(rejected), rejected.body.issues[0].path]).toEqual([
       400,
       'ValidationError',
       '/workflowIdConflictPolicy',
@@ -336,7 +336,7 @@ export function idempotency(api: () => ApiFixture): void {
     const first = async (id: string) => (await get(`${idOf(id)}/history`)).events[0]
 
     expect([(await first(`${key}-1`)).memo, (await first(`${key}-2`)).memo]).toEqual([{ order: 17 }, undefined])
-    expect(refusal(await post('start', null, { ...start, memo: { $idempotency: {} } }))).toEqual([
+    expect(rejection(await post('start', null, { ...start, memo: { $idempotency: {} } }))).toEqual([
       400,
       'ValidationError',
     ])

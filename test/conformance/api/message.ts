@@ -100,20 +100,20 @@ export function message(api: () => ApiFixture): void {
     const { workflowId } = await startMessages(api())
 
     const threw = await post(`${workflowId}/query/throws`)
-    const refused = await post(`${workflowId}/query/throwsFailure`)
+    const rejected = await post(`${workflowId}/query/throwsFailure`)
 
-    expect([threw.status, threw.body.error, threw.body.source, refused.body.error]).toEqual([
+    expect([threw.status, threw.body.error, threw.body.source, rejected.body.error]).toEqual([
       422,
       'QueryFailedError',
       'workflow',
       'QueryFailedError',
     ])
-    expect([threw.body.message, refused.body.message]).toEqual([
+    expect([threw.body.message, rejected.body.message]).toEqual([
       expect.stringContaining('the query does not want to'),
-      expect.stringContaining('the query refuses'),
+      expect.stringContaining('the query rejects'),
     ])
     // The SDK of the worker sends no more than the message.
-    expect(refused.body.errorDetails).toMatchObject({ name: 'Error', message: 'the query refuses', details: [] })
+    expect(rejected.body.errorDetails).toMatchObject({ name: 'Error', message: 'the query rejects', details: [] })
     await post(`${workflowId}/signal/finish`)
   })
 
@@ -150,17 +150,17 @@ export function message(api: () => ApiFixture): void {
   test('update: a validator that rejects and a handler that fails', async () => {
     const { workflowId } = await startMessages(api())
 
-    const refused = await post(`${workflowId}/update/validated`, { payload: -1 })
+    const rejected = await post(`${workflowId}/update/validated`, { payload: -1 })
     const failed = await post(`${workflowId}/update/fails`)
 
-    expect([refused.status, refused.body.error, refused.body.source]).toEqual([422, 'UpdateFailedError', 'workflow'])
-    expect(refused.body.message).toContain('-1 is not positive')
+    expect([rejected.status, rejected.body.error, rejected.body.source]).toEqual([422, 'UpdateFailedError', 'workflow'])
+    expect(rejected.body.message).toContain('-1 is not positive')
     expect([failed.status, failed.body.error]).toEqual([422, 'UpdateFailedError'])
-    expect(failed.body.message).toContain('the update refuses')
-    expect(refused.body.errorDetails).toMatchObject({ name: 'Error', message: '-1 is not positive', details: [] })
+    expect(failed.body.message).toContain('the update rejects')
+    expect(rejected.body.errorDetails).toMatchObject({ name: 'Error', message: '-1 is not positive', details: [] })
     expect(failed.body.errorDetails).toEqual({
-      message: 'the update refuses',
-      name: 'UpdateRefused',
+      message: 'the update rejects',
+      name: 'UpdateRejected',
       retryable: false,
       activityId: null,
       details: [{ sku: '42' }, 'sold out'],

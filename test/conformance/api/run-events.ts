@@ -49,7 +49,7 @@ export function runEvents(api: () => ApiFixture): void {
     await api().service.post(`${started?.data.workflowId}/terminate`)
   })
 
-  test('run as events: a refusal is an answer like any other', async () => {
+  test('run as events: a rejection is an answer like any other', async () => {
     const { status, body, headers } = await api().service.post('run', { workflowName: 'echo' }, EVENTS)
 
     expect([status, body.error, headers.get('Content-Type')]).toEqual([

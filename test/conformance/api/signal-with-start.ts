@@ -42,7 +42,7 @@ export function signalWithStart(api: () => ApiFixture): void {
     const workflowId = anId()
     const body = { workflowName: 'messages', input: null, workflowId }
 
-    const refused = await Promise.all([
+    const rejected = await Promise.all([
       post('add', { ...body, workflowName: 'nope' }),
       post('add', { ...body, workflowName: 'sleepFor', input: { ms: 'x' } }),
       post('add', { ...body, startArgs: [] }),
@@ -51,7 +51,7 @@ export function signalWithStart(api: () => ApiFixture): void {
       post('add', { ...body, catalog: `nobody-${anId()}` }),
     ])
 
-    expect(refused.map(({ status, body: { error, issues } }) => [status, error, issues?.[0].path])).toEqual([
+    expect(rejected.map(({ status, body: { error, issues } }) => [status, error, issues?.[0].path])).toEqual([
       [424, 'UnsupportedWorkflowError', undefined],
       [400, 'ValidationError', '/input/ms'],
       [400, 'ValidationError', ''],

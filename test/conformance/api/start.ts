@@ -63,12 +63,12 @@ export function start(api: () => ApiFixture): void {
     const { service } = api()
     const send = (verb: string, args: unknown[]) => service.post(verb, { workflowName: 'sleepFor', args })
 
-    const refused = await Promise.all(['run', 'start'].map((verb) => send(verb, [{ ms: 'x' }, 1])))
+    const rejected = await Promise.all(['run', 'start'].map((verb) => send(verb, [{ ms: 'x' }, 1])))
     const taken = await send('run', [{ ms: 0 }, 'more'])
     const without = await send('start', [])
     const unchecked = await service.run('echo', 7)
 
-    expect([...refused, without].map(({ status, body }) => [status, body.issues[0].path])).toEqual([
+    expect([...rejected, without].map(({ status, body }) => [status, body.issues[0].path])).toEqual([
       [400, '/args/0/ms'],
       [400, '/args/0/ms'],
       [400, '/input'],
@@ -113,8 +113,8 @@ export function start(api: () => ApiFixture): void {
     const answers = await Promise.all(Array.from({ length: 20 }, untilDecided))
 
     const [started] = answers.filter(({ status }) => status === 200)
-    const refused = answers.filter(({ status }) => status === 409)
-    expect([refused.length, new Set(refused.map(({ body }) => body.runId))]).toEqual([
+    const rejected = answers.filter(({ status }) => status === 409)
+    expect([rejected.length, new Set(rejected.map(({ body }) => body.runId))]).toEqual([
       19,
       new Set([started?.body.runId]),
     ])

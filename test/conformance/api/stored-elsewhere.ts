@@ -79,10 +79,10 @@ export function storedElsewhere(api: () => ApiFixture, serve: Serve): void {
       const { body: read } = await service.get(`${body.workflowId}/result`)
       const ids = { workflowId: expect.any(String), runId: expect.any(String) }
 
-      const refusal = { status: 501, error: 'NotSupportedError', workflowStatus: 'completed', sizeBytes: 629, ...ids }
-      expect([status, body]).toMatchObject([501, refusal])
-      expect(read).toMatchObject({ ...refusal, workflowId: body.workflowId, runId: body.runId })
-      expect(eventsIn(text)).toMatchObject([{ event: 'started' }, { event: 'server_error', data: refusal }])
+      const rejection = { status: 501, error: 'NotSupportedError', workflowStatus: 'completed', sizeBytes: 629, ...ids }
+      expect([status, body]).toMatchObject([501, rejection])
+      expect(read).toMatchObject({ ...rejection, workflowId: body.workflowId, runId: body.runId })
+      expect(eventsIn(text)).toMatchObject([{ event: 'started' }, { event: 'server_error', data: rejection }])
       await plainWorker.stop()
       await plainStore.stop()
     })

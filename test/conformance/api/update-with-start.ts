@@ -12,9 +12,9 @@ export function updateWithStart(api: () => ApiFixture): void {
   /** Where the engine is reached over its HTTP API that is the answer to all of these. */
   async function isLacking(path: string, body: unknown): Promise<boolean> {
     if (!api().hasGap('update-with-start')) return false
-    const { status, body: refused } = await post(path, body)
-    expect([status, refused.error, refused.source]).toEqual([501, 'NotSupportedError', 'gateway'])
-    expect(refused.message).toContain('HTTP API')
+    const { status, body: rejected } = await post(path, body)
+    expect([status, rejected.error, rejected.source]).toEqual([501, 'NotSupportedError', 'gateway'])
+    expect(rejected.message).toContain('HTTP API')
     return true
   }
 
@@ -90,29 +90,29 @@ export function updateWithStart(api: () => ApiFixture): void {
     const body = { workflowName: 'nap', input: { ms: 60_000 } }
     if (await isLacking('update-with-start/nope', body)) return
 
-    const { status, body: refused } = await post('update-with-start/nope', body)
+    const { status, body: rejected } = await post('update-with-start/nope', body)
 
-    expect([status, refused.error, refused.available]).toEqual([404, 'HandlerNotFoundError', []])
-    const { body: run } = await api().service.get(`${refused.workflowId}/status`)
-    expect([run.workflowName, run.runId, run.status]).toEqual(['sleepFor', refused.runId, 'running'])
-    await post(`${refused.workflowId}/terminate`)
+    expect([status, rejected.error, rejected.available]).toEqual([404, 'HandlerNotFoundError', []])
+    const { body: run } = await api().service.get(`${rejected.workflowId}/status`)
+    expect([run.workflowName, run.runId, run.status]).toEqual(['sleepFor', rejected.runId, 'running'])
+    await post(`${rejected.workflowId}/terminate`)
   })
 
   test('update-with-start: an update that the workflow rejects names the run, which keeps running', async () => {
     const body = { ...MESSAGES, payload: -1 }
     if (await isLacking('update-with-start/validated', body)) return
 
-    const { status, body: refused } = await post('update-with-start/validated', body)
+    const { status, body: rejected } = await post('update-with-start/validated', body)
 
-    expect([status, refused.error, refused.source]).toEqual([422, 'UpdateFailedError', 'workflow'])
-    expect(refused).toMatchObject({
+    expect([status, rejected.error, rejected.source]).toEqual([422, 'UpdateFailedError', 'workflow'])
+    expect(rejected).toMatchObject({
       workflowId: expect.any(String),
       runId: expect.any(String),
       updateId: expect.any(String),
     })
-    const { body: run } = await api().service.get(`${refused.workflowId}/runs/${refused.runId}/status`)
+    const { body: run } = await api().service.get(`${rejected.workflowId}/runs/${rejected.runId}/status`)
     expect(run.status).toBe('running')
-    await post(`${refused.workflowId}/terminate`)
+    await post(`${rejected.workflowId}/terminate`)
   })
 
   test('update-with-start: a timeout names the started run and has no Retry-After', async () => {

@@ -10,7 +10,7 @@ export function validate(api: () => ApiFixture): void {
     api().service.post(verb, body, headers)
 
   /** What a client acts on, without what differs between two requests. */
-  function refusal({ status, body, headers }: Answer) {
+  function rejection({ status, body, headers }: Answer) {
     const { requestId: _, ...problem } = body
     return { status, ...problem, retryAfter: headers.get('Retry-After'), deprecation: headers.get('Deprecation') }
   }
@@ -67,8 +67,8 @@ export function validate(api: () => ApiFixture): void {
     ]
 
     for (const [status, body, headers] of rejected) {
-      const validated = refusal(await post('validate', body, headers))
-      const ran = refusal(await post('run', body, headers))
+      const validated = rejection(await post('validate', body, headers))
+      const ran = rejection(await post('run', body, headers))
 
       expect(validated).toEqual(ran)
       expect(validated.status).toBe(status)

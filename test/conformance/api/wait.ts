@@ -263,10 +263,10 @@ export function waiting(api: () => ApiFixture): void {
 
   test('Prefer: without respond-async it has no effect, and errors before the start stay errors', async () => {
     const timedOut = await run({ workflowName: 'neverEnds', timeout: 300 }, { Prefer: 'wait=1' })
-    const refused = await run({}, { Prefer: 'respond-async' })
+    const rejected = await run({}, { Prefer: 'respond-async' })
 
     expect([timedOut.status, timedOut.headers.get('Preference-Applied')]).toEqual([408, null])
-    expect([refused.status, refused.body.error]).toEqual([400, 'ValidationError'])
+    expect([rejected.status, rejected.body.error]).toEqual([400, 'ValidationError'])
     await terminate(timedOut.body.workflowId)
   })
 }

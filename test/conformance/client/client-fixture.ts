@@ -22,7 +22,7 @@ export interface Environment {
 
 /** What the runtime can tell the test to do. */
 export type Action =
-  /** Cuts the connections of `proxiedUrl`, and refuses others. Responds when one was refused. */
+  /** Cuts the connections of `proxiedUrl`, and rejects others. Responds when one was rejected. */
   | 'interrupt'
   | 'restore'
   /** Loses the response to the next request at `proxiedUrl`. */

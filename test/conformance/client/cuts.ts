@@ -18,7 +18,7 @@ export const cuts: Record<string, ClientCase> = {
   async 'run: attaches to its run again when the connection is cut'({ connect, proxied, act }) {
     const workflowId = anId()
     const client = proxied()
-    // Where nothing has responded yet, a refused connection is not repeated.
+    // Where nothing has responded yet, a rejected connection is not repeated.
     await client.catalog()
     const running = client.run('waitForSignal', { workflowId })
     const runs = await untilListed(connect(), `WorkflowId = '${workflowId}'`, 1)

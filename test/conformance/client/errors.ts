@@ -26,7 +26,7 @@ export const errors: Record<string, ClientCase> = {
 
     equal(
       [errorDetails?.name, errorDetails?.details, errorDetails?.retryable],
-      ['UpdateRefused', [{ sku: '42' }, 'sold out'], false],
+      ['UpdateRejected', [{ sku: '42' }, 'sold out'], false],
     )
     equal([errorDetails?.cause?.name, errorDetails?.cause?.details], ['Stock', [0]])
     await run.signal('finish')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { ExecutionRef } from '../../../src/domain/model/execution.ts'
-import { call, type EngineFixture, refusal, UNANSWERED_MS } from './engine-fixture.ts'
+import { call, type EngineFixture, rejection, UNANSWERED_MS } from './engine-fixture.ts'
 
 /** Updates whose result is read later, for transports that support it. */
 export function asyncUpdates(fixture: EngineFixture): void {
@@ -31,16 +31,16 @@ export function asyncUpdates(fixture: EngineFixture): void {
   test('async update: an update that the validator rejects, or that fails at once, is rejected; the latter can be read', async () => {
     const run = await fixture.start('messages')
 
-    const invalid = await refusal(send(run, 'validated', [-1], 'u1'))
-    const failed = await refusal(send(run, 'fails', [], 'u2'))
-    const missing = await refusal(send(run, 'nope', [], 'u3'))
+    const invalid = await rejection(send(run, 'validated', [-1], 'u1'))
+    const failed = await rejection(send(run, 'fails', [], 'u2'))
+    const missing = await rejection(send(run, 'nope', [], 'u3'))
 
     const ids = { workflowId: run.workflowId, runId: run.runId }
     expect(invalid).toMatchObject({ error: 'UpdateFailedError', ...ids, updateId: 'u1' })
     expect(failed).toMatchObject({ error: 'UpdateFailedError', ...ids, updateId: 'u2' })
     expect(missing).toMatchObject({ error: 'HandlerNotFoundError', ...ids })
-    expect(await refusal(poll(run, 'u1'))).toMatchObject({ error: 'UpdateNotFoundError', ...ids, updateId: 'u1' })
-    expect(await refusal(poll(run, 'u2'))).toMatchObject({ error: 'UpdateFailedError', ...ids, updateId: 'u2' })
+    expect(await rejection(poll(run, 'u1'))).toMatchObject({ error: 'UpdateNotFoundError', ...ids, updateId: 'u1' })
+    expect(await rejection(poll(run, 'u2'))).toMatchObject({ error: 'UpdateFailedError', ...ids, updateId: 'u2' })
     await end(run)
   })
 
@@ -48,14 +48,14 @@ export function asyncUpdates(fixture: EngineFixture): void {
     const { workflowId, runId } = await fixture.start('nothing')
     const otherRun = crypto.randomUUID()
 
-    const refused = await Promise.all([
-      refusal(poll({ workflowId }, 'nope')),
-      refusal(poll({ workflowId, runId }, 'nope', 5000)),
-      refusal(poll({ workflowId, runId: otherRun }, 'nope')),
-      refusal(poll({ workflowId: otherRun }, 'nope', 5000)),
+    const rejected = await Promise.all([
+      rejection(poll({ workflowId }, 'nope')),
+      rejection(poll({ workflowId, runId }, 'nope', 5000)),
+      rejection(poll({ workflowId, runId: otherRun }, 'nope')),
+      rejection(poll({ workflowId: otherRun }, 'nope', 5000)),
     ])
 
-    expect(refused.map(({ error }) => error)).toEqual([
+    expect(rejected.map(({ error }) => error)).toEqual([
       'UpdateNotFoundError',
       'UpdateNotFoundError',
       'WorkflowNotFoundError',
@@ -66,12 +66,12 @@ export function asyncUpdates(fixture: EngineFixture): void {
   test('async update: an update whose run closes first is reported as not running, to waits and to later polls', async () => {
     const run = await fixture.start('messages')
     await send(run, 'waitFor', ['never'], 'u')
-    const waiting = refusal(poll(run, 'u', 20_000))
+    const waiting = rejection(poll(run, 'u', 20_000))
 
     await end(run)
 
     const ended = { error: 'WorkflowNotRunningError', workflowStatus: 'terminated', runId: run.runId, updateId: 'u' }
-    expect([await waiting, await refusal(poll(run, 'u'))]).toMatchObject([ended, ended])
+    expect([await waiting, await rejection(poll(run, 'u'))]).toMatchObject([ended, ended])
   })
 
   test('async update: belongs to the run that accepted it, not to the one that it continued as', async () => {
@@ -81,7 +81,7 @@ export function asyncUpdates(fixture: EngineFixture): void {
     await fixture.closed({ workflowId, runId })
 
     expect(await poll({ workflowId, runId }, 'u')).toMatchObject({ stage: 'completed', result: 1 })
-    expect((await refusal(poll({ workflowId }, 'u'))).error).toBe('UpdateNotFoundError')
+    expect((await rejection(poll({ workflowId }, 'u'))).error).toBe('UpdateNotFoundError')
     await fixture.engine.signal({ workflowId }, { name: 'finish', args: [] }, call())
   })
 
@@ -89,7 +89,7 @@ export function asyncUpdates(fixture: EngineFixture): void {
     const start = { workflowId: crypto.randomUUID(), workflowName: 'x', catalog: 'nobody', args: [] }
     const run = await fixture.engine.start(start, call())
 
-    const sending = refusal(send(run, 'set', [1], 'u', UNANSWERED_MS))
+    const sending = rejection(send(run, 'set', [1], 'u', UNANSWERED_MS))
     const state = await until('it is admitted', () => poll(run, 'u').catch(() => null))
 
     const { workflowId, runId } = run

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { ResetResult, ResetTarget } from '../../../src/domain/model/engine.ts'
 import type { RunRef } from '../../../src/protocol/run-ref.ts'
-import { call, type EngineFixture, refusal } from './engine-fixture.ts'
+import { call, type EngineFixture, rejection } from './engine-fixture.ts'
 
 /** Reset, pause and unpause. */
 export function changing(fixture: EngineFixture): void {
@@ -98,15 +98,15 @@ export function changing(fixture: EngineFixture): void {
     await Promise.all([fixture.closed(base), until('it is scheduled', async () => (await scheduled(failing)).length)])
     const { historyLength } = await fixture.engine.describe(base, call())
 
-    const refused = await Promise.all([
-      refusal(reset(base, { stepName: 'nope' })),
-      refusal(reset(failing, { stepName: 'alwaysFails' })),
-      refusal(reset(base, { eventId: historyLength })),
-      refusal(reset(base, { eventId: 1_000_000 })),
+    const rejected = await Promise.all([
+      rejection(reset(base, { stepName: 'nope' })),
+      rejection(reset(failing, { stepName: 'alwaysFails' })),
+      rejection(reset(base, { eventId: historyLength })),
+      rejection(reset(base, { eventId: 1_000_000 })),
     ])
 
     const ids = { workflowId: base.workflowId, runId: base.runId }
-    expect(refused).toMatchObject([
+    expect(rejected).toMatchObject([
       { error: 'StepNotFoundError', ...ids, available: ['echoBack'] },
       { error: 'StepNotCompletedError', workflowId: failing.workflowId },
       { error: 'ValidationError', ...ids, issues: [{ path: '/eventId' }] },
@@ -129,13 +129,13 @@ export function changing(fixture: EngineFixture): void {
     await fixture.closed(run)
     const unknown = { workflowId: crypto.randomUUID(), runId: crypto.randomUUID() }
 
-    const refused = await Promise.all([
-      refusal(fixture.engine.pause(run, null, call())),
-      refusal(fixture.engine.unpause(run, null, call())),
-      refusal(fixture.engine.pause(unknown, null, call())),
+    const rejected = await Promise.all([
+      rejection(fixture.engine.pause(run, null, call())),
+      rejection(fixture.engine.unpause(run, null, call())),
+      rejection(fixture.engine.pause(unknown, null, call())),
     ])
 
-    expect(refused.map(({ error }) => error)).toEqual([
+    expect(rejected.map(({ error }) => error)).toEqual([
       'WorkflowNotRunningError',
       'WorkflowNotRunningError',
       'WorkflowNotFoundError',

@@ -74,9 +74,11 @@ export function engineFixture(makeTransport: MakeTransport): EngineFixture {
 }
 
 /** The `ServiceError` that the promise rejects with. Throws if it resolves, or rejects with anything else. */
-export async function refusal(promise: Promise<unknown>): Promise<{ error: ErrorName; message: string } & ErrorFacts> {
+export async function rejection(
+  promise: Promise<unknown>,
+): Promise<{ error: ErrorName; message: string } & ErrorFacts> {
   const error = await promise.then(
-    (value) => Promise.reject(new Error(`not refused, but answered ${JSON.stringify(value)}`)),
+    (value) => Promise.reject(new Error(`not rejected, but answered ${JSON.stringify(value)}`)),
     (reason: unknown) => reason,
   )
   if (!(error instanceof ServiceError)) throw error

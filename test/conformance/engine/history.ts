@@ -7,7 +7,7 @@ import {
   type HistoryEvent,
 } from '../../../src/domain/model/history-page.ts'
 import type { RunRef } from '../../../src/protocol/run-ref.ts'
-import { call, type EngineFixture, refusal } from './engine-fixture.ts'
+import { call, type EngineFixture, rejection } from './engine-fixture.ts'
 
 const REQUEST: EventsRequest = {
   from: HISTORY_START,
@@ -182,6 +182,6 @@ export function history(fixture: EngineFixture): void {
   test('events: an unknown run is not found', async () => {
     const run = { workflowId: crypto.randomUUID(), runId: crypto.randomUUID() }
 
-    expect(await refusal(read(run))).toMatchObject({ error: 'WorkflowNotFoundError', ...run })
+    expect(await rejection(read(run))).toMatchObject({ error: 'WorkflowNotFoundError', ...run })
   })
 }

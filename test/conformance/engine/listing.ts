@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { TypedRunFilter } from '../../../src/domain/model/run-filter.ts'
-import { call, type EngineFixture, refusal } from './engine-fixture.ts'
+import { call, type EngineFixture, rejection } from './engine-fixture.ts'
 
 /** List, count, search attributes. */
 export function listing(fixture: EngineFixture): void {
@@ -89,9 +89,9 @@ export function listing(fixture: EngineFixture): void {
   test("list: passes on the engine's reason for rejecting a query", async () => {
     const filter = { query: 'Nope = 1', searchAttributes: [] }
 
-    const refused = await refusal(fixture.engine.listRuns(filter, { size: 1, token: null }, call()))
+    const rejected = await rejection(fixture.engine.listRuns(filter, { size: 1, token: null }, call()))
 
-    expect(refused).toMatchObject({ error: 'ValidationError', message: expect.stringContaining('Nope') })
+    expect(rejected).toMatchObject({ error: 'ValidationError', message: expect.stringContaining('Nope') })
   })
 
   test('search attributes: have the types that they are registered with', async () => {

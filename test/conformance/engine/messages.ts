@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { call, type EngineFixture, refusal, UNANSWERED_MS } from './engine-fixture.ts'
+import { call, type EngineFixture, rejection, UNANSWERED_MS } from './engine-fixture.ts'
 
 /** What the API suite cannot show about query, update, cancel and terminate. */
 export function messages(fixture: EngineFixture): void {
@@ -11,8 +11,8 @@ export function messages(fixture: EngineFixture): void {
     const { workflowId, runId } = run
     const message = { name: 'any', args: [] }
 
-    const query = await refusal(fixture.engine.query(run, message, call(UNANSWERED_MS)))
-    const update = await refusal(fixture.engine.update({ workflowId }, message, 'update-1', call(UNANSWERED_MS)))
+    const query = await rejection(fixture.engine.query(run, message, call(UNANSWERED_MS)))
+    const update = await rejection(fixture.engine.update({ workflowId }, message, 'update-1', call(UNANSWERED_MS)))
 
     expect(query).toMatchObject({ error: 'DeadlineExceededError', workflowId })
     expect(update).toMatchObject({ error: 'DeadlineExceededError', workflowId, runId, updateId: 'update-1' })
@@ -41,7 +41,7 @@ export function messages(fixture: EngineFixture): void {
     const run = await fixture.start('nothing')
     await fixture.closed(run)
 
-    expect(await refusal(fixture.engine.terminate(run, null, call()))).toMatchObject({
+    expect(await rejection(fixture.engine.terminate(run, null, call()))).toMatchObject({
       error: 'WorkflowNotRunningError',
       workflowStatus: 'completed',
       runId: run.runId,

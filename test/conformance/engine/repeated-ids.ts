@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { HISTORY_START } from '../../../src/domain/model/history-page.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import type { Codec } from '../../../src/temporal/payload-reader.ts'
-import { call, type EngineFixture, refusal } from './engine-fixture.ts'
+import { call, type EngineFixture, rejection } from './engine-fixture.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
@@ -54,7 +54,7 @@ export function repeatedIds(fixture: EngineFixture): void {
     const run = await fixture.engine.start(ofId, call())
 
     const open = await fixture.engine.start(ofId, call())
-    const other = await refusal(fixture.engine.start({ ...ofId, requestId: crypto.randomUUID() }, call()))
+    const other = await rejection(fixture.engine.start({ ...ofId, requestId: crypto.randomUUID() }, call()))
     await fixture.engine.signal(run, { name: 'finish', args: [] }, call())
     await fixture.closed(run)
     const closed = await fixture.engine.start(ofId, call())

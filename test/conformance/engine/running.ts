@@ -1,7 +1,7 @@
 import Long from 'long'
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import { call, type EngineFixture, refusal } from './engine-fixture.ts'
+import { call, type EngineFixture, rejection } from './engine-fixture.ts'
 
 /** Start, wait, read, describe. */
 export function running(fixture: EngineFixture): void {
@@ -15,10 +15,10 @@ export function running(fixture: EngineFixture): void {
   test('start: a payload that is too large for the engine is rejected before anything is sent', async () => {
     const workflowId = crypto.randomUUID()
 
-    const refused = await refusal(fixture.start('echo', 'x'.repeat(2 * 1024 * 1024), workflowId))
+    const rejected = await rejection(fixture.start('echo', 'x'.repeat(2 * 1024 * 1024), workflowId))
 
-    expect(refused).toMatchObject({ error: 'PayloadTooLargeError', source: 'gateway' })
-    expect(await refusal(fixture.engine.describe({ workflowId }, call()))).toMatchObject({
+    expect(rejected).toMatchObject({ error: 'PayloadTooLargeError', source: 'gateway' })
+    expect(await rejection(fixture.engine.describe({ workflowId }, call()))).toMatchObject({
       error: 'WorkflowNotFoundError',
     })
   })

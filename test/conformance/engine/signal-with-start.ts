@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { SignaledRun } from '../../../src/domain/model/engine.ts'
 import type { WorkflowOptions } from '../../../src/domain/model/workflow-options.ts'
-import { call, type EngineFixture, refusal } from './engine-fixture.ts'
+import { call, type EngineFixture, rejection } from './engine-fixture.ts'
 
 interface Sent {
   workflowId?: string
@@ -43,10 +43,10 @@ export function signalWithStart(fixture: EngineFixture): void {
     const { workflowId } = closed
 
     const options = { workflowIdReusePolicy: 'reject-duplicate' } as const
-    const refused = await refusal(send('finish', { workflowId, options }))
+    const rejected = await rejection(send('finish', { workflowId, options }))
     const next = await send('finish', { workflowId })
 
-    expect(refused).toMatchObject({ error: 'WorkflowAlreadyStartedError', workflowId, runId: closed.runId })
+    expect(rejected).toMatchObject({ error: 'WorkflowAlreadyStartedError', workflowId, runId: closed.runId })
     expect([next.started, next.runId === closed.runId]).toEqual([true, false])
   })
 
@@ -87,17 +87,17 @@ export function signalWithStart(fixture: EngineFixture): void {
     const workflowId = crypto.randomUUID()
     const options = { searchAttributes: { Nope: { type: 'keyword', value: 'x' } } } as const
 
-    const refused = await refusal(send('add', { workflowId, options }))
+    const rejected = await rejection(send('add', { workflowId, options }))
 
-    expect(refused).toMatchObject({ error: 'ValidationError', issues: [{ path: '/searchAttributes/Nope' }] })
-    expect((await refusal(fixture.engine.describe({ workflowId }, call()))).error).toBe('WorkflowNotFoundError')
+    expect(rejected).toMatchObject({ error: 'ValidationError', issues: [{ path: '/searchAttributes/Nope' }] })
+    expect((await rejection(fixture.engine.describe({ workflowId }, call()))).error).toBe('WorkflowNotFoundError')
   })
 
   test('signal-with-start: the size limit holds for the payloads of both together', async () => {
     const half = 'x'.repeat(1_100_000)
 
-    const refused = await refusal(send('add', { startArgs: [half], args: [half] }))
+    const rejected = await rejection(send('add', { startArgs: [half], args: [half] }))
 
-    expect(refused).toMatchObject({ error: 'PayloadTooLargeError', source: 'gateway' })
+    expect(rejected).toMatchObject({ error: 'PayloadTooLargeError', source: 'gateway' })
   })
 }

@@ -4,7 +4,7 @@ import type { WorkflowOptions } from '../../../src/domain/model/workflow-options
 import { createEngine } from '../../../src/engine/engine.ts'
 import type { Transport } from '../../../src/engine/transport/transport.ts'
 import { toDurationMs } from '../../../src/temporal/time.ts'
-import { call, type EngineFixture, refusal } from './engine-fixture.ts'
+import { call, type EngineFixture, rejection } from './engine-fixture.ts'
 
 /** The options of a start, as the engine has recorded them, and the headers of starts and messages. */
 export function startOptions(fixture: EngineFixture): void {
@@ -128,7 +128,7 @@ export function startOptions(fixture: EngineFixture): void {
 
   test('start: a cron schedule is recorded, and each rejected option is a ValidationError before anything starts', async () => {
     const workflowId = crypto.randomUUID()
-    const rejected: [path: string, options: WorkflowOptions][] = [
+    const invalid: [path: string, options: WorkflowOptions][] = [
       ['/searchAttributes/Nope', { searchAttributes: { Nope: { type: 'int', value: 1 } } }],
       ['/searchAttributes/Nope', { searchAttributes: { Nope: { type: null, value: 1 } } }],
       ['/searchAttributes/OptionInt', { searchAttributes: { OptionInt: { type: 'keyword', value: 'x' } } }],
@@ -146,13 +146,13 @@ export function startOptions(fixture: EngineFixture): void {
       ],
     ]
 
-    const refused = await Promise.all(rejected.map(([, options]) => refusal(start(options, workflowId))))
+    const rejected = await Promise.all(invalid.map(([, options]) => rejection(start(options, workflowId))))
     const { cronSchedule } = await started({ cronSchedule: '@every 1h' })
 
-    expect(refused.map(({ error, issues }) => [error, issues?.[0]?.path])).toEqual(
-      rejected.map(([path]) => ['ValidationError', path]),
+    expect(rejected.map(({ error, issues }) => [error, issues?.[0]?.path])).toEqual(
+      invalid.map(([path]) => ['ValidationError', path]),
     )
-    expect(await refusal(fixture.engine.describe({ workflowId }, call()))).toMatchObject({
+    expect(await rejection(fixture.engine.describe({ workflowId }, call()))).toMatchObject({
       error: 'WorkflowNotFoundError',
     })
     expect(cronSchedule).toBe('@every 1h')
@@ -162,12 +162,12 @@ export function startOptions(fixture: EngineFixture): void {
     const first = await start({ workflowIdConflictPolicy: 'use-existing' })
     const { workflowId, runId } = first
 
-    const refused = await refusal(start({ workflowIdConflictPolicy: 'fail' }, workflowId))
+    const rejected = await rejection(start({ workflowIdConflictPolicy: 'fail' }, workflowId))
     const existing = await start({ workflowIdConflictPolicy: 'use-existing' }, workflowId)
     const second = await start({ workflowIdConflictPolicy: 'terminate-existing' }, workflowId)
 
     expect(first.isExisting).toBeUndefined()
-    expect(refused).toMatchObject({ error: 'WorkflowAlreadyStartedError', runId })
+    expect(rejected).toMatchObject({ error: 'WorkflowAlreadyStartedError', runId })
     expect(existing).toEqual({ ...first, isExisting: true })
     expect([second.runId === runId, second.isExisting]).toEqual([false, undefined])
     expect((await fixture.closed(first)).outcome.status).toBe('terminated')
@@ -178,7 +178,7 @@ export function startOptions(fixture: EngineFixture): void {
     const first = await start({}, undefined, 'nothing')
     await fixture.closed(first)
     const again = (workflowIdReusePolicy: 'allow-duplicate-failed-only' | 'reject-duplicate') =>
-      refusal(start({ workflowIdReusePolicy }, first.workflowId))
+      rejection(start({ workflowIdReusePolicy }, first.workflowId))
 
     expect(await again('reject-duplicate')).toMatchObject({ error: 'WorkflowAlreadyStartedError' })
     expect(await again('allow-duplicate-failed-only')).toMatchObject({ error: 'WorkflowAlreadyStartedError' })
@@ -251,14 +251,14 @@ export function startOptions(fixture: EngineFixture): void {
   test('headers and memo count towards the limit on payloads', async () => {
     const large = 'x'.repeat(2 * 1024 * 1024)
 
-    const refused = await Promise.all([
-      refusal(start({ headers: { large } })),
-      refusal(start({ memo: { large } })),
-      refusal(fixture.engine.signal({ workflowId: 'w' }, { name: 's', args: [], headers: { large } }, call())),
+    const rejected = await Promise.all([
+      rejection(start({ headers: { large } })),
+      rejection(start({ memo: { large } })),
+      rejection(fixture.engine.signal({ workflowId: 'w' }, { name: 's', args: [], headers: { large } }, call())),
     ])
 
-    expect(refused.map(({ error, source }) => [error, source])).toEqual(
-      refused.map(() => ['PayloadTooLargeError', 'gateway']),
+    expect(rejected.map(({ error, source }) => [error, source])).toEqual(
+      rejected.map(() => ['PayloadTooLargeError', 'gateway']),
     )
   })
 
@@ -267,11 +267,11 @@ export function startOptions(fixture: EngineFixture): void {
     const request = { workflowId, workflowName: 'neverEnds', catalog: fixture.taskQueue, args: [1] }
     const memo = { large: 'x'.repeat(2 * 1024 * 1024) }
 
-    const refused = await refusal(fixture.engine.checkStart({ ...request, options: { memo } }, call()))
+    const rejected = await rejection(fixture.engine.checkStart({ ...request, options: { memo } }, call()))
     await fixture.engine.checkStart(request, call())
 
-    expect([refused.error, refused.source]).toEqual(['PayloadTooLargeError', 'gateway'])
-    expect((await refusal(fixture.engine.describe({ workflowId }, call()))).error).toBe('WorkflowNotFoundError')
+    expect([rejected.error, rejected.source]).toEqual(['PayloadTooLargeError', 'gateway'])
+    expect((await rejection(fixture.engine.describe({ workflowId }, call()))).error).toBe('WorkflowNotFoundError')
   })
 }
 

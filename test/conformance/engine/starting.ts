@@ -5,7 +5,7 @@ import type { WorkflowOptions } from '../../../src/domain/model/workflow-options
 import { createEngine } from '../../../src/engine/engine.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
 import { test } from '../../support/fixtures.ts'
-import { call, engineFixture, type MakeTransport, refusal } from './engine-fixture.ts'
+import { call, engineFixture, type MakeTransport, rejection } from './engine-fixture.ts'
 
 /** A start whose first response is lost: the engine may have carried it out. */
 export function describeStarting(name: string, makeTransport: MakeTransport): void {
@@ -123,10 +123,10 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
         )
       })
 
-      const refused = await refusal(start('nothing', workflowId))
+      const rejected = await rejection(start('nothing', workflowId))
 
-      expect(refused).toMatchObject({ error: 'EngineUnavailableError', workflowId })
-      expect(refused).not.toHaveProperty('retryAfterSeconds')
+      expect(rejected).toMatchObject({ error: 'EngineUnavailableError', workflowId })
+      expect(rejected).not.toHaveProperty('retryAfterSeconds')
       expect(await runsOf(workflowId)).toHaveLength(2)
     })
 
@@ -135,7 +135,7 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
       const other = await fixture.start('neverEnds', null, workflowId)
       proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: 'close', times: 1 })
 
-      expect(await refusal(start('neverEnds', workflowId))).toMatchObject({
+      expect(await rejection(start('neverEnds', workflowId))).toMatchObject({
         error: 'WorkflowAlreadyStartedError',
         runId: other.runId,
       })

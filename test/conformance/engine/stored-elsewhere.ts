@@ -9,7 +9,7 @@ import type { TraceEntry } from '../../../src/protocol/trace/entry.ts'
 import { startCodec } from '../../support/codec.ts'
 import { type RunningStore, startStore } from '../../support/external-storage.ts'
 import { test } from '../../support/fixtures.ts'
-import { call, type MakeTransport, refusal } from './engine-fixture.ts'
+import { call, type MakeTransport, rejection } from './engine-fixture.ts'
 
 const LARGE = 'x'.repeat(600)
 // The JSON string, the metadata of its payload, and the protobuf framing.
@@ -83,13 +83,15 @@ export function describeStoredElsewhere(name: string, makeTransport: MakeTranspo
 
     test('stored elsewhere: a query and an update are carried out, and rejected with their ids without a codec server', async () => {
       const { workflowId, runId } = await start('messages')
-      const refused = { error: 'NotSupportedError', workflowId, sizeBytes: expect.any(Number) }
+      const rejected = { error: 'NotSupportedError', workflowId, sizeBytes: expect.any(Number) }
 
       expect(
-        await refusal(without.update({ workflowId }, { name: 'echo', args: [LARGE] }, 'an-id', call())),
-      ).toMatchObject({ ...refused, runId, updateId: 'an-id' })
+        await rejection(without.update({ workflowId }, { name: 'echo', args: [LARGE] }, 'an-id', call())),
+      ).toMatchObject({ ...rejected, runId, updateId: 'an-id' })
       await withCodec.update({ workflowId }, { name: 'set', args: [LARGE] }, 'another', call())
-      expect(await refusal(without.query({ workflowId }, { name: 'state', args: [] }, call()))).toMatchObject(refused)
+      expect(await rejection(without.query({ workflowId }, { name: 'state', args: [] }, call()))).toMatchObject(
+        rejected,
+      )
       expect(await withCodec.query({ workflowId }, { name: 'state', args: [] }, call())).toEqual({
         gathered: [],
         value: LARGE,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { StartedUpdate } from '../../../src/domain/model/engine.ts'
 import type { ErrorFacts } from '../../../src/domain/model/errors.ts'
-import { call, type EngineFixture, refusal, UNANSWERED_MS } from './engine-fixture.ts'
+import { call, type EngineFixture, rejection, UNANSWERED_MS } from './engine-fixture.ts'
 
 const CONTINUE_AS_NEW = 10
 
@@ -65,15 +65,15 @@ export function updateWithStart(fixture: EngineFixture): void {
 
   test('update-with-start: a handler that throws, a validator that rejects and a missing handler fail with the ids, and the run continues', async () => {
     const workflowId = crypto.randomUUID()
-    const refused = await refusal(send('validated', { workflowId, args: [-1], updateId: 'u1' }))
-    const failed = await refusal(send('fails', { workflowId, updateId: 'u2' }))
-    const missing = await refusal(send('nope', { workflowId, updateId: 'u3' }))
+    const rejected = await rejection(send('validated', { workflowId, args: [-1], updateId: 'u1' }))
+    const failed = await rejection(send('fails', { workflowId, updateId: 'u2' }))
+    const missing = await rejection(send('nope', { workflowId, updateId: 'u3' }))
 
     const { runId, status } = await fixture.engine.describe({ workflowId }, call())
     expect(status).toBe('running')
     const ids = { workflowId, runId }
-    expect(refused).toMatchObject({ error: 'UpdateFailedError', ...ids, updateId: 'u1' })
-    expect(refused.message).toContain('-1 is not positive')
+    expect(rejected).toMatchObject({ error: 'UpdateFailedError', ...ids, updateId: 'u1' })
+    expect(rejected.message).toContain('-1 is not positive')
     expect(failed).toMatchObject({ error: 'UpdateFailedError', ...ids, updateId: 'u2' })
     expect(missing).toMatchObject({ error: 'HandlerNotFoundError', ...ids, updateId: 'u3' })
     expect(missing.available).toEqual(expect.arrayContaining(['set', 'validated']))
@@ -85,7 +85,7 @@ export function updateWithStart(fixture: EngineFixture): void {
     ['before it receives the update', 'set', { catalog: 'nobody' }, 1],
   ])('update-with-start: a run that ends %s is not running', async ([, handler, sent, events]) => {
     const workflowId = crypto.randomUUID()
-    const waiting = refusal(send(handler, { workflowId, updateId: 'u', ...sent }))
+    const waiting = rejection(send(handler, { workflowId, updateId: 'u', ...sent }))
     const run = await underWay(workflowId, events)
 
     await end(run)
@@ -116,25 +116,25 @@ export function updateWithStart(fixture: EngineFixture): void {
     const workflowId = crypto.randomUUID()
 
     const sent = { workflowId, catalog: 'nobody', updateId: 'u', timeoutMs: UNANSWERED_MS }
-    const refused = await refusal(send('set', sent))
+    const rejected = await rejection(send('set', sent))
 
     const { runId } = await fixture.engine.describe({ workflowId }, call())
-    expect(refused).toMatchObject({ error: 'DeadlineExceededError', workflowId, runId, updateId: 'u' })
-    expect(refused).not.toHaveProperty('retryAfterSeconds')
+    expect(rejected).toMatchObject({ error: 'DeadlineExceededError', workflowId, runId, updateId: 'u' })
+    expect(rejected).not.toHaveProperty('retryAfterSeconds')
     await end({ workflowId, runId })
   })
 
   test('update-with-start: without a worker it waits longer than the 20 s for which the engine holds the call', async () => {
     const catalog = `later-${crypto.randomUUID()}`
 
-    const refused = await refusal(send('set', { catalog, updateId: 'u', timeoutMs: 22_000 }))
+    const rejected = await rejection(send('set', { catalog, updateId: 'u', timeoutMs: 22_000 }))
 
-    expect(refused).toMatchObject({
+    expect(rejected).toMatchObject({
       error: 'DeadlineExceededError',
       runId: expect.stringMatching(/./),
       updateId: 'u',
     })
-    await end(refused)
+    await end(rejected)
   })
 
   test('update-with-start: a paused run and a run whose workflow task keeps failing are not ready', async () => {
@@ -147,15 +147,18 @@ export function updateWithStart(fixture: EngineFixture): void {
       timeoutMs: 40_000,
     })
 
-    const refused = [await refusal(send('set', { workflowId, updateId: 'u' })), await refusal(send('set', failing))]
+    const rejected = [
+      await rejection(send('set', { workflowId, updateId: 'u' })),
+      await rejection(send('set', failing)),
+    ]
 
-    expect(refused[0]).toMatchObject({
+    expect(rejected[0]).toMatchObject({
       error: 'WorkflowNotReadyError',
       workflowId,
       updateId: 'u',
       workflowStatus: 'paused',
     })
-    expect(refused[1]).toMatchObject({ error: 'WorkflowNotReadyError', workflowId: failing.workflowId })
+    expect(rejected[1]).toMatchObject({ error: 'WorkflowNotReadyError', workflowId: failing.workflowId })
     await Promise.all([end(paused), end(failing)])
   })
 
@@ -164,10 +167,10 @@ export function updateWithStart(fixture: EngineFixture): void {
     const waiting = Array.from({ length: 10 }, () => send('waitFor', { workflowId, args: ['go'], timeoutMs: 60_000 }))
     await until('all ten are accepted', async () => (await acceptedUpdates(workflowId)) === 11)
 
-    const refused = await refusal(send('set', { workflowId }))
+    const rejected = await rejection(send('set', { workflowId }))
     await fixture.engine.signal({ workflowId, runId }, { name: 'add', args: ['go'] }, call())
 
-    expect(refused).toMatchObject({ error: 'ResourceExhaustedError', workflowId, retryAfterSeconds: 1 })
+    expect(rejected).toMatchObject({ error: 'ResourceExhaustedError', workflowId, retryAfterSeconds: 1 })
     expect((await Promise.all(waiting)).map(({ result }) => result)).toEqual(waiting.map(() => ['go']))
     await end({ workflowId, runId })
   })
@@ -176,11 +179,11 @@ export function updateWithStart(fixture: EngineFixture): void {
     const half = 'x'.repeat(1_100_000)
     const workflowId = crypto.randomUUID()
 
-    const refused = await refusal(send('set', { workflowId, startArgs: [half], args: [half] }))
+    const rejected = await rejection(send('set', { workflowId, startArgs: [half], args: [half] }))
     const single = await send('void', { startArgs: [half] })
 
-    expect(refused).toMatchObject({ error: 'PayloadTooLargeError', source: 'gateway' })
-    expect((await refusal(fixture.engine.describe({ workflowId }, call()))).error).toBe('WorkflowNotFoundError')
+    expect(rejected).toMatchObject({ error: 'PayloadTooLargeError', source: 'gateway' })
+    expect((await rejection(fixture.engine.describe({ workflowId }, call()))).error).toBe('WorkflowNotFoundError')
     await end(single)
   })
 

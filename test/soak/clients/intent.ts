@@ -25,7 +25,7 @@ export type Performed = Pick<Operation, 'outcome' | 'answer'>
 export type Send = (intent: Intent) => Promise<Performed>
 
 // The responses to these say for certain that nothing was done.
-const REFUSALS = new Set([
+const REJECTIONS = new Set([
   'ValidationError',
   'WorkflowNotFoundError',
   'HandlerNotFoundError',
@@ -66,7 +66,7 @@ export function failed(
   // `run` has started its run, which has not ended yet.
   if (op === 'run' && error === 'WorkflowExecutionTimedOutError' && runId !== undefined)
     return { outcome: 'acknowledged', answer }
-  return { outcome: REFUSALS.has(error) && !isOpen ? 'refused' : 'unknown', answer }
+  return { outcome: REJECTIONS.has(error) && !isOpen ? 'rejected' : 'unknown', answer }
 }
 
 /** What a response says. `body` is that of the API. */

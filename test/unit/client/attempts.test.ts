@@ -9,8 +9,8 @@ const RUN = { workflowId: 'x', runId: 'r' }
 const UNAVAILABLE = problem(503, 'EngineUnavailableError', {}, { 'Retry-After': '1' })
 const MAYBE_DONE = problem(503, 'EngineUnavailableError')
 const OVERLOADED = problem(503, 'OverloadedError', {}, { 'Retry-After': '1' })
-const refused: Respond = () =>
-  Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error('refused'), { syscall: 'connect' }) }))
+const rejected: Respond = () =>
+  Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error('rejected'), { syscall: 'connect' }) }))
 /** The `fetch` of a browser does not say what has happened. */
 const silent: Respond = () => Promise.reject(new TypeError('Failed to fetch'))
 
@@ -73,7 +73,7 @@ test('an error: says whether the request may have been carried out, unless it on
     await said(clientOf([page], options).terminate(RUN)),
     await said(clientOf([MAYBE_DONE], options).signal(RUN, 'go')),
     await said(clientOf([cut, OVERLOADED], { retryMs: 500 }).signal(RUN, 'go')),
-    await said(clientOf([refused], options).signal(RUN, 'go')),
+    await said(clientOf([rejected], options).signal(RUN, 'go')),
     await said(clientOf([OVERLOADED], options).signal(RUN, 'go')),
     await said(clientOf([cut], options).query(RUN, 'state')),
     await said(clientOf([MAYBE_DONE], options).status(RUN)),
@@ -83,7 +83,7 @@ test('an error: says whether the request may have been carried out, unless it on
     // The service itself says it.
     [true, 'a message'],
     [true, 'a message; an earlier attempt may have been carried out'],
-    [false, 'POST /workflow/x/runs/r/signal/go: fetch failed: refused'],
+    [false, 'POST /workflow/x/runs/r/signal/go: fetch failed: rejected'],
     [false, 'a message'],
     [false, 'POST /workflow/x/runs/r/query/state: fetch failed: ECONNRESET'],
     [false, 'a message'],
@@ -105,7 +105,7 @@ test('onRetry: gets the error of each attempt before the next one', async () => 
 })
 
 test.for([
-  ['refused', refused],
+  ['rejected', rejected],
   ['silent', silent],
 ] as const)('a client that never had a connection gives up after one more attempt: %s', async ([, failing]) => {
   const run = clientOf([failing])
@@ -118,7 +118,7 @@ test.for([
 })
 
 test('a client that had a connection repeats requests for retryMs', async () => {
-  const client = clientOf([ok(), refused, silent, cut, ok({ runId: 'r' })])
+  const client = clientOf([ok(), rejected, silent, cut, ok({ runId: 'r' })])
   await client.status('x')
 
   const status = client.status('x')
@@ -133,7 +133,7 @@ test('a client whose first connection was cut repeats its request', async () => 
     return silent(request)
   }
   const calls = [
-    [cut, refused, refused, ok()],
+    [cut, rejected, rejected, ok()],
     [slow, silent, silent, ok()],
     [silent, ok()],
   ].map(async (responses) => {
@@ -147,7 +147,7 @@ test('a client whose first connection was cut repeats its request', async () => 
 })
 
 test('a request that was not sent is repeated, even if it must not be carried out twice', async () => {
-  const client = clientOf([ok(), refused, ok({ terminated: true })])
+  const client = clientOf([ok(), rejected, ok({ terminated: true })])
   await client.status('x')
 
   const terminated = client.terminate(RUN)

@@ -47,10 +47,10 @@ const COERCED = [
 ]
 
 test('pydantic: values that pydantic accepts are accepted, except those that its own schema rejects', () => {
-  const refused = VALUES.filter(({ accepted, issues }) => accepted && issues.length > 0)
+  const rejected = VALUES.filter(({ accepted, issues }) => accepted && issues.length > 0)
 
-  expect(refused.map(({ name, json }) => `${name}: ${json}`)).toEqual(COERCED)
-  expect(refused.filter(({ fits }) => fits)).toEqual([])
+  expect(rejected.map(({ name, json }) => `${name}: ${json}`)).toEqual(COERCED)
+  expect(rejected.filter(({ fits }) => fits)).toEqual([])
 })
 
 test('pydantic: values that neither pydantic nor its schema accepts are rejected', () => {

@@ -4,7 +4,7 @@
     python test/unit/corpora/pydantic_corpus.py > test/unit/corpora/pydantic.json
 
 Of each value it says whether pydantic accepts it, and whether the schema does, judged by python's jsonschema with formats as
-annotations. What pydantic accepts and its own schema refuses are coercions that the schema keeps to itself ("5" for an int). What
+annotations. What pydantic accepts and its own schema rejects are coercions that the schema keeps to itself ("5" for an int). What
 pydantic writes for an accepted value is a value of its own.
 """
 

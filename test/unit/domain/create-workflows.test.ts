@@ -3,7 +3,7 @@ import { createWorkflows } from '../../../src/domain/create-workflows.ts'
 import type { Call } from '../../../src/domain/model/call.ts'
 import type { Engine } from '../../../src/domain/model/engine.ts'
 import { ServiceError } from '../../../src/domain/model/errors.ts'
-import { aCall, refusal } from '../call.ts'
+import { aCall, rejection } from '../call.ts'
 import { aDescription, anEngine, DEPLOYMENT, makeCatalogs } from './catalog-fixture.ts'
 
 afterEach(() => {
@@ -67,11 +67,11 @@ test('run: describes at most 100 runs at a time when many time out together, and
   const ids = Array.from({ length: 250 }, (_, number) => `order-${number}`)
   const command = { workflowName: 'order', catalog: 'orders', args: [], argumentPointer: '/args/0', timeoutMs: 1000 }
 
-  const refused = await Promise.all(
-    ids.map((workflowId) => refusal(workflows.run({ ...command, workflowId }, aCall()))),
+  const rejected = await Promise.all(
+    ids.map((workflowId) => rejection(workflows.run({ ...command, workflowId }, aCall()))),
   )
 
-  expect(refused.map(({ workflowId, workflowStatus }) => [workflowId, workflowStatus])).toEqual(
+  expect(rejected.map(({ workflowId, workflowStatus }) => [workflowId, workflowStatus])).toEqual(
     ids.map((id) => [id, 'running']),
   )
   expect(described.toSorted()).toEqual(ids.toSorted())
@@ -105,7 +105,7 @@ test('result: is rejected for an open run, with its ids and status', async () =>
     read: async () => ({ ...aDescription({ status: 'paused' }), input: null, closing: null }),
   })
 
-  expect(await refusal(workflows.result({ ref: REF, followsChain: true, waitMs: null }, aCall()))).toEqual({
+  expect(await rejection(workflows.result({ ref: REF, followsChain: true, waitMs: null }, aCall()))).toEqual({
     error: 'WorkflowNotCompletedError',
     message: 'Workflow orders-17 has no result yet; its status is paused',
     workflowId: 'orders-17',
@@ -119,10 +119,10 @@ test('signal and update: are rejected for a catalog of the older form', async ()
   fixture.publish('c1', [{ name: 'order' }], { id: 'orders' })
   await fixture.catalogs.published('orders')
 
-  expect((await refusal(workflows.signal({ ref: { workflowId: 'orders' }, message: MESSAGE }, aCall()))).error).toBe(
+  expect((await rejection(workflows.signal({ ref: { workflowId: 'orders' }, message: MESSAGE }, aCall()))).error).toBe(
     'ForbiddenError',
   )
-  expect((await refusal(workflows.update({ ref: { workflowId: 'orders' }, message: MESSAGE }, aCall()))).error).toBe(
+  expect((await rejection(workflows.update({ ref: { workflowId: 'orders' }, message: MESSAGE }, aCall()))).error).toBe(
     'ForbiddenError',
   )
 })
@@ -155,7 +155,7 @@ test('update-with-start: is rejected for a name that the catalog does not have, 
   const { fixture, workflows } = makeWorkflows()
   fixture.publish('c1', [{ name: 'order' }])
 
-  expect((await refusal(workflows.updateWithStart({ start: COMMAND, update: MESSAGE }, aCall()))).error).toBe(
+  expect((await rejection(workflows.updateWithStart({ start: COMMAND, update: MESSAGE }, aCall()))).error).toBe(
     'UnsupportedWorkflowError',
   )
 })
@@ -165,12 +165,12 @@ test('signal-with-start and update-with-start: are rejected for a catalog of the
   fixture.publish('c1', [{ name: 'parcel' }], { id: 'orders' })
 
   const start = { ...COMMAND, workflowId: 'orders' }
-  const refused = [
-    await refusal(workflows.updateWithStart({ start, update: MESSAGE }, aCall())),
-    await refusal(workflows.signalWithStart({ start, signal: MESSAGE }, aCall())),
+  const rejected = [
+    await rejection(workflows.updateWithStart({ start, update: MESSAGE }, aCall())),
+    await rejection(workflows.signalWithStart({ start, signal: MESSAGE }, aCall())),
   ]
 
-  for (const one of refused) expect(one).toMatchObject({ error: 'ForbiddenError', workflowId: 'orders' })
+  for (const one of rejected) expect(one).toMatchObject({ error: 'ForbiddenError', workflowId: 'orders' })
 })
 
 test('signal-with-start: sends the canonical name, with a generated id', async () => {
@@ -197,12 +197,12 @@ test('start and run: use-existing and terminate-existing are rejected for a cata
     options: { workflowIdConflictPolicy },
   }))
 
-  const refused = await Promise.all([
-    ...commands.map((command) => refusal(workflows.start(command, aCall()))),
-    ...commands.map((command) => refusal(workflows.run({ ...command, timeoutMs: 1000 }, aCall()))),
+  const rejected = await Promise.all([
+    ...commands.map((command) => rejection(workflows.start(command, aCall()))),
+    ...commands.map((command) => rejection(workflows.run({ ...command, timeoutMs: 1000 }, aCall()))),
   ])
 
-  expect(refused.map(({ error }) => error)).toEqual(refused.map(() => 'ForbiddenError'))
+  expect(rejected.map(({ error }) => error)).toEqual(rejected.map(() => 'ForbiddenError'))
 })
 
 test('update-with-start: is rejected before any call when the transport does not support it', async () => {
@@ -210,7 +210,7 @@ test('update-with-start: is rejected before any call when the transport does not
   const features = { ...DEPLOYMENT.features, updateWithStart }
   const { workflows } = makeWorkflows({}, { ...DEPLOYMENT, features })
 
-  const { error, message } = await refusal(workflows.updateWithStart({ start: COMMAND, update: MESSAGE }, aCall()))
+  const { error, message } = await rejection(workflows.updateWithStart({ start: COMMAND, update: MESSAGE }, aCall()))
 
   expect([error, message]).toEqual(['NotSupportedError', expect.stringContaining('there is no such call')])
 })
@@ -220,13 +220,13 @@ test('asynchronous updates: are rejected before any call when the transport does
   const deployment = { ...DEPLOYMENT, features: { ...DEPLOYMENT.features, asyncUpdates } }
   const { workflows } = makeWorkflows({}, deployment)
 
-  const refused = [
-    await refusal(workflows.startUpdate({ ref: REF, message: MESSAGE }, aCall())),
-    await refusal(workflows.readUpdate({ ref: REF, name: 'approve', updateId: 'u', waitMs: 0 }, aCall())),
+  const rejected = [
+    await rejection(workflows.startUpdate({ ref: REF, message: MESSAGE }, aCall())),
+    await rejection(workflows.readUpdate({ ref: REF, name: 'approve', updateId: 'u', waitMs: 0 }, aCall())),
   ]
 
   const message = 'Asynchronous updates are not supported: there is no such call (GET /capabilities: asyncUpdates)'
-  for (const one of refused) expect(one).toMatchObject({ error: 'NotSupportedError', message })
+  for (const one of rejected) expect(one).toMatchObject({ error: 'NotSupportedError', message })
 })
 
 test('query, update and update-with-start: get the message timeout', async () => {
@@ -264,7 +264,7 @@ test('update: generates a new id each time', async () => {
 test('catalog: is CatalogNotFoundError when none is published', async () => {
   const { workflows } = makeWorkflows()
 
-  expect((await refusal(workflows.catalog('orders', aCall()))).error).toBe('CatalogNotFoundError')
+  expect((await rejection(workflows.catalog('orders', aCall()))).error).toBe('CatalogNotFoundError')
 })
 
 test('capabilities: returns the deployment, and the engine version if it is read within a second', async () => {

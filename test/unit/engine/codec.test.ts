@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { remoteCodec } from '../../../src/engine/codec.ts'
 import { createPayloads } from '../../../src/engine/payloads.ts'
 import type { Payload } from '../../../src/temporal/payload.ts'
-import { refusal } from '../call.ts'
+import { rejection } from '../call.ts'
 
 const PAYLOAD: Payload = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('1') }
 const AS_JSON = { metadata: { encoding: 'anNvbi9wbGFpbg==' }, data: 'MQ==' }
@@ -72,7 +72,7 @@ test('remoteCodec: does not follow redirects', async () => {
     () => new Response(null, { status: 307, headers: { location: 'http://elsewhere.test/' } }),
   )
 
-  expect((await refusal(codec.decode([PAYLOAD]))).error).toBe('PayloadCodecError')
+  expect((await rejection(codec.decode([PAYLOAD]))).error).toBe('PayloadCodecError')
   expect(requests.map(({ redirect }) => redirect)).not.toContain('follow')
 })
 
@@ -84,7 +84,7 @@ test('remoteCodec: fails after its timeout', async () => {
       signal.addEventListener('abort', () => reject(signal.reason))
     })
 
-  expect((await refusal(codecThat(silent).codec.decode([PAYLOAD]))).error).toBe('PayloadCodecError')
+  expect((await rejection(codecThat(silent).codec.decode([PAYLOAD]))).error).toBe('PayloadCodecError')
 })
 
 test('remoteCodec: makes three attempts', async () => {
@@ -97,7 +97,7 @@ test('remoteCodec: makes three attempts', async () => {
 
   expect(await codec.decode([PAYLOAD])).toHaveLength(1)
   expect(requests).toHaveLength(3)
-  await refusal(codec.decode([PAYLOAD]))
+  await rejection(codec.decode([PAYLOAD]))
   expect(requests).toHaveLength(6)
 })
 
@@ -110,7 +110,7 @@ test('remoteCodec: waits 100 and 300 ms before its retries', async () => {
     return new Response('no', { status: 503 })
   })
 
-  const rejected = refusal(codec.decode([PAYLOAD]))
+  const rejected = rejection(codec.decode([PAYLOAD]))
   await vi.runAllTimersAsync()
   vi.useRealTimers()
 
@@ -124,7 +124,7 @@ test('remoteCodec: cancels the body of an error response, which would keep its c
     new Response(new ReadableStream({ cancel: () => void canceled.push(status) }), { status })
   const codecs = [500, 404].map((status) => codecThat(() => errorResponse(status)).codec)
 
-  await refusal(codecs[0]?.decode([PAYLOAD]) ?? Promise.resolve())
+  await rejection(codecs[0]?.decode([PAYLOAD]) ?? Promise.resolve())
   await codecs[1]?.download?.([PAYLOAD])
 
   expect(canceled).toEqual([500, 500, 500, 404])
@@ -143,7 +143,7 @@ test('remoteCodec: every failure is PayloadCodecError and does not reveal the ad
     () => Response.json({ payloads: [{ data: 'not base64!' }] }),
   ]
 
-  const errors = await Promise.all(answers.map((answer) => refusal(codecThat(answer).codec.decode([PAYLOAD]))))
+  const errors = await Promise.all(answers.map((answer) => rejection(codecThat(answer).codec.decode([PAYLOAD]))))
 
   expect(errors).toEqual(
     answers.map(() => ({
@@ -204,5 +204,5 @@ test('remoteCodec: a download that is too large counts as not stored', async () 
 test('remoteCodec: any other failure of a download is PayloadCodecError', async () => {
   const { codec } = codecThat(() => new Response('no', { status: 500 }))
 
-  expect((await refusal(codec.download?.([REFERENCE]) ?? Promise.resolve())).error).toBe('PayloadCodecError')
+  expect((await rejection(codec.download?.([REFERENCE]) ?? Promise.resolve())).error).toBe('PayloadCodecError')
 })

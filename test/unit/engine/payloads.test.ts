@@ -3,7 +3,7 @@ import { createPayloads } from '../../../src/engine/payloads.ts'
 import { parseJson } from '../../../src/lib/exact-json.ts'
 import { type Payload, toPayload } from '../../../src/temporal/payload.ts'
 import type { Codec } from '../../../src/temporal/payload-reader.ts'
-import { refusal } from '../call.ts'
+import { rejection } from '../call.ts'
 import { payload, turning } from '../temporal/turning-codec.ts'
 
 const PLAIN = createPayloads({ codec: null, maxBytes: 1000 })
@@ -30,7 +30,7 @@ describe('encode', () => {
     const bytes = 2 * ('encoding'.length + 'json/plain'.length + wrapping) + '"é"'.length + 1 + '1'.length
 
     expect(await createPayloads({ codec: null, maxBytes: bytes }).encode(['é', 1])).not.toBeNull()
-    expect(await refusal(createPayloads({ codec: null, maxBytes: bytes - 1 }).encode(['é', 1]))).toEqual({
+    expect(await rejection(createPayloads({ codec: null, maxBytes: bytes - 1 }).encode(['é', 1]))).toEqual({
       error: 'PayloadTooLargeError',
       message: `The payload is ${bytes} bytes as encoded for the engine; the limit is ${bytes - 1} bytes. Store large values elsewhere and send a reference`,
       source: 'gateway',
@@ -41,14 +41,14 @@ describe('encode', () => {
     const payloads = createPayloads({ codec: null, maxBytes: 60 })
 
     expect(await payloads.encode([1])).not.toBeNull()
-    expect((await refusal(payloads.encode([parseJson('1e20')]))).error).toBe('PayloadTooLargeError')
+    expect((await rejection(payloads.encode([parseJson('1e20')]))).error).toBe('PayloadTooLargeError')
   })
 
   test('encode: measures many small values by their size on the wire', async () => {
     const payloads = createPayloads({ codec: null, maxBytes: 2 * 1024 * 1024 })
 
     // 200 kB of JSON, and 2.9 MB of protobuf: as an update it would be taken and then fail its run for ever.
-    expect((await refusal(payloads.encode(Array.from({ length: 100_000 }, () => 0)))).error).toBe(
+    expect((await rejection(payloads.encode(Array.from({ length: 100_000 }, () => 0)))).error).toBe(
       'PayloadTooLargeError',
     )
   })
@@ -58,7 +58,7 @@ describe('encode', () => {
 
     const payloads = createPayloads({ codec: growing, maxBytes: 1000 })
 
-    expect((await refusal(payloads.encode([1]))).error).toBe('PayloadTooLargeError')
+    expect((await rejection(payloads.encode([1]))).error).toBe('PayloadTooLargeError')
   })
 })
 

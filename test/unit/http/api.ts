@@ -66,7 +66,7 @@ export const running = {
 }
 
 /** Status and error name of an error response. */
-export async function refusal(response: Response): Promise<[number, unknown]> {
+export async function rejection(response: Response): Promise<[number, unknown]> {
   const body = await response.json()
   return [response.status, body.error]
 }

@@ -30,7 +30,7 @@ test.for<[form: string, authorization: string, tokens?: string[]]>([
 })
 
 test('requireToken: rejects a token that is missing, wrong, truncated, too long, a list, or of another scheme', async () => {
-  const refused = [
+  const rejected = [
     null,
     '',
     'Basic',
@@ -51,9 +51,11 @@ test('requireToken: rejects a token that is missing, wrong, truncated, too long,
     'Basic A',
   ]
 
-  const statuses = await Promise.all(refused.map((authorization) => statusFor(authorization, ['s3cret', 'new', 'old'])))
+  const statuses = await Promise.all(
+    rejected.map((authorization) => statusFor(authorization, ['s3cret', 'new', 'old'])),
+  )
 
-  expect(statuses).toEqual(refused.map(() => 401))
+  expect(statuses).toEqual(rejected.map(() => 401))
 })
 
 test('requireToken: responds with WWW-Authenticate', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeApi, refusal } from './api.ts'
+import { makeApi, rejection } from './api.ts'
 
 const json = { 'Content-Type': 'application/json' }
 
@@ -79,19 +79,22 @@ test('body: rejects any other type, and a missing one', async () => {
     'application/jsonp',
     '+json',
   ]) {
-    expect([type, ...(await refusal(await signal('{}', { 'Content-Type': type })))]).toEqual([
+    expect([type, ...(await rejection(await signal('{}', { 'Content-Type': type })))]).toEqual([
       type,
       415,
       'UnsupportedMediaTypeError',
     ])
   }
-  expect(await refusal((await stream(['{}'], {})).response)).toEqual([415, 'UnsupportedMediaTypeError'])
+  expect(await rejection((await stream(['{}'], {})).response)).toEqual([415, 'UnsupportedMediaTypeError'])
 })
 
 test('body: rejects compressed content', async () => {
   const { signal } = makeBodyApi()
 
-  expect(await refusal(await signal('{}', { 'Content-Encoding': 'gzip' }))).toEqual([415, 'UnsupportedMediaTypeError'])
+  expect(await rejection(await signal('{}', { 'Content-Encoding': 'gzip' }))).toEqual([
+    415,
+    'UnsupportedMediaTypeError',
+  ])
 })
 
 test('body: is not read further when its type is wrong', async () => {
@@ -141,8 +144,8 @@ test('body: rejects invalid UTF-8', async () => {
   const invalid = await stream([new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])])
   const cutOff = await stream(['{"payload":1}', new Uint8Array([0xc3])])
 
-  expect(await refusal(invalid.response)).toEqual([400, 'ValidationError'])
-  expect(await refusal(cutOff.response)).toEqual([400, 'ValidationError'])
+  expect(await rejection(invalid.response)).toEqual([400, 'ValidationError'])
+  expect(await rejection(cutOff.response)).toEqual([400, 'ValidationError'])
 })
 
 test('body: decodes a character that is split between two chunks', async () => {
@@ -159,8 +162,8 @@ test('body: rejects JSON nested deeper than 1000 levels, and 100 000 levels', as
   const deep = (levels: number) => `{"payload":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
 
   expect((await signal(deep(1000))).status).toBe(200)
-  expect(await refusal(await signal(deep(1001)))).toEqual([400, 'ValidationError'])
-  expect(await refusal(await signal(deep(100_000)))).toEqual([400, 'ValidationError'])
+  expect(await rejection(await signal(deep(1001)))).toEqual([400, 'ValidationError'])
+  expect(await rejection(await signal(deep(100_000)))).toEqual([400, 'ValidationError'])
 })
 
 test('body: is rejected by its Content-Length before it is read', async () => {
@@ -168,7 +171,7 @@ test('body: is rejected by its Content-Length before it is read', async () => {
 
   const { response, seen } = await stream(endless(' '), { ...json, 'Content-Length': '101' })
 
-  expect(await refusal(response)).toEqual([413, 'PayloadTooLargeError'])
+  expect(await rejection(response)).toEqual([413, 'PayloadTooLargeError'])
   expect(seen.pulled).toBe(0)
 })
 
@@ -177,7 +180,7 @@ test('body: is counted while it arrives, and canceled when it is too large', asy
 
   const { response, seen } = await stream(endless('x'.repeat(30)))
 
-  expect(await refusal(response)).toEqual([413, 'PayloadTooLargeError'])
+  expect(await rejection(response)).toEqual([413, 'PayloadTooLargeError'])
   expect(seen).toEqual({ pulled: 4, cancelled: true })
 })
 
@@ -197,9 +200,9 @@ test('body: of a known length is checked like any other', async () => {
   const longer = await stream([' '.repeat(101)], ofLength(100))
 
   expect(valid.response.status).toBe(200)
-  expect(await refusal(invalid.response)).toEqual([400, 'ValidationError'])
-  expect(await refusal(truncated.response)).toEqual([400, 'ValidationError'])
-  expect(await refusal(longer.response)).toEqual([413, 'PayloadTooLargeError'])
+  expect(await rejection(invalid.response)).toEqual([400, 'ValidationError'])
+  expect(await rejection(truncated.response)).toEqual([400, 'ValidationError'])
+  expect(await rejection(longer.response)).toEqual([413, 'PayloadTooLargeError'])
 })
 
 test('body: is counted, whatever its Content-Length says, when it is sent in chunks', async () => {
@@ -208,7 +211,7 @@ test('body: is counted, whatever its Content-Length says, when it is sent in chu
   const headers = { ...json, 'Content-Length': '13', 'Transfer-Encoding': 'chunked' }
   const { response, seen } = await stream(endless('x'.repeat(30)), headers)
 
-  expect(await refusal(response)).toEqual([413, 'PayloadTooLargeError'])
+  expect(await rejection(response)).toEqual([413, 'PayloadTooLargeError'])
   expect(seen).toEqual({ pulled: 4, cancelled: true })
 })
 
@@ -227,6 +230,6 @@ test('body: is a 408 that closes the connection when it stops half way', async (
 
   for (const response of [ofUnknownLength, ofKnownLength]) {
     expect(response.headers.get('Connection')).toBe('close')
-    expect(await refusal(response)).toEqual([408, 'RequestTimeoutError'])
+    expect(await rejection(response)).toEqual([408, 'RequestTimeoutError'])
   }
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeApi, refusal } from './api.ts'
+import { makeApi, rejection } from './api.ts'
 
 const foreign = { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }
 const workflows = {
@@ -10,16 +10,16 @@ const workflows = {
 test('cross-site: requests with an effect are rejected, even without a body', async () => {
   const { call } = makeApi({ workflows })
 
-  expect(await refusal(await call('POST', '/workflow/w/terminate', undefined, foreign))).toEqual([
+  expect(await rejection(await call('POST', '/workflow/w/terminate', undefined, foreign))).toEqual([
     403,
     'ForbiddenError',
   ])
 })
 
 test('cross-site: the error names the origin and the variable that allows it', async () => {
-  const refused = await makeApi({ workflows }).call('POST', '/workflow/w/terminate', undefined, foreign)
+  const rejected = await makeApi({ workflows }).call('POST', '/workflow/w/terminate', undefined, foreign)
 
-  expect((await refused.json()).message).toMatch(/https:\/\/evil\.example .* SERVICE_CORS_ORIGINS/)
+  expect((await rejected.json()).message).toMatch(/https:\/\/evil\.example .* SERVICE_CORS_ORIGINS/)
 })
 
 test('cross-site: origins that CORS allows are accepted', async () => {
@@ -91,7 +91,7 @@ test('loopback: any other name is a 403, for reads too, because DNS rebinding ma
   ]
 
   expect(await Promise.all(names.map(statusFor))).toEqual(names.map(() => 403))
-  expect(await refusal(await call('GET', '/workflow/w/status', undefined, { Host: 'evil.example' }))).toEqual([
+  expect(await rejection(await call('GET', '/workflow/w/status', undefined, { Host: 'evil.example' }))).toEqual([
     403,
     'ForbiddenError',
   ])

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { refusal } from './api.ts'
+import { rejection } from './api.ts'
 import { makeRunApi, RUN_ID } from './run-api.ts'
 
 test('execution: every endpoint acts on the latest run, or on the pinned run', async () => {
@@ -45,7 +45,7 @@ test('execution: malformed escapes are a 400', async () => {
     '/workflow/w/query/%E0%A4',
   ]) {
     const method = path.includes('query') ? 'POST' : 'GET'
-    expect([path, ...(await refusal(await call(method, path)))]).toEqual([path, 400, 'ValidationError'])
+    expect([path, ...(await rejection(await call(method, path)))]).toEqual([path, 400, 'ValidationError'])
   }
   expect(refs).toEqual([])
 })
@@ -90,7 +90,7 @@ test('execution: a run id is a UUID of any version, lower-cased', async () => {
   )
 
   expect(refs).toEqual([{ workflowId: 'w', runId: RUN_ID }])
-  for (const response of bad) expect(await refusal(response)).toEqual([400, 'ValidationError'])
+  for (const response of bad) expect(await rejection(response)).toEqual([400, 'ValidationError'])
 })
 
 test('execution: reserved handler names are a 400', async () => {
@@ -99,7 +99,7 @@ test('execution: reserved handler names are a 400', async () => {
   for (const name of ['__stack_trace', '__proto__', '%24x', 'x'.repeat(1001), 'a%00']) {
     for (const kind of ['signal', 'query', 'update']) {
       const response = await call('POST', `/workflow/w/${kind}/${name}`)
-      expect([kind, name, ...(await refusal(response))]).toEqual([kind, name, 400, 'ValidationError'])
+      expect([kind, name, ...(await rejection(response))]).toEqual([kind, name, 400, 'ValidationError'])
     }
   }
   expect((await call('POST', '/workflow/w/query/toString')).status).toBe(200)
@@ -140,7 +140,7 @@ test('message: payload with args, null for args, and unknown fields are a 400', 
   for (const body of bodies) {
     for (const kind of ['signal', 'query', 'update']) {
       const response = await call('POST', `/workflow/w/${kind}/x`, body)
-      expect([kind, body, ...(await refusal(response))]).toEqual([kind, body, 400, 'ValidationError'])
+      expect([kind, body, ...(await rejection(response))]).toEqual([kind, body, 400, 'ValidationError'])
     }
   }
   expect(messages).toEqual([])
@@ -222,7 +222,7 @@ test('reset: without a step or an event, with both, or with an invalid one it is
   ]
 
   for (const body of bodies)
-    expect([body, ...(await refusal(await call('POST', '/workflow/w/reset', body)))]).toEqual([
+    expect([body, ...(await rejection(await call('POST', '/workflow/w/reset', body)))]).toEqual([
       body,
       400,
       'ValidationError',
@@ -235,8 +235,8 @@ test('stop and terminate: reject unknown fields, and a reason with characters th
   const bodies = [...[null, 7, 'a\0', '\ud800'].map((reason) => ({ reason })), { why: 'x' }, [], 'null']
 
   for (const body of bodies) {
-    const stop = await refusal(await call('PATCH', '/workflow/w/stop', body))
-    const terminate = await refusal(await call('POST', '/workflow/w/terminate', body))
+    const stop = await rejection(await call('PATCH', '/workflow/w/stop', body))
+    const terminate = await rejection(await call('POST', '/workflow/w/terminate', body))
     expect([body, stop, terminate]).toEqual([body, [400, 'ValidationError'], [400, 'ValidationError']])
   }
   expect(reasons).toEqual([])

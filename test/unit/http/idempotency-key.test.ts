@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Workflows } from '../../../src/domain/model/workflows.ts'
-import { makeApi, refusal, running } from './api.ts'
+import { makeApi, rejection, running } from './api.ts'
 
 const keyed = { 'Idempotency-Key': 'k1' }
 
@@ -12,7 +12,7 @@ test('Idempotency-Key: a request that changes something is rejected where the ke
     ['PATCH', '/workflow/w/stop'],
     ['POST', '/workflow/w/runs/01a20359-bdc4-794d-b246-49980bc65ee0/terminate'],
   ] as const)
-    expect(await refusal(await call(method, path, {}, keyed))).toEqual([501, 'NotSupportedError'])
+    expect(await rejection(await call(method, path, {}, keyed))).toEqual([501, 'NotSupportedError'])
 })
 
 test('Idempotency-Key: is ignored for reads, queries among them', async () => {
@@ -29,7 +29,7 @@ test('Idempotency-Key: is checked after the token, and before anything is execut
   expect((await call('POST', '/workflow/start', {}, invalid)).status).toBe(401)
   const rejected = await makeApi().call('POST', '/workflow/start', {}, invalid)
   expect(rejected.headers.get('Idempotency-Replayed')).toBe('false')
-  expect(await refusal(rejected)).toEqual([400, 'ValidationError'])
+  expect(await rejection(rejected)).toEqual([400, 'ValidationError'])
 })
 
 test('Idempotency-Key: reaches the verb unchanged, also below a base path and for a pinned run', async () => {

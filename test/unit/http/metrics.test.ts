@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createMetricsApp } from '../../../src/http/metrics-app.ts'
-import { makeApi, refusal } from './api.ts'
+import { makeApi, rejection } from './api.ts'
 
 const read = () => 'up 1\n'
 
@@ -8,7 +8,7 @@ describe('GET /metrics', () => {
   test('is another route as long as metrics are off', async () => {
     const { call } = makeApi()
 
-    expect(await refusal(await call('GET', '/metrics'))).toEqual([404, 'NotFoundError'])
+    expect(await rejection(await call('GET', '/metrics'))).toEqual([404, 'NotFoundError'])
   })
 
   test('requires the token, as it is on the port of the API', async () => {
@@ -25,7 +25,7 @@ describe('GET /metrics', () => {
   test('is 501 where metrics are not supported', async () => {
     const { call } = makeApi({ readMetrics: null })
 
-    expect(await refusal(await call('GET', '/metrics'))).toEqual([501, 'NotSupportedError'])
+    expect(await rejection(await call('GET', '/metrics'))).toEqual([501, 'NotSupportedError'])
   })
 
   test('is logged at the debug level, like probes', async () => {
@@ -52,10 +52,10 @@ describe('createMetricsApp', () => {
   })
 
   test('createMetricsApp: serves nothing else', async () => {
-    expect(await refusal(await get('/health'))).toEqual([404, 'NotFoundError'])
+    expect(await rejection(await get('/health'))).toEqual([404, 'NotFoundError'])
   })
 
   test('createMetricsApp: without a token, only under a name of this machine, like the API', async () => {
-    expect(await refusal(await get('/metrics', true))).toEqual([403, 'ForbiddenError'])
+    expect(await rejection(await get('/metrics', true))).toEqual([403, 'ForbiddenError'])
   })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { WorkflowResult } from '../../../src/domain/model/execution.ts'
-import { makeApi, refusal } from './api.ts'
+import { makeApi, rejection } from './api.ts'
 import { RUN_ID, result } from './run-api.ts'
 
 /** `run` and `result` end in this way. */
@@ -78,7 +78,7 @@ test('body=output: is rejected with an event stream, with another value, or repe
   const { run, get, verbs } = makeOutputApi()
   const events = { Accept: 'text/event-stream' }
 
-  const refused = [
+  const rejected = [
     await run('body=output', events),
     await get('body=output', events),
     await run('body=result'),
@@ -88,7 +88,7 @@ test('body=output: is rejected with an event stream, with another value, or repe
     await get('body=output&x=1'),
   ]
 
-  expect(await Promise.all(refused.map(refusal))).toEqual(refused.map(() => [400, 'ValidationError']))
+  expect(await Promise.all(rejected.map(rejection))).toEqual(rejected.map(() => [400, 'ValidationError']))
   expect(verbs).toEqual([])
 })
 

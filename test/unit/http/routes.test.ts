@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { EngineReadiness } from '../../../src/domain/model/engine.ts'
 import { ServiceError } from '../../../src/domain/model/errors.ts'
-import { makeApi, refusal, running } from './api.ts'
+import { makeApi, rejection, running } from './api.ts'
 
 test('NotFoundError: an unknown route, a trailing slash, an empty id', async () => {
   const { call } = makeApi()
@@ -17,14 +17,14 @@ test('NotFoundError: an unknown route, a trailing slash, an empty id', async () 
     '/workflow/w/status/',
     '/workflow/w/signal/',
   ]) {
-    expect([path, ...(await refusal(await call('GET', path)))]).toEqual([path, 404, 'NotFoundError'])
+    expect([path, ...(await rejection(await call('GET', path)))]).toEqual([path, 404, 'NotFoundError'])
   }
 })
 
 test('NotFoundError: routes are matched without decoding the path', async () => {
   const { call } = makeApi()
 
-  expect(await refusal(await call('POST', '/workflow/%72un', {}))).toEqual([404, 'NotFoundError'])
+  expect(await rejection(await call('POST', '/workflow/%72un', {}))).toEqual([404, 'NotFoundError'])
 })
 
 test('an unmatched request: its path is not decoded, and its Idempotency-Key is not read', async () => {
@@ -39,7 +39,7 @@ test('an unmatched request: its path is not decoded, and its Idempotency-Key is 
     await call('POST', '/workflow/w/terminate', {}, key),
   ]
 
-  expect(await Promise.all(responses.map(refusal))).toEqual([
+  expect(await Promise.all(responses.map(rejection))).toEqual([
     [404, 'NotFoundError'],
     [400, 'ValidationError'],
     [404, 'NotFoundError'],
@@ -73,7 +73,7 @@ test('MethodNotAllowedError: does not replace a 404 of the domain', async () => 
     workflows: { status: () => Promise.reject(new ServiceError('WorkflowNotFoundError', 'no')) },
   })
 
-  expect(await refusal(await call('GET', '/workflow/w/status'))).toEqual([404, 'WorkflowNotFoundError'])
+  expect(await rejection(await call('GET', '/workflow/w/status'))).toEqual([404, 'WorkflowNotFoundError'])
 })
 
 test('HEAD: responds like GET, without the body', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ServiceError } from '../../../src/domain/model/errors.ts'
 import type { RunCommand, StartCommand } from '../../../src/domain/model/workflows.ts'
-import { makeApi, refusal } from './api.ts'
+import { makeApi, rejection } from './api.ts'
 import { result as completedResult } from './run-api.ts'
 
 const result = { ...completedResult, runId: 'r', output: null }
@@ -281,7 +281,7 @@ test('start: validates the timeout and ignores it', async () => {
   const good = await start({ workflowName: 'greet', input: 1, timeout: 5 })
   const bad = await start({ workflowName: 'greet', input: 1, timeout: -5 })
 
-  expect([good.status, ...(await refusal(bad))]).toEqual([200, 400, 'ValidationError'])
+  expect([good.status, ...(await rejection(bad))]).toEqual([200, 400, 'ValidationError'])
   expect(commands).toEqual([{ workflowName: 'greet', args: [1], argumentPointer: '/input', catalog: 'orders' }])
 })
 

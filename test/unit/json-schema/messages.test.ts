@@ -29,7 +29,7 @@ test.for<[schema: JsonSchema, value: unknown, message: string]>([
   [{ oneOf: [STRING, { type: 'null' }] }, 1, 'must match exactly one schema in "oneOf" (matched 0)'],
   [{ oneOf: [STRING, { minLength: 1 }] }, 'a', 'must match exactly one schema in "oneOf" (matched 2)'],
   [{ anyOf: [{ type: 'null' }, OBJECT] }, { a: 1 }, 'must be of type string, not number'],
-])('messages: %j refuses %j: %s', ([schema, value, message]) => {
+])('messages: %j rejects %j: %s', ([schema, value, message]) => {
   expect(checkInput(value, schema).issues.map((issue) => issue.message)).toEqual([message])
 })
 

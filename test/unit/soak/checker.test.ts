@@ -58,7 +58,7 @@ test('soak checker: what was acknowledged and happened once is right', () => {
   expect(rules([START, SIGNAL, RESULT], [{ ...RUN, messages: [sent] }])).toEqual([])
 })
 
-test('soak checker: what was neither acknowledged nor refused may happen once or not at all', () => {
+test('soak checker: what was neither acknowledged nor rejected may happen once or not at all', () => {
   const unknown: Operation = { ...SIGNAL, outcome: 'unknown', answer: {} }
 
   expect(rules([START, unknown], [RUN])).toEqual([])
@@ -80,13 +80,13 @@ test('soak checker: what was acknowledged but is in no history was lost', () => 
   expect(rules([START], [])).toEqual(['lost'])
 })
 
-test('soak checker: what was refused must not have happened', () => {
-  const refused: Operation = { ...SIGNAL, outcome: 'refused', answer: { error: 'WorkflowNotRunningError' } }
+test('soak checker: what was rejected must not have happened', () => {
+  const rejected: Operation = { ...SIGNAL, outcome: 'rejected', answer: { error: 'WorkflowNotRunningError' } }
 
-  expect(rules([START, refused], [{ ...RUN, messages: [sent] }])).toEqual(['done although refused'])
+  expect(rules([START, rejected], [{ ...RUN, messages: [sent] }])).toEqual(['done although rejected'])
   // The first of two requests with the same key may have been carried out.
   const lost: Operation = { ...SIGNAL, outcome: 'unknown', answer: {} }
-  expect(rules([START, lost, refused], [{ ...RUN, messages: [sent] }])).toEqual([])
+  expect(rules([START, lost, rejected], [{ ...RUN, messages: [sent] }])).toEqual([])
 })
 
 test('soak checker: a message happens in the run that the request or the response names', () => {

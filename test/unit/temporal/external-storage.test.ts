@@ -27,7 +27,7 @@ function reference(
   }
 }
 
-const refusing = () => Promise.reject(new Error('downloaded'))
+const rejecting = () => Promise.reject(new Error('downloaded'))
 
 test('storedElsewhere: reads the size from every form of reference', () => {
   expect(
@@ -77,7 +77,7 @@ test('resolveReferences: replaces references by the payloads found', async () =>
 })
 
 test('resolveReferences: downloads nothing without references, and keeps references that are not found', async () => {
-  expect(await resolveReferences([toPayload(1)], refusing)).toEqual([toPayload(1)])
+  expect(await resolveReferences([toPayload(1)], rejecting)).toEqual([toPayload(1)])
   expect(await resolveReferences([reference([1])], async () => null)).toEqual([reference([1])])
 })
 

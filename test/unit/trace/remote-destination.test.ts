@@ -7,7 +7,7 @@ const OWN = { region: 'eu-central-1', bucket: 'traces', endpoint: 'http://127.0.
 
 const AWS_HOST = 's3.eu-central-1.amazonaws.com'
 
-function refusalOf(destination: string, rules = AWS as Parameters<typeof objectsOf>[1]): string {
+function rejectionOf(destination: string, rules = AWS as Parameters<typeof objectsOf>[1]): string {
   try {
     return JSON.stringify(objectsOf(destination, rules))
   } catch (error) {
@@ -35,7 +35,7 @@ test('objectsOf: a percent-encoded key is also tried decoded', () => {
 
 test('objectsOf: with SERVICE_STORAGE_BUCKET, rejects other buckets', () => {
   expect(objectsOf(`https://traces.${AWS_HOST}/a`, ONE_BUCKET)).toHaveLength(1)
-  expect(refusalOf(`https://other.${AWS_HOST}/a`, ONE_BUCKET)).toContain('the bucket is not SERVICE_STORAGE_BUCKET')
+  expect(rejectionOf(`https://other.${AWS_HOST}/a`, ONE_BUCKET)).toContain('the bucket is not SERVICE_STORAGE_BUCKET')
 })
 
 test('objectsOf: with SERVICE_STORAGE_ENDPOINT, rejects every other URL', () => {
@@ -47,13 +47,13 @@ test('objectsOf: with SERVICE_STORAGE_ENDPOINT, rejects every other URL', () => 
     'http://user:secret@127.0.0.1:9000/s3/traces/a',
     `https://traces.${AWS_HOST}/a`,
   ])
-    expect(refusalOf(elsewhere, OWN)).toContain('it is not on SERVICE_STORAGE_ENDPOINT')
-  expect(refusalOf('http://127.0.0.1:9000/s3/other/a', OWN)).toContain('the bucket is not SERVICE_STORAGE_BUCKET')
+    expect(rejectionOf(elsewhere, OWN)).toContain('it is not on SERVICE_STORAGE_ENDPOINT')
+  expect(rejectionOf('http://127.0.0.1:9000/s3/other/a', OWN)).toContain('the bucket is not SERVICE_STORAGE_BUCKET')
 })
 
 test('objectsOf: rejects other schemes, hosts, ports and credentials in the URL', () => {
   for (const scheme of ['http', 'ftp', 'file', 's3', 'javascript'])
-    expect(refusalOf(`${scheme}://any-bucket.${AWS_HOST}/a`)).toContain('it does not start with https://')
+    expect(rejectionOf(`${scheme}://any-bucket.${AWS_HOST}/a`)).toContain('it does not start with https://')
   for (const host of [
     'evil.example',
     `any-bucket.${AWS_HOST}.evil.example`,
@@ -67,7 +67,7 @@ test('objectsOf: rejects other schemes, hosts, ports and credentials in the URL'
     'localhost',
     `any-bucket.${AWS_HOST.toUpperCase()}`,
   ])
-    expect(refusalOf(`https://${host}/a`)).toContain('its host is not S3 in SERVICE_STORAGE_REGION')
+    expect(rejectionOf(`https://${host}/a`)).toContain('its host is not S3 in SERVICE_STORAGE_REGION')
 })
 
 test('objectsOf: only a bucket name may precede AWS’s host', () => {
@@ -82,17 +82,17 @@ test('objectsOf: only a bucket name may precede AWS’s host', () => {
     '-ab',
     '',
   ])
-    expect(refusalOf(`https://${bucket}.${AWS_HOST}/a`)).toMatch(/the bucket name is invalid/)
+    expect(rejectionOf(`https://${bucket}.${AWS_HOST}/a`)).toMatch(/the bucket name is invalid/)
 })
 
 test('objectsOf: a key never leaves its bucket and has no characters with a meaning in URLs', () => {
   for (const key of ['../other/a', 'a/../../b', './a', 'a/..', '%2e%2e/other/a', '.%2E/a', 'a/%2E'])
-    expect(refusalOf(`https://any-bucket.${AWS_HOST}/${key}`)).toContain('must not contain the segments "." and ".."')
+    expect(rejectionOf(`https://any-bucket.${AWS_HOST}/${key}`)).toContain('must not contain the segments "." and ".."')
   for (const key of ['a?X-Amz-Signature=1', 'a#b', 'a\\..\\b', 'a\nb', 'a\0b'])
-    expect(refusalOf(`https://any-bucket.${AWS_HOST}/${key}`)).toContain('the key contains invalid characters')
-  expect(refusalOf(`https://any-bucket.${AWS_HOST}/`)).toContain('must have 1 to 1024 bytes')
-  expect(refusalOf(`https://any-bucket.${AWS_HOST}/${'k'.repeat(1025)}`)).toContain('must have 1 to 1024 bytes')
-  expect(refusalOf(`https://any-bucket.${AWS_HOST}/${'k'.repeat(5000)}`)).toContain('longer than 4096 characters')
+    expect(rejectionOf(`https://any-bucket.${AWS_HOST}/${key}`)).toContain('the key contains invalid characters')
+  expect(rejectionOf(`https://any-bucket.${AWS_HOST}/`)).toContain('must have 1 to 1024 bytes')
+  expect(rejectionOf(`https://any-bucket.${AWS_HOST}/${'k'.repeat(1025)}`)).toContain('must have 1 to 1024 bytes')
+  expect(rejectionOf(`https://any-bucket.${AWS_HOST}/${'k'.repeat(5000)}`)).toContain('longer than 4096 characters')
 })
 
 test('objectsOf: a key that would leave the bucket once decoded is not tried decoded', () => {
@@ -103,17 +103,17 @@ test('objectsOf: a key that would leave the bucket once decoded is not tried dec
 
 test('objectsOf: an error message does not repeat the destination', () => {
   for (const destination of ['https://secret.example/a', `https://secret@${AWS_HOST}/a`, 'secret'])
-    expect(refusalOf(destination)).not.toContain('secret')
+    expect(rejectionOf(destination)).not.toContain('secret')
 })
 
 test('objectsOf: accepts a host without a region only for SERVICE_STORAGE_BUCKET on AWS', () => {
   const destination = 'https://traces.s3.amazonaws.com/order/2026/11/22/a_orders-17.json'
 
   expect(objectsOf(destination, ONE_BUCKET)).toEqual([{ bucket: 'traces', key: 'order/2026/11/22/a_orders-17.json' }])
-  expect(refusalOf(destination, AWS)).toContain('its host is not S3 in SERVICE_STORAGE_REGION')
-  expect(refusalOf(destination.replace('traces', 'other'), ONE_BUCKET)).toContain(
+  expect(rejectionOf(destination, AWS)).toContain('its host is not S3 in SERVICE_STORAGE_REGION')
+  expect(rejectionOf(destination.replace('traces', 'other'), ONE_BUCKET)).toContain(
     'its host is not S3 in SERVICE_STORAGE_REGION',
   )
-  expect(refusalOf(destination.replace('https', 'http'), ONE_BUCKET)).toContain('it does not start with https://')
-  expect(refusalOf(destination, OWN)).toContain('it is not on SERVICE_STORAGE_ENDPOINT')
+  expect(rejectionOf(destination.replace('https', 'http'), ONE_BUCKET)).toContain('it does not start with https://')
+  expect(rejectionOf(destination, OWN)).toContain('it is not on SERVICE_STORAGE_ENDPOINT')
 })

@@ -4,7 +4,7 @@ import { createKnownRuns } from '../../../../src/domain/admission/known-runs.ts'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { ExecutionRef } from '../../../../src/domain/model/execution.ts'
 import type { StartCommand } from '../../../../src/domain/model/workflows.ts'
-import { aCall, refusal } from '../../call.ts'
+import { aCall, rejection } from '../../call.ts'
 import { aDescription, makeCatalogs, type PublishedWorkflow } from '../catalog-fixture.ts'
 
 afterEach(() => {
@@ -66,7 +66,7 @@ interface Sent {
 test('admitMessage: rejects an argument that does not match the schema of the handler, with path, reason and ids', async () => {
   const { send } = setUp({ ...ORDER, queries: [], updates: [{ name: 'approve', inputSchema: { type: 'boolean' } }] })
 
-  expect(await refusal(send({ by: 7 }))).toEqual({
+  expect(await rejection(send({ by: 7 }))).toEqual({
     error: 'ValidationError',
     message:
       'Invalid argument for signal "approve" of workflow "order": /payload/by must be of type string, not number',
@@ -77,7 +77,7 @@ test('admitMessage: rejects an argument that does not match the schema of the ha
   await send({ by: 'Ada' })
   await send(true, { kind: 'update' })
   await send({ by: 7 }, { kind: 'query' })
-  expect((await refusal(send({ by: 'Ada' }, { kind: 'update' }))).message).toMatch(
+  expect((await rejection(send({ by: 'Ada' }, { kind: 'update' }))).message).toMatch(
     /^Invalid argument for update "approve" of workflow "order"/,
   )
 })
@@ -126,7 +126,7 @@ test('admitMessage: rejects a missing argument only if the catalog says that it 
     queries: [{ ...APPROVE, inputOptional: true }],
   })
 
-  expect(await refusal(sendNothing())).toEqual({
+  expect(await rejection(sendNothing())).toEqual({
     error: 'ValidationError',
     message: 'Invalid argument for signal "approve" of workflow "order": /payload is required',
     issues: [{ path: '/payload', message: 'is required' }],
@@ -144,7 +144,7 @@ test('admitMessage: rejects a missing argument only by the current catalog, of t
   const pinnedVersion = { deploymentName: 'shop', buildId: 'v1' }
   fixture.runs.set('pinned', aDescription({ ...pinned, pinnedVersion }))
 
-  await refusal(sendNothing('update'))
+  await rejection(sendNothing('update'))
   await sendNothing('update', pinned)
   fixture.pass(1)
   fixture.publish('c2', [ORDER])
@@ -208,7 +208,7 @@ test('admitMessage: rejects only by the current run and catalog', async () => {
   await send({ by: 7 })
   fixture.pass(5000)
   fixture.publish('c3', [ORDER])
-  expect((await refusal(send({ by: 7 }))).error).toBe('ValidationError')
+  expect((await rejection(send({ by: 7 }))).error).toBe('ValidationError')
   fixture.pass(1)
   fixture.runs.set(REF.workflowId, aDescription({ workflowName: 'parcel' }))
   await send({ by: 7 })
@@ -220,7 +220,7 @@ test('admitMessage: checks only queries to a closed run', async () => {
 
   await send({ by: 7 })
   await send({ by: 7 }, { kind: 'update' })
-  expect((await refusal(send({ by: 7 }, { kind: 'query' }))).error).toBe('ValidationError')
+  expect((await rejection(send({ by: 7 }, { kind: 'query' }))).error).toBe('ValidationError')
 })
 
 test('admitMessage: checks a run that is pinned to a version only against the catalog of that version', async () => {
@@ -234,12 +234,12 @@ test('admitMessage: checks a run that is pinned to a version only against the ca
   await send({ by: 7 })
   fixture.publish('c3', [ORDER], { version: version('v1') })
   fixture.pass(5001)
-  expect((await refusal(send({ by: 7 }))).error).toBe('ValidationError')
+  expect((await rejection(send({ by: 7 }))).error).toBe('ValidationError')
 })
 
 test('admitMessage: admits the message after a failed read, and logs it unless the run was not found', async () => {
   const { fixture, send } = setUp()
-  const refused = async () => Promise.reject(new ServiceError('EngineError', 'Permission denied'))
+  const rejected = async () => Promise.reject(new ServiceError('EngineError', 'Permission denied'))
   const notes: unknown[] = []
   const sendNoting = async (ref: ExecutionRef) => {
     const call = aCall()
@@ -248,9 +248,9 @@ test('admitMessage: admits the message after a failed read, and logs it unless t
   }
 
   await sendNoting({ workflowId: 'nobody' })
-  fixture.engine.input = refused
+  fixture.engine.input = rejected
   await sendNoting(REF)
-  fixture.engine.describe = refused
+  fixture.engine.describe = rejected
   await sendNoting({ workflowId: 'orders-18' })
 
   const unread = 'EngineError: Permission denied'
@@ -284,22 +284,24 @@ test('admitWithStart: requires the argument of a run to start, unless it is pinn
   const updates = [{ ...APPROVE, inputOptional: false }]
   fixture.publish('c2', [{ ...ORDER, updates }], { version: version('v2') })
 
-  expect((await refusal(startNothing())).issues).toEqual([{ path: '/payload', message: 'is required' }])
+  expect((await rejection(startNothing())).issues).toEqual([{ path: '/payload', message: 'is required' }])
   await startNothing({ versioningOverride: { pinned: version('v1') } })
-  expect((await refusal(startNothing({ versioningOverride: { pinned: version('v2') } }))).error).toBe('ValidationError')
+  expect((await rejection(startNothing({ versioningOverride: { pinned: version('v2') } }))).error).toBe(
+    'ValidationError',
+  )
 })
 
 test('admitWithStart: rejects by the workflow to start when no run of the id is open', async () => {
   const { fixture, start } = setUp()
   fixture.runs.set('closed', aDescription({ workflowId: 'closed', workflowName: 'parcel', status: 'failed' }))
 
-  const refused = [
-    await refusal(start('order', 7)),
-    await refusal(start('order', 7, 'free')),
-    await refusal(start('order', 7, 'closed')),
+  const rejected = [
+    await rejection(start('order', 7)),
+    await rejection(start('order', 7, 'free')),
+    await rejection(start('order', 7, 'closed')),
   ]
 
-  expect(refused.map(({ error, workflowId, issues }) => [error, workflowId, issues?.[0]?.path])).toEqual(
+  expect(rejected.map(({ error, workflowId, issues }) => [error, workflowId, issues?.[0]?.path])).toEqual(
     Array.from({ length: 3 }, () => ['ValidationError', undefined, '/payload']),
   )
 })
@@ -312,7 +314,7 @@ test('admitWithStart: rejects by the open run, whatever its workflow is', async 
 
   await start('order', 7, 'parcels-1')
   await start('order', 7, 'letters-1')
-  expect(await refusal(start('order', 'x', 'parcels-1'))).toMatchObject({
+  expect(await rejection(start('order', 'x', 'parcels-1'))).toMatchObject({
     message: 'Invalid argument for update "approve" of workflow "parcel": /payload must be of type number, not string',
     runId: 'p',
   })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { admitStart } from '../../../../src/domain/admission/admit-start.ts'
 import type { StartCommand } from '../../../../src/domain/model/workflows.ts'
-import { aCall, refusal } from '../../call.ts'
+import { aCall, rejection } from '../../call.ts'
 import { DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
 
 type Fixture = ReturnType<typeof makeCatalogs>
@@ -47,7 +47,7 @@ test('admitStart: rejects a name that is not in the catalog, and lists the names
   const fixture = makeCatalogs()
   fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }, { name: 'refund' }])
 
-  expect(await refusal(admitted(fixture, { workflowName: 'nope' }))).toEqual({
+  expect(await rejection(admitted(fixture, { workflowName: 'nope' }))).toEqual({
     error: 'UnsupportedWorkflowError',
     message: 'Catalog "orders" has no workflow "nope"',
     available: ['order', 'refund'],
@@ -60,26 +60,26 @@ test('admitStart: lists at most 50 names, and none beyond that', async () => {
   many.publish('c1', names.slice(1))
   tooMany.publish('c1', names)
 
-  expect((await refusal(admitted(many))).available).toHaveLength(50)
-  expect(await refusal(admitted(tooMany))).not.toHaveProperty('available')
+  expect((await rejection(admitted(many))).available).toHaveLength(50)
+  expect(await rejection(admitted(tooMany))).not.toHaveProperty('available')
 })
 
 test('admitStart: rejects names of Object.prototype that are not in the catalog', async () => {
   const fixture = makeCatalogs()
   fixture.publish('c1', [{ name: 'order' }])
 
-  expect((await refusal(admitted(fixture, { workflowName: 'toString' }))).error).toBe('UnsupportedWorkflowError')
-  expect((await refusal(admitted(fixture, { workflowName: '__proto__' }))).error).toBe('UnsupportedWorkflowError')
+  expect((await rejection(admitted(fixture, { workflowName: 'toString' }))).error).toBe('UnsupportedWorkflowError')
+  expect((await rejection(admitted(fixture, { workflowName: '__proto__' }))).error).toBe('UnsupportedWorkflowError')
 })
 
 test('admitStart: rejects an input that does not match the schema, with path and reason', async () => {
   const fixture = makeCatalogs()
   fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
 
-  const refused = await refusal(admitted(fixture, { args: [{ amount: 'much' }] }))
+  const rejected = await rejection(admitted(fixture, { args: [{ amount: 'much' }] }))
 
-  expect(refused).toMatchObject({ error: 'ValidationError', issues: [{ path: '/input/amount' }] })
-  expect(refused.message).toMatch(/^Invalid input for workflow "order": \/input\/amount /)
+  expect(rejected).toMatchObject({ error: 'ValidationError', issues: [{ path: '/input/amount' }] })
+  expect(rejected.message).toMatch(/^Invalid input for workflow "order": \/input\/amount /)
 })
 
 test('admitStart: checks the first of several arguments', async () => {
@@ -87,9 +87,9 @@ test('admitStart: checks the first of several arguments', async () => {
   fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
   const several = (...args: unknown[]) => admitted(fixture, { args, argumentPointer: '/startArgs/0' })
 
-  const refused = await refusal(several({ amount: 'much' }, { amount: 1 }))
+  const rejected = await rejection(several({ amount: 'much' }, { amount: 1 }))
 
-  expect(refused.issues).toEqual([{ path: '/startArgs/0/amount', message: expect.any(String) }])
+  expect(rejected.issues).toEqual([{ path: '/startArgs/0/amount', message: expect.any(String) }])
   expect(await several({ amount: 1 }, { amount: 'much' })).toMatchObject({ workflowName: 'order' })
 })
 
@@ -104,7 +104,7 @@ test('admitStart: rejects a missing argument only if the catalog says that it is
   ])
   const start = (workflowName: string) => admitted(fixture, { workflowName, args: [] })
 
-  expect(await refusal(start('required'))).toMatchObject({
+  expect(await rejection(start('required'))).toMatchObject({
     error: 'ValidationError',
     message: 'Invalid input for workflow "required": /input is required',
     issues: [{ path: '/input', message: 'is required' }],
@@ -120,8 +120,8 @@ test('admitStart: rejects a missing argument only by a fresh catalog, of the ver
   const start = (options: StartCommand['options'] = {}) => admitted(fixture, { args: [], options })
 
   await start({ versioningOverride: { pinned: version('v1') } })
-  await refusal(start())
-  await refusal(start({ versioningOverride: { pinned: version('v2') } }))
+  await rejection(start())
+  await rejection(start({ versioningOverride: { pinned: version('v2') } }))
   fixture.publish('c2', [{ ...order, inputOptional: true }], { version: version('v2') })
   fixture.pass(1)
   await start()
@@ -142,7 +142,7 @@ test('admitStart: ignores parts of a schema that cannot be evaluated, with one w
   fixture.publish('c1', [{ name: 'order', inputSchema }])
 
   await admitted(fixture, {}, call)
-  await refusal(admitted(fixture, { args: [{}] }, call))
+  await rejection(admitted(fixture, { args: [{}] }, call))
 
   const warning = {
     message: 'The schema of workflow "order" in catalog "orders" cannot be checked in full',
@@ -184,7 +184,7 @@ test('admitStart: counts a worker as polling for 75 s', async () => {
   await admitted(fixture)
   fixture.pass(1)
 
-  expect((await refusal(admitted(fixture))).error).toBe('CatalogNotAvailableError')
+  expect((await rejection(admitted(fixture))).error).toBe('CatalogNotAvailableError')
 })
 
 test('admitStart: rejects names of Object.prototype, which a worker would run', async () => {
@@ -192,15 +192,15 @@ test('admitStart: rejects names of Object.prototype, which a worker would run', 
   fixture.poll()
 
   const names = ['toString', 'constructor', '__proto__', 'hasOwnProperty']
-  const refusals = await Promise.all(names.map((workflowName) => refusal(admitted(fixture, { workflowName }))))
+  const rejections = await Promise.all(names.map((workflowName) => rejection(admitted(fixture, { workflowName }))))
 
-  expect(refusals.map(({ error, available }) => [error, available])).toEqual(
+  expect(rejections.map(({ error, available }) => [error, available])).toEqual(
     names.map(() => ['UnsupportedWorkflowError', undefined]),
   )
 })
 
 test('admitStart: rejects with Retry-After 3 when no worker polls', async () => {
-  expect(await refusal(admitted(makeCatalogs()))).toEqual({
+  expect(await rejection(admitted(makeCatalogs()))).toEqual({
     error: 'CatalogNotAvailableError',
     message: 'Catalog "orders" is not available: it is not published, and no worker polls its task queue',
     retryAfterSeconds: 3,
@@ -240,7 +240,7 @@ test('admitStart: admits an input that the schema accepts since the cached read'
 
 test('admitStart: does not reject by a cached poll', async () => {
   const fixture = makeCatalogs()
-  await refusal(admitted(fixture))
+  await rejection(admitted(fixture))
   fixture.pass(1)
   fixture.poll()
 
@@ -263,7 +263,7 @@ test('admitStart: does not reject by a cached missing catalog', async () => {
   fixture.poll()
   await admitted(fixture, { workflowName: 'anything' })
   fixture.pass(75_000)
-  await refusal(admitted(fixture))
+  await rejection(admitted(fixture))
   fixture.pass(1)
   fixture.publish('c1', [{ name: 'order' }])
 
@@ -278,7 +278,7 @@ test('admitStart: does not admit by a cached missing catalog', async () => {
   fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }])
 
   expect(await admitted(fixture, { workflowName: 'buy' })).toMatchObject({ workflowName: 'order' })
-  expect(await refusal(admitted(fixture, { workflowName: 'anything' }))).toMatchObject({
+  expect(await rejection(admitted(fixture, { workflowName: 'anything' }))).toMatchObject({
     error: 'UnsupportedWorkflowError',
   })
 })
@@ -293,7 +293,7 @@ test('admitStart: finds a catalog that was published between the reads of catalo
     return lastPolledAt(...args)
   }
 
-  expect(await refusal(admitted(fixture, { workflowName: 'anything' }))).toMatchObject({
+  expect(await rejection(admitted(fixture, { workflowName: 'anything' }))).toMatchObject({
     error: 'UnsupportedWorkflowError',
   })
 })
@@ -323,7 +323,7 @@ test('admitStart: rejects without another read when the data is current', async 
   const fixture = makeCatalogs()
   fixture.publish('c1', [{ name: 'order' }])
 
-  await refusal(admitted(fixture, { workflowName: 'nope' }))
+  await rejection(admitted(fixture, { workflowName: 'nope' }))
 
   expect(fixture.reads).toEqual(['describe $catalog:orders'])
 })
@@ -335,7 +335,7 @@ test('admitStart: reads once more before it rejects by cached data', async () =>
   fixture.pass(1)
   fixture.reads.length = 0
 
-  await refusal(admitted(fixture, { workflowName: 'nope' }))
+  await rejection(admitted(fixture, { workflowName: 'nope' }))
 
   expect(fixture.reads).toEqual(['describe $catalog:orders'])
 })

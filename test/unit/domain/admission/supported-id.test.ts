@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createWorkflows } from '../../../../src/domain/create-workflows.ts'
 import type { Support } from '../../../../src/domain/model/engine.ts'
-import { aCall, refusal } from '../../call.ts'
+import { aCall, rejection } from '../../call.ts'
 import { anEngine, makeCatalogs } from '../catalog-fixture.ts'
 
 const UNSUPPORTED = { supported: false, reason: 'no path holds a slash' } as const
@@ -43,12 +43,12 @@ const command = (workflowId: string) => ({
 test('start and run: an id with a slash is rejected before any read when the transport does not support it', async () => {
   const { reads, workflows } = workflowsWith(UNSUPPORTED)
 
-  const refused = [
-    await refusal(workflows.start(command('a/b'), aCall())),
-    await refusal(workflows.run(command('a/b'), aCall())),
+  const rejected = [
+    await rejection(workflows.start(command('a/b'), aCall())),
+    await rejection(workflows.run(command('a/b'), aCall())),
   ]
 
-  for (const { error, message, workflowId } of refused) {
+  for (const { error, message, workflowId } of rejected) {
     expect([error, workflowId]).toEqual(['NotSupportedError', 'a/b'])
     expect(message).toContain('no path holds a slash (GET /capabilities: slashInIds)')
   }
@@ -61,6 +61,6 @@ test.for([
 ] as const)('start: id %s passes when support for slashes is %s', async ([id, supported]) => {
   const { reads, workflows } = workflowsWith(supported ? { supported } : UNSUPPORTED)
 
-  expect((await refusal(workflows.start(command(id), aCall()))).error).toBe('CatalogNotAvailableError')
+  expect((await rejection(workflows.start(command(id), aCall()))).error).toBe('CatalogNotAvailableError')
   expect(reads).not.toEqual([])
 })

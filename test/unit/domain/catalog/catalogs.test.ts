@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createCatalogs } from '../../../../src/domain/catalog/catalogs.ts'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { Description } from '../../../../src/domain/model/execution.ts'
-import { refusal } from '../../call.ts'
+import { rejection } from '../../call.ts'
 import { aDescription, anEngine, makeCatalogs, notFound } from '../catalog-fixture.ts'
 
 type Fixture = ReturnType<typeof makeCatalogs>
@@ -122,7 +122,7 @@ test('published: a failed read is not cached', async () => {
   const { describe: works } = fixture.engine
   fixture.engine.describe = () => Promise.reject(new ServiceError('EngineUnavailableError', 'away'))
 
-  expect((await refusal(names(fixture))).error).toBe('EngineUnavailableError')
+  expect((await rejection(names(fixture))).error).toBe('EngineUnavailableError')
   fixture.engine.describe = works
   expect(await names(fixture)).toEqual(['order'])
 })
@@ -131,9 +131,9 @@ test('published: a failed read rejects for every waiting caller', async () => {
   const fixture = makeCatalogs()
   fixture.engine.describe = () => Promise.reject(new ServiceError('EngineUnavailableError', 'away'))
 
-  const refusals = await Promise.all([refusal(names(fixture)), refusal(names(fixture))])
+  const rejections = await Promise.all([rejection(names(fixture)), rejection(names(fixture))])
 
-  expect(refusals.map(({ error }) => error)).toEqual(['EngineUnavailableError', 'EngineUnavailableError'])
+  expect(rejections.map(({ error }) => error)).toEqual(['EngineUnavailableError', 'EngineUnavailableError'])
 })
 
 test("published: a read has its own deadline and no caller's signal", async () => {

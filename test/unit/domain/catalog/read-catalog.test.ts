@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readCatalog } from '../../../../src/domain/catalog/catalogs.ts'
-import { aCall, refusal } from '../../call.ts'
+import { aCall, rejection } from '../../call.ts'
 import { makeCatalogs } from '../catalog-fixture.ts'
 
 function listed({ catalogs, now }: ReturnType<typeof makeCatalogs>) {
@@ -43,7 +43,7 @@ test('readCatalog: returns the same array until another run holds the catalog', 
 
 test('readCatalog: reads again before it reports that nothing is published', async () => {
   const fixture = makeCatalogs()
-  await refusal(listed(fixture))
+  await rejection(listed(fixture))
   fixture.pass(1)
   fixture.publish('c1', [{ name: 'order' }])
 
@@ -55,7 +55,7 @@ test('readCatalog: a run without a definition counts as not published', async ()
   fixture.publish('c1', [{ name: 'order' }])
   fixture.engine.input = async () => ({ workflowName: '$catalog', args: [] })
 
-  expect(await refusal(listed(fixture))).toEqual({
+  expect(await rejection(listed(fixture))).toEqual({
     error: 'CatalogNotFoundError',
     message: 'Catalog "orders" is not published',
   })

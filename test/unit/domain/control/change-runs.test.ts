@@ -5,7 +5,7 @@ import { pause, unpause } from '../../../../src/domain/control/pause.ts'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { Description } from '../../../../src/domain/model/execution.ts'
 import { CATALOG_TYPE } from '../../../../src/protocol/catalog.ts'
-import { aCall, refusal } from '../../call.ts'
+import { aCall, rejection } from '../../call.ts'
 import { aDescription, anEngine } from '../catalog-fixture.ts'
 
 const REF = { workflowId: 'orders-17' }
@@ -35,23 +35,23 @@ function unexpected(): never {
 test('reset, pause and unpause: a run that is a catalog belongs to its workers', async () => {
   const ports = portsOf([{ workflowName: CATALOG_TYPE }])
 
-  const refused = await Promise.all([
-    refusal(reset(ports, RESET, aCall())),
-    refusal(pause(ports, COMMAND, aCall())),
-    refusal(unpause(ports, COMMAND, aCall())),
+  const rejected = await Promise.all([
+    rejection(reset(ports, RESET, aCall())),
+    rejection(pause(ports, COMMAND, aCall())),
+    rejection(unpause(ports, COMMAND, aCall())),
   ])
 
-  expect(refused.map(({ error, workflowId }) => [error, workflowId])).toEqual(
-    refused.map(() => ['ForbiddenError', 'orders-17']),
+  expect(rejected.map(({ error, workflowId }) => [error, workflowId])).toEqual(
+    rejected.map(() => ['ForbiddenError', 'orders-17']),
   )
 })
 
 test('pause and unpause: a closed run is rejected without a call', async () => {
   const ports = portsOf([{ status: 'failed' }])
 
-  const refused = [await refusal(pause(ports, COMMAND, aCall())), await refusal(unpause(ports, COMMAND, aCall()))]
+  const rejected = [await rejection(pause(ports, COMMAND, aCall())), await rejection(unpause(ports, COMMAND, aCall()))]
 
-  for (const one of refused)
+  for (const one of rejected)
     expect(one).toMatchObject({ error: 'WorkflowNotRunningError', runId: 'run-1', workflowStatus: 'failed' })
 })
 
@@ -75,12 +75,12 @@ test('pause: waits until a worker has taken the pending workflow task, but not f
   expect(await pause(taken, COMMAND, aCall())).toMatchObject({ paused: true })
   const notEnabled = portsOf([{ hasUnstartedTask: true }])
   notEnabled.engine.pauseSupported = async () => false
-  const refused = await Promise.all(
-    [portsOf([{ hasUnstartedTask: true }]), notEnabled].map((ports) => refusal(pause(ports, COMMAND, aCall()))),
+  const rejected = await Promise.all(
+    [portsOf([{ hasUnstartedTask: true }]), notEnabled].map((ports) => rejection(pause(ports, COMMAND, aCall()))),
   )
 
   expect(paused).toEqual(['run-1'])
-  expect(refused).toMatchObject([
+  expect(rejected).toMatchObject([
     { error: 'WorkflowNotReadyError', runId: 'run-1', retryAfterSeconds: 1 },
     { error: 'NotSupportedError', runId: 'run-1' },
   ])

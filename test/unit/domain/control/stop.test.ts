@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { stop, terminate } from '../../../../src/domain/control/control.ts'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { Description } from '../../../../src/domain/model/execution.ts'
-import { aCall, refusal } from '../../call.ts'
+import { aCall, rejection } from '../../call.ts'
 import { aDescription, anEngine } from '../catalog-fixture.ts'
 
 const UNPINNED = { workflowId: 'orders-17' }
 const PINNED = { workflowId: 'orders-17', runId: 'run-1' }
 
 /** Rejected by the engine itself, with its response as the cause. */
-function refusedByEngine(): ServiceError {
+function rejectedByEngine(): ServiceError {
   return new ServiceError('WorkflowNotRunningError', 'not running', {
     cause: new Error('workflow execution already completed'),
   })
@@ -21,8 +21,8 @@ function anEngineOf(descriptions: Partial<Description>[], errors: (Error | null)
   const described: object[] = []
   const act = async (request: object) => {
     requests.push(request)
-    const refused = errors[requests.length - 1]
-    if (refused) throw refused
+    const rejected = errors[requests.length - 1]
+    if (rejected) throw rejected
   }
   const engine = anEngine({
     async describe(ref) {
@@ -76,7 +76,7 @@ test('stop: does nothing to a closed run, and returns its status', async () => {
 })
 
 test('stop: describes a run again that continued as a new run meanwhile', async () => {
-  const { engine, requests } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [refusedByEngine()])
+  const { engine, requests } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [rejectedByEngine()])
 
   expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
     runId: 'run-2',
@@ -86,7 +86,7 @@ test('stop: describes a run again that continued as a new run meanwhile', async 
 })
 
 test('stop: a run that closed meanwhile counts as closed', async () => {
-  const { engine } = anEngineOf([{}, { status: 'completed' }], [refusedByEngine()])
+  const { engine } = anEngineOf([{}, { status: 'completed' }], [rejectedByEngine()])
 
   expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
     cancelRequested: false,
@@ -97,7 +97,7 @@ test('stop: a run that closed meanwhile counts as closed', async () => {
 test('stop: is rejected for a catalog', async () => {
   const { engine, requests } = anEngineOf([{ workflowName: '$catalog' }])
 
-  expect(await refusal(stop({ engine }, { ref: UNPINNED, reason: null }, aCall()))).toMatchObject({
+  expect(await rejection(stop({ engine }, { ref: UNPINNED, reason: null }, aCall()))).toMatchObject({
     error: 'ForbiddenError',
     workflowId: 'orders-17',
   })
@@ -117,7 +117,7 @@ test('terminate: terminates the run that was described', async () => {
 test('terminate: is rejected for a closed run after one describe', async () => {
   const { engine, requests, described } = anEngineOf([{ status: 'completed' }])
 
-  expect(await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).toMatchObject({
+  expect(await rejection(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).toMatchObject({
     error: 'WorkflowNotRunningError',
     workflowId: 'orders-17',
     runId: 'run-1',
@@ -127,7 +127,7 @@ test('terminate: is rejected for a closed run after one describe', async () => {
 })
 
 test('terminate: describes a run again that continued as a new run meanwhile', async () => {
-  const { engine, requests } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [refusedByEngine()])
+  const { engine, requests } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [rejectedByEngine()])
 
   expect(await terminate({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({ runId: 'run-2' })
   expect(requests).toEqual([
@@ -137,18 +137,18 @@ test('terminate: describes a run again that continued as a new run meanwhile', a
 })
 
 test('terminate: tries at most twice when the run keeps continuing as new runs', async () => {
-  const { engine, requests } = anEngineOf([{}], [refusedByEngine(), refusedByEngine(), refusedByEngine()])
+  const { engine, requests } = anEngineOf([{}], [rejectedByEngine(), rejectedByEngine(), rejectedByEngine()])
 
-  expect((await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe(
+  expect((await rejection(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe(
     'WorkflowNotRunningError',
   )
   expect(requests).toHaveLength(2)
 })
 
 test('terminate: does not follow a pinned run to the next one', async () => {
-  const { engine, requests } = anEngineOf([{}], [refusedByEngine()])
+  const { engine, requests } = anEngineOf([{}], [rejectedByEngine()])
 
-  expect((await refusal(terminate({ engine }, { ref: PINNED, reason: null }, aCall()))).error).toBe(
+  expect((await rejection(terminate({ engine }, { ref: PINNED, reason: null }, aCall()))).error).toBe(
     'WorkflowNotRunningError',
   )
   expect(requests).toHaveLength(1)
@@ -160,7 +160,7 @@ test('terminate: does not retry after any other error', async () => {
     [new ServiceError('EngineUnavailableError', 'away', { cause: new Error('down') })],
   )
 
-  expect((await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe(
+  expect((await rejection(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe(
     'EngineUnavailableError',
   )
   expect(requests).toHaveLength(1)
@@ -169,6 +169,8 @@ test('terminate: does not retry after any other error', async () => {
 test('terminate: is rejected for a catalog', async () => {
   const { engine, requests } = anEngineOf([{ workflowName: '$catalog' }])
 
-  expect((await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe('ForbiddenError')
+  expect((await rejection(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe(
+    'ForbiddenError',
+  )
   expect(requests).toEqual([])
 })

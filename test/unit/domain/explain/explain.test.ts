@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { explain } from '../../../../src/domain/explain/explain.ts'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { PendingActivity, PendingWork } from '../../../../src/domain/model/pending-work.ts'
-import { aCall, refusal } from '../../call.ts'
+import { aCall, rejection } from '../../call.ts'
 import { aDescription, makeCatalogs } from '../catalog-fixture.ts'
 import { IDLE_WORK } from './idle-work.ts'
 
@@ -83,7 +83,7 @@ describe('explain', () => {
     expect((await fixture.explain()).reasons).toMatchObject([{ message: '[redacted]' }, { signals: null }])
 
     rejectWith(new ServiceError('EngineError', 'no'))
-    expect(await refusal(fixture.explain())).toMatchObject({ error: 'EngineError' })
+    expect(await rejection(fixture.explain())).toMatchObject({ error: 'EngineError' })
   })
 
   test('does not need the signals and updates', async () => {

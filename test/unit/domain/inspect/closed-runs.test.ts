@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { keepClosedRuns } from '../../../../src/domain/inspect/closed-runs.ts'
 import type { Description, ExecutionRef } from '../../../../src/domain/model/execution.ts'
 import type { Execution } from '../../../../src/protocol/execution.ts'
-import { aCall, refusal } from '../../call.ts'
+import { aCall, rejection } from '../../call.ts'
 import { aDescription, anEngine, notFound } from '../catalog-fixture.ts'
 
 const MEBIBYTE = 1024 * 1024
@@ -99,7 +99,7 @@ test('keepClosedRuns: the run id of another workflow id finds nothing', async ()
   runs.push(aRun('a'))
   await read({ ...REF, runId: 'a' })
 
-  expect((await refusal(read({ workflowId: 'another', runId: 'a' }))).error).toBe('WorkflowNotFoundError')
+  expect((await rejection(read({ workflowId: 'another', runId: 'a' }))).error).toBe('WorkflowNotFoundError')
 })
 
 test('keepClosedRuns: a run that the engine no longer has is dropped with the call that says so', async () => {
@@ -110,16 +110,16 @@ test('keepClosedRuns: a run that the engine no longer has is dropped with the ca
   runs.pop()
   const whileKept = await read(pinned)
 
-  const latest = await refusal(read())
-  const afterwards = await refusal(read(pinned))
+  const latest = await rejection(read())
+  const afterwards = await rejection(read(pinned))
   runs.push(aRun('a'))
   await read(pinned)
   runs.pop()
-  await refusal(engine.describe(pinned, aCall()))
+  await rejection(engine.describe(pinned, aCall()))
 
   expect(whileKept.runId).toBe('a')
   expect([latest.error, afterwards.error]).toEqual(['WorkflowNotFoundError', 'WorkflowNotFoundError'])
-  expect((await refusal(read(pinned))).error).toBe('WorkflowNotFoundError')
+  expect((await rejection(read(pinned))).error).toBe('WorkflowNotFoundError')
 })
 
 test('keepClosedRuns: a run that another cluster has opened again is dropped', async () => {

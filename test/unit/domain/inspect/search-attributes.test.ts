@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createSearchAttributes } from '../../../../src/domain/inspect/search-attributes.ts'
 import type { SearchAttributeType } from '../../../../src/domain/model/run-filter.ts'
-import { aCall, refusal } from '../../call.ts'
+import { aCall, rejection } from '../../call.ts'
 
 /** An engine whose search attributes change, and how often they were read. */
 function changing() {
@@ -48,9 +48,9 @@ test('search attributes: one is only rejected after a fresh read', async () => {
 
   const added = await resolve('New')
   clock.now += 1
-  const refused = await refusal(resolve('toString'))
+  const rejected = await rejection(resolve('toString'))
 
   expect(added.searchAttributes).toEqual([{ name: 'New', type: 'int', value: 'x' }])
-  expect(refused).toMatchObject({ error: 'ValidationError', issues: [{ path: '/searchAttributes/toString' }] })
+  expect(rejected).toMatchObject({ error: 'ValidationError', issues: [{ path: '/searchAttributes/toString' }] })
   expect(reads()).toBe(3)
 })

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import { withinCall } from '../../../../src/domain/model/within-call.ts'
-import { aCall, refusal } from '../../call.ts'
+import { aCall, rejection } from '../../call.ts'
 
 const never = new Promise<never>(() => {})
 
@@ -13,14 +13,14 @@ test('withinCall: settles as the promise does, and leaves no listener', async ()
 })
 
 test('withinCall: rejects at the deadline of the call', async () => {
-  const refused = await refusal(withinCall(never, aCall({ deadlineAt: Date.now() + 20 })))
+  const rejected = await rejection(withinCall(never, aCall({ deadlineAt: Date.now() + 20 })))
 
-  expect(refused).toMatchObject({ error: 'EngineUnavailableError', retryAfterSeconds: 1 })
+  expect(rejected).toMatchObject({ error: 'EngineUnavailableError', retryAfterSeconds: 1 })
 })
 
 test('withinCall: rejects when the call is aborted', async () => {
   const caller = new AbortController()
-  const waiting = refusal(withinCall(never, aCall({ signal: caller.signal })))
+  const waiting = rejection(withinCall(never, aCall({ signal: caller.signal })))
 
   caller.abort()
 

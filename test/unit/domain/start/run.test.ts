@@ -6,7 +6,7 @@ import type { RunCommand } from '../../../../src/domain/model/workflows.ts'
 import { run } from '../../../../src/domain/start/run.ts'
 import type { TraceTemplates } from '../../../../src/protocol/catalog.ts'
 import type { Closing, Execution, Status } from '../../../../src/protocol/execution.ts'
-import { aCall, refusal } from '../../call.ts'
+import { aCall, rejection } from '../../call.ts'
 import { aDescription, anEngine, DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
 
 afterEach(() => void vi.useRealTimers())
@@ -179,15 +179,15 @@ test("run: waits for the timeout of the command, whatever the call's deadline", 
 test('run: a timeout carries the ids of the open run', async () => {
   const { run } = scripted({ ends: [continued('run-2'), null] })
 
-  const refused = await refusal(run())
+  const rejected = await rejection(run())
 
-  expect(refused).toMatchObject({
+  expect(rejected).toMatchObject({
     error: 'WorkflowExecutionTimedOutError',
     workflowId: 'orders-17',
     runId: 'run-2',
     workflowStatus: 'running',
   })
-  expect(refused).not.toHaveProperty('retryAfterSeconds')
+  expect(rejected).not.toHaveProperty('retryAfterSeconds')
 })
 
 const SILENT = new ServiceError('EngineUnavailableError', 'The workflow engine is not responding.')
@@ -205,8 +205,8 @@ test('run: the timeout names the time that was requested, or how long the servic
   const shutDown = openAfter(300)
 
   const errors = [
-    await refusal(requested.run({ ...COMMAND, timeoutMs: 1000 })),
-    await refusal(shutDown.run({ ...COMMAND, timeoutMs: 1000 }, aCall({ signal: AbortSignal.abort(SHUTTING_DOWN) }))),
+    await rejection(requested.run({ ...COMMAND, timeoutMs: 1000 })),
+    await rejection(shutDown.run({ ...COMMAND, timeoutMs: 1000 }, aCall({ signal: AbortSignal.abort(SHUTTING_DOWN) }))),
   ]
 
   expect(errors.map(({ message }) => /within \d+ ms/.exec(message)?.[0])).toEqual(['within 1000 ms', 'within 300 ms'])
@@ -215,7 +215,7 @@ test('run: the timeout names the time that was requested, or how long the servic
 test('run: the timeout says when the run is paused', async () => {
   const { run } = scripted({ ends: [null], statuses: ['paused'] })
 
-  const { workflowStatus, message } = await refusal(run())
+  const { workflowStatus, message } = await rejection(run())
 
   expect([workflowStatus, message]).toEqual([
     'paused',
@@ -226,9 +226,9 @@ test('run: the timeout says when the run is paused', async () => {
 test('run: at shutdown the timeout says that the run is still running', async () => {
   const { run } = scripted({ ends: [null] })
 
-  const refused = await refusal(run(COMMAND, aCall({ signal: AbortSignal.abort(SHUTTING_DOWN) })))
+  const rejected = await rejection(run(COMMAND, aCall({ signal: AbortSignal.abort(SHUTTING_DOWN) })))
 
-  expect(refused).toMatchObject({ error: 'WorkflowExecutionTimedOutError', workflowStatus: 'running' })
+  expect(rejected).toMatchObject({ error: 'WorkflowExecutionTimedOutError', workflowStatus: 'running' })
 })
 
 test('run: returns the result of a run whose end no poll reported', async () => {
@@ -243,18 +243,18 @@ test('run: follows a chain whose continuation no poll reported', async () => {
   const read: Engine['read'] = async (ref) => anExecution({ ...ref, closing: continued('run-2') })
   const { run, described } = scripted({ ends: [null], statuses: ['continued', 'running'], read })
 
-  expect(await refusal(run())).toMatchObject({ runId: 'run-2', workflowStatus: 'running' })
+  expect(await rejection(run())).toMatchObject({ runId: 'run-2', workflowStatus: 'running' })
   expect(described).toEqual(['run-1', 'run-2'])
 })
 
 test('run: the timeout has no status when the run cannot be described', async () => {
   const { run } = scripted({ ends: [null], statuses: [SILENT] })
 
-  const refused = await refusal(run())
+  const rejected = await rejection(run())
 
-  expect(refused).toMatchObject({ error: 'WorkflowExecutionTimedOutError', workflowId: 'orders-17', runId: 'run-1' })
-  expect(refused.message).toMatch(/its status could not be read$/)
-  expect(refused).not.toHaveProperty('workflowStatus')
+  expect(rejected).toMatchObject({ error: 'WorkflowExecutionTimedOutError', workflowId: 'orders-17', runId: 'run-1' })
+  expect(rejected.message).toMatch(/its status could not be read$/)
+  expect(rejected).not.toHaveProperty('workflowStatus')
 })
 
 test('run: a result that cannot be read is an error with the ids and without Retry-After', async () => {
@@ -265,18 +265,18 @@ test('run: a result that cannot be read is an error with the ids and without Ret
     )
   const { run } = scripted({ ends: [null], statuses: ['completed'], read })
 
-  const refused = await refusal(run())
+  const rejected = await rejection(run())
 
-  expect(refused).toMatchObject({ error: 'PayloadCodecError', workflowId: 'orders-17', runId: 'run-1' })
-  expect(refused).not.toHaveProperty('retryAfterSeconds')
+  expect(rejected).toMatchObject({ error: 'PayloadCodecError', workflowId: 'orders-17', runId: 'run-1' })
+  expect(rejected).not.toHaveProperty('retryAfterSeconds')
 })
 
 test('run: describes the run at shutdown, but not after a disconnect', async () => {
   const left = scripted({ ends: [null] })
   const waits = scripted({ ends: [null] })
 
-  await refusal(left.run(COMMAND, aCall({ signal: AbortSignal.abort() })))
-  await refusal(waits.run(COMMAND, aCall({ signal: AbortSignal.abort(SHUTTING_DOWN) })))
+  await rejection(left.run(COMMAND, aCall({ signal: AbortSignal.abort() })))
+  await rejection(waits.run(COMMAND, aCall({ signal: AbortSignal.abort(SHUTTING_DOWN) })))
 
   expect([left.described, waits.described]).toEqual([[], ['run-1']])
 })
@@ -284,7 +284,7 @@ test('run: describes the run at shutdown, but not after a disconnect', async () 
 test('run: a rejected command is not started', async () => {
   const { run, started } = scripted()
 
-  expect((await refusal(run({ ...COMMAND, workflowName: 'nope' }))).error).toBe('UnsupportedWorkflowError')
+  expect((await rejection(run({ ...COMMAND, workflowName: 'nope' }))).error).toBe('UnsupportedWorkflowError')
   expect(started).toEqual([])
 })
 
@@ -294,7 +294,7 @@ test('run: an error of the start keeps Retry-After', async () => {
   })
   const { run, waits } = scripted({ start: () => Promise.reject(away) })
 
-  expect(await refusal(run())).toMatchObject({ error: 'EngineUnavailableError', retryAfterSeconds: 1 })
+  expect(await rejection(run())).toMatchObject({ error: 'EngineUnavailableError', retryAfterSeconds: 1 })
   expect(waits).toEqual([])
 })
 
@@ -304,7 +304,7 @@ test('run: an error after the start has the ids and no Retry-After', async () =>
     ends: [continued('run-2'), new ServiceError('EngineError', 'odd', { cause: 'c', details })],
   })
 
-  expect(await refusal(run())).toEqual({
+  expect(await rejection(run())).toEqual({
     error: 'EngineError',
     message: 'odd',
     workflowId: 'orders-17',
@@ -333,7 +333,7 @@ test('run: a bug while the result is read becomes an InternalError with the ids'
     read: () => Promise.reject(new TypeError('a bug')),
   })
 
-  expect(await refusal(run())).toEqual({
+  expect(await rejection(run())).toEqual({
     error: 'InternalError',
     message: 'Internal error',
     workflowId: 'orders-17',

@@ -3,7 +3,7 @@ import { createKnownRuns } from '../../../../src/domain/admission/known-runs.ts'
 import type { Engine } from '../../../../src/domain/model/engine.ts'
 import { type ErrorName, ServiceError } from '../../../../src/domain/model/errors.ts'
 import { signalWithStart } from '../../../../src/domain/start/signal-with-start.ts'
-import { aCall, refusal } from '../../call.ts'
+import { aCall, rejection } from '../../call.ts'
 import { aDescription, anEngine, DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
 
 const WORKFLOW_ID = 'orders-17'
@@ -45,7 +45,7 @@ test('signal-with-start: a delivered signal is a success, although the run canno
 })
 
 test('signal-with-start: another request with the key is rejected, also when it has come at the same time', async () => {
-  const { error } = await refusal(send(() => Promise.reject(away('IdempotencyKeyReusedError'))))
+  const { error } = await rejection(send(() => Promise.reject(away('IdempotencyKeyReusedError'))))
 
   expect(error).toBe('IdempotencyKeyReusedError')
 })

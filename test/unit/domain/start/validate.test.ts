@@ -3,7 +3,7 @@ import type { StartRequest } from '../../../../src/domain/model/engine.ts'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { StartCommand } from '../../../../src/domain/model/workflows.ts'
 import { validate } from '../../../../src/domain/start/start.ts'
-import { aCall, refusal } from '../../call.ts'
+import { aCall, rejection } from '../../call.ts'
 import { anEngine, DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
 
 const COMMAND: StartCommand = {
@@ -45,24 +45,24 @@ test('validate: checks the request that start would send, by the name of the cat
 test('validate: rejects what the catalog rejects before the request is encoded', async () => {
   const { validate, checked } = makeValidate()
 
-  const refused = [
-    await refusal(validate({ workflowName: 'oder' })),
-    await refusal(validate({ args: [{ amount: 'x' }] })),
-    await refusal(validate({ idempotencyKey: 'k', options: { workflowIdConflictPolicy: 'terminate-existing' } })),
+  const rejected = [
+    await rejection(validate({ workflowName: 'oder' })),
+    await rejection(validate({ args: [{ amount: 'x' }] })),
+    await rejection(validate({ idempotencyKey: 'k', options: { workflowIdConflictPolicy: 'terminate-existing' } })),
   ]
 
-  expect(refused.map(({ error }) => error)).toEqual(['UnsupportedWorkflowError', 'ValidationError', 'ValidationError'])
+  expect(rejected.map(({ error }) => error)).toEqual(['UnsupportedWorkflowError', 'ValidationError', 'ValidationError'])
   expect(checked).toEqual([])
 })
 
 test('validate: rejects the id of a catalog of the older form where start would end or find its run', async () => {
   const { validate } = makeValidate({ id: 'orders' })
 
-  const refused = await refusal(
+  const rejected = await rejection(
     validate({ workflowId: 'orders', options: { workflowIdConflictPolicy: 'use-existing' } }),
   )
 
-  expect(refused.error).toBe('ForbiddenError')
+  expect(rejected.error).toBe('ForbiddenError')
   await validate({ workflowId: 'orders' })
 })
 
@@ -70,7 +70,7 @@ test('validate: rejects what cannot be sent', async () => {
   const tooLarge = new ServiceError('PayloadTooLargeError', 'too large')
   const { validate } = makeValidate({ checkStart: () => Promise.reject(tooLarge) })
 
-  expect((await refusal(validate({}))).error).toBe('PayloadTooLargeError')
+  expect((await rejection(validate({}))).error).toBe('PayloadTooLargeError')
 })
 
 test('validate: a key gives the start its id, and is not looked up', async () => {

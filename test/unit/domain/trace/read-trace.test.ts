@@ -11,7 +11,7 @@ import { maskEntry } from '../../../../src/protocol/trace/mask-entry.ts'
 import { fromPayloadJson } from '../../../../src/temporal/payload-json.ts'
 import { createPayloadReader } from '../../../../src/temporal/payload-reader.ts'
 import { encodeEntries } from '../../../../src/worker/tracing/codec.ts'
-import { aCall, refusal } from '../../call.ts'
+import { aCall, rejection } from '../../call.ts'
 import { turning } from '../../temporal/turning-codec.ts'
 import { aDescription, anEngine, makeCatalogs } from '../catalog-fixture.ts'
 
@@ -69,7 +69,7 @@ test('readTrace: entries without a root count as incomplete, whatever their sour
     source: 'kvstore',
     data: { id: 'run-1', children: [{ id: 'span-1' }] },
   })
-  expect(await refusal(trace([rootless]))).toMatchObject({ error: 'TraceNotAvailableError' })
+  expect(await rejection(trace([rootless]))).toMatchObject({ error: 'TraceNotAvailableError' })
 })
 
 test('readTrace: is complete when the run is closed', async () => {
@@ -94,14 +94,14 @@ test('readTrace: every source gets the resolved run and its own 3 s', async () =
       return null
     })
 
-  await refusal(trace([watching('remote'), watching('history')], { runId: 'run-7' }))
+  await rejection(trace([watching('remote'), watching('history')], { runId: 'run-7' }))
 
   expect(seen.map(({ runId }) => runId)).toEqual(['run-7', 'run-7'])
   expect(seen.every(({ leftMs }) => leftMs > 2000 && leftMs <= 3000)).toBe(true)
 })
 
 test('readTrace: is TraceNotAvailableError with the warnings when no source has the run', async () => {
-  expect(await refusal(trace([fails('remote'), hasNot('history')]))).toEqual({
+  expect(await rejection(trace([fails('remote'), hasNot('history')]))).toEqual({
     error: 'TraceNotAvailableError',
     message: 'No trace is available for workflow orders-17. remote: remote is away',
     workflowId: 'orders-17',
@@ -118,8 +118,8 @@ test('readTrace: rejects with the transient error of the last source', async () 
 
   for (const error of ['EngineUnavailableError', 'ResourceExhaustedError'] as const) {
     const expected = { error, message: 'later', runId: 'run-1', retryAfterSeconds: 1 }
-    expect(await refusal(trace([fails('remote'), passes(error)]))).toEqual(expected)
-    expect(await refusal(trace([rootless, passes(error)]))).toEqual(expected)
+    expect(await rejection(trace([fails('remote'), passes(error)]))).toEqual(expected)
+    expect(await rejection(trace([rootless, passes(error)]))).toEqual(expected)
     expect((await trace([passes(error), has('history')])).source).toBe('history')
   }
 })
@@ -184,7 +184,7 @@ test('readTrace: an aborted call ends the read', async () => {
 
   const reading = readTrace(ports([left, unread]), { workflowId: 'orders-17' }, aCall({ signal: leaving.signal }))
 
-  expect(await refusal(reading)).toMatchObject({ error: 'EngineUnavailableError', runId: 'run-1' })
+  expect(await rejection(reading)).toMatchObject({ error: 'EngineUnavailableError', runId: 'run-1' })
 })
 
 test('readTrace: the catalog is read only for destinations and for entries that may have to be masked', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import { readWithBackoff } from '../../../../src/domain/wait/read-with-backoff.ts'
-import { aCall, refusal } from '../../call.ts'
+import { aCall, rejection } from '../../call.ts'
 import { anEngine } from '../catalog-fixture.ts'
 
 beforeEach(() => {
@@ -30,7 +30,7 @@ function rejecting(error: Error) {
 test('readWithBackoff: reads every 500 ms while the engine is at its limit, until the deadline', async () => {
   const { engine, readsAt } = rejecting(new ServiceError('ResourceExhaustedError', 'busy'))
 
-  const rejected = refusal(readWithBackoff(engine, RUN, aCall({ deadlineAt: Date.now() + 1200 })))
+  const rejected = rejection(readWithBackoff(engine, RUN, aCall({ deadlineAt: Date.now() + 1200 })))
   await vi.runAllTimersAsync()
 
   expect((await rejected).error).toBe('ResourceExhaustedError')
@@ -40,6 +40,6 @@ test('readWithBackoff: reads every 500 ms while the engine is at its limit, unti
 test('readWithBackoff: any other error ends it', async () => {
   const { engine, readsAt } = rejecting(new ServiceError('WorkflowNotFoundError', 'not found'))
 
-  expect((await refusal(readWithBackoff(engine, RUN, aCall()))).error).toBe('WorkflowNotFoundError')
+  expect((await rejection(readWithBackoff(engine, RUN, aCall()))).error).toBe('WorkflowNotFoundError')
   expect(readsAt).toEqual([0])
 })

@@ -8,7 +8,7 @@ import { result } from '../../../../src/domain/wait/result.ts'
 import type { TraceTemplates } from '../../../../src/protocol/catalog.ts'
 import type { Closing, Execution } from '../../../../src/protocol/execution.ts'
 import type { RunRef } from '../../../../src/protocol/run-ref.ts'
-import { aCall, refusal } from '../../call.ts'
+import { aCall, rejection } from '../../call.ts'
 import { aDescription, anEngine, makeCatalogs } from '../catalog-fixture.ts'
 
 const COMPLETED: Closing = { outcome: { status: 'completed', output: 'done' }, nextRunId: null }
@@ -110,7 +110,7 @@ test('wait for result: does not follow it for one run', async () => {
 test('wait for result: the error of a run that is still open allows a retry', async () => {
   const { wait, calls } = scripted({ ends: [CONTINUED, null] })
 
-  expect(await refusal(wait(REF))).toMatchObject({
+  expect(await rejection(wait(REF))).toMatchObject({
     error: 'WorkflowExecutionTimedOutError',
     workflowId: 'orders-17',
     runId: 'run-2',
@@ -122,7 +122,7 @@ test('wait for result: the error of a run that is still open allows a retry', as
 
 test('wait for result: at shutdown the run is described, after a disconnect it is not', async () => {
   const { wait, calls } = scripted({ ends: [null] })
-  const aborted = (reason?: unknown) => refusal(wait(REF, {}, aCall({ signal: AbortSignal.abort(reason) })))
+  const aborted = (reason?: unknown) => rejection(wait(REF, {}, aCall({ signal: AbortSignal.abort(reason) })))
 
   await aborted()
   const left = calls.splice(0)
@@ -155,10 +155,10 @@ test('wait for result: without a run id the error is the response, and any other
   const unavailable = scripted({ found: fails('EngineUnavailableError') })
   const missing = scripted({ found: fails('WorkflowNotFoundError') })
 
-  expect(await refusal(unavailable.wait(REF))).toMatchObject({
+  expect(await rejection(unavailable.wait(REF))).toMatchObject({
     error: 'EngineUnavailableError',
     retryAfterSeconds: 1,
   })
-  expect((await refusal(missing.wait(PINNED))).error).toBe('WorkflowNotFoundError')
+  expect((await rejection(missing.wait(PINNED))).error).toBe('WorkflowNotFoundError')
   expect([unavailable.calls, missing.calls]).toEqual([['read run-1'], ['read run-1']])
 })

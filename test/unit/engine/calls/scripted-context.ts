@@ -81,7 +81,7 @@ export function outcome(runId: string) {
 }
 
 /** The error when the start succeeded and the update was rejected. */
-export function updateRefused({ code, message, details }: RpcError): RpcError {
+export function updateRejected({ code, message, details }: RpcError): RpcError {
   const statuses = [
     { code: 0, message: '', details: [] },
     { code, message, details },

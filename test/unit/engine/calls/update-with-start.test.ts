@@ -4,9 +4,9 @@ import { updateWithStart } from '../../../../src/engine/calls/update-with-start.
 import type { EngineContext } from '../../../../src/engine/context.ts'
 import { RpcError } from '../../../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
-import { aCall, refusal } from '../../call.ts'
+import { aCall, rejection } from '../../call.ts'
 import { LOST, UNSENT } from '../rpc-errors.ts'
-import { described, done, outcome, type Sent, scriptedContext, updateRefused } from './scripted-context.ts'
+import { described, done, outcome, type Sent, scriptedContext, updateRejected } from './scripted-context.ts'
 
 const REQUEST = { workflowId: 'w', workflowName: 'order', catalog: 'orders', args: ['in'] }
 
@@ -65,7 +65,7 @@ test('update-with-start: the size limit holds for all payloads together, and not
 
   const sending = updateWithStart(context, { ...REQUEST, args: [half] }, { name: 'set', args: [half] }, 'u', aCall())
 
-  expect((await refusal(sending)).error).toBe('PayloadTooLargeError')
+  expect((await rejection(sending)).error).toBe('PayloadTooLargeError')
   expect(sent).toEqual([])
 })
 
@@ -110,7 +110,7 @@ test('update-with-start: after a lost response it polls the first run of the cha
   const begun = { workflowId: 'w', runId: 'r1', started: true, result: 'done', last: 'updateWorkflowExecution r1' }
   expect(await polled(LOST)).toEqual(begun)
   // The start succeeded, and the response to the update is lost.
-  expect(await polled(updateRefused(LOST))).toEqual(begun)
+  expect(await polled(updateRejected(LOST))).toEqual(begun)
 })
 
 test('update-with-start: after a lost response it polls a run that is older than the request', async () => {
@@ -137,10 +137,10 @@ test('update-with-start: after a lost response it fails with the ids if another 
   const open = scriptedContext(LOST, described({ runId: 'other' }), ...unknown)
   const closed = scriptedContext(LOST, described({ runId: 'other', status: COMPLETED }), ...unknown)
 
-  const refusals = [await refusal(send(open.context)), await refusal(send(closed.context))]
+  const rejections = [await rejection(send(open.context)), await rejection(send(closed.context))]
 
   expect(
-    refusals.map(({ error, workflowId, updateId, retryAfterSeconds }) => [
+    rejections.map(({ error, workflowId, updateId, retryAfterSeconds }) => [
       error,
       workflowId,
       updateId,
@@ -171,21 +171,21 @@ test('update-with-start: reports that it has started the run, whichever attempt 
 test('update-with-start: an error names the run if it stays unknown which request has started it', async () => {
   const { context } = scriptedContext(LOST, NOT_FOUND, done('r', false), LIMITED)
 
-  const refused = await refusal(send(context))
+  const rejected = await rejection(send(context))
 
-  expect(refused).toMatchObject({
+  expect(rejected).toMatchObject({
     error: 'ResourceExhaustedError',
     workflowId: 'w',
     runId: 'r',
     updateId: 'the-update',
   })
-  expect(refused).not.toHaveProperty('retryAfterSeconds')
+  expect(rejected).not.toHaveProperty('retryAfterSeconds')
 })
 
 test('update-with-start: a run that closes before it receives the update is not running', async () => {
   const { context } = scriptedContext(NOT_FOUND, described({ runId: 'r', status: COMPLETED }))
 
-  expect(await refusal(send(context))).toMatchObject({
+  expect(await rejection(send(context))).toMatchObject({
     error: 'WorkflowNotRunningError',
     workflowId: 'w',
     runId: 'r',
@@ -206,13 +206,13 @@ test('update-with-start: if only the update was rejected, it is sent to the star
   const { context, sent } = scriptedContext(
     (first: Sent) => {
       requestId = first.requestId
-      return updateRefused(NOT_READY)
+      return updateRejected(NOT_READY)
     },
     () => described({ runId: 'r', ...(requestId && { requestId }) }),
     NOT_READY,
   )
 
-  expect(await refusal(send(context))).toMatchObject({
+  expect(await rejection(send(context))).toMatchObject({
     error: 'WorkflowNotReadyError',
     workflowId: 'w',
     runId: 'r',
@@ -231,12 +231,12 @@ test('update-with-start: a timeout names a run that may have received the update
     },
     () => described({ runId: 'r', status: COMPLETED, ...(requestId && { requestId }) }),
   )
-  const part = scriptedContext(updateRefused(LATE), described({ runId: 'r' }))
+  const part = scriptedContext(updateRejected(LATE), described({ runId: 'r' }))
   const before = scriptedContext(LATE, described({ runId: 'old', status: COMPLETED }))
 
-  const refusals = await Promise.all([open, ours, part, before].map(({ context }) => refusal(send(context))))
+  const rejections = await Promise.all([open, ours, part, before].map(({ context }) => rejection(send(context))))
 
-  expect(refusals.map(({ error, runId, updateId }) => [error, runId, updateId])).toEqual([
+  expect(rejections.map(({ error, runId, updateId }) => [error, runId, updateId])).toEqual([
     ['DeadlineExceededError', 'r', 'the-update'],
     ['DeadlineExceededError', 'r', 'the-update'],
     ['DeadlineExceededError', 'r', 'the-update'],
@@ -255,7 +255,7 @@ test('update-with-start: a timeout at shutdown names the run', async () => {
     described({ runId: 'r' }),
   )
 
-  const { error, runId } = await refusal(send(context, call))
+  const { error, runId } = await rejection(send(context, call))
 
   expect([error, runId, call.notes]).toEqual(['DeadlineExceededError', 'r', {}])
 })
@@ -263,7 +263,7 @@ test('update-with-start: a timeout at shutdown names the run', async () => {
 test('update-with-start: logs why the run could not be read after a timeout', async () => {
   const call = aCall()
 
-  const { error, runId, updateId } = await refusal(send(scriptedContext(LATE).context, call))
+  const { error, runId, updateId } = await rejection(send(scriptedContext(LATE).context, call))
 
   expect([error, runId, updateId]).toEqual(['DeadlineExceededError', undefined, 'the-update'])
   expect(call.notes).toMatchObject({ runUnread: { error: 'EngineUnavailableError' } })
@@ -278,9 +278,9 @@ test('update-with-start: has Retry-After only if nothing can have been carried o
     scriptedContext(LOST, NOT_FOUND, LOST, NOT_FOUND, LOST),
   ]
 
-  const refusals = await Promise.all(contexts.map(({ context }) => refusal(send(context))))
+  const rejections = await Promise.all(contexts.map(({ context }) => rejection(send(context))))
 
-  expect(refusals.map(({ error, retryAfterSeconds, updateId }) => [error, retryAfterSeconds, updateId])).toEqual([
+  expect(rejections.map(({ error, retryAfterSeconds, updateId }) => [error, retryAfterSeconds, updateId])).toEqual([
     ['EngineUnavailableError', 1, 'the-update'],
     ['ResourceExhaustedError', 1, 'the-update'],
     ['ResourceExhaustedError', undefined, 'the-update'],
@@ -292,7 +292,7 @@ test('update-with-start: has Retry-After only if nothing can have been carried o
 test('update-with-start: an internal error carries the ids', async () => {
   const { context } = scriptedContext({ responses: [] })
 
-  expect(await refusal(send(context))).toMatchObject({
+  expect(await rejection(send(context))).toMatchObject({
     error: 'InternalError',
     workflowId: 'w',
     updateId: 'the-update',

@@ -8,7 +8,7 @@ import { RpcError } from '../../../../src/engine/transport/transport.ts'
 import { createPollSlots } from '../../../../src/engine/waits/poll-slots.ts'
 import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
 import { toPayload } from '../../../../src/temporal/payload.ts'
-import { aCall, refusal } from '../../call.ts'
+import { aCall, rejection } from '../../call.ts'
 import { UNSENT } from '../rpc-errors.ts'
 
 const RUN = { updateRef: { workflowExecution: { workflowId: 'w', runId: 'r' } } }
@@ -54,7 +54,7 @@ test('update: an admitted update is polled with the same id, even when the engin
 test('update: a limit that is reached before the update is admitted is returned with Retry-After', async () => {
   const { context } = scriptedContext(LIMITED)
 
-  expect(await refusal(send(context))).toMatchObject({
+  expect(await rejection(send(context))).toMatchObject({
     error: 'ResourceExhaustedError',
     retryAfterSeconds: 1,
     updateId: 'the-id',
@@ -64,12 +64,12 @@ test('update: a limit that is reached before the update is admitted is returned 
 test('update: after admission, an unreachable engine is reported with the run and without Retry-After', async () => {
   const [before, after] = [scriptedContext(UNSENT), scriptedContext(ADMITTED, UNSENT)]
 
-  expect(await refusal(send(before.context))).toMatchObject({
+  expect(await rejection(send(before.context))).toMatchObject({
     error: 'EngineUnavailableError',
     retryAfterSeconds: 1,
     updateId: 'the-id',
   })
-  const refused = await refusal(send(after.context))
-  expect(refused).toMatchObject({ error: 'EngineUnavailableError', workflowId: 'w', runId: 'r', updateId: 'the-id' })
-  expect(refused).not.toHaveProperty('retryAfterSeconds')
+  const rejected = await rejection(send(after.context))
+  expect(rejected).toMatchObject({ error: 'EngineUnavailableError', workflowId: 'w', runId: 'r', updateId: 'the-id' })
+  expect(rejected).not.toHaveProperty('retryAfterSeconds')
 })

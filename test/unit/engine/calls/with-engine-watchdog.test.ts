@@ -90,8 +90,8 @@ test('withEngineWatchdog: rejects with UNAVAILABLE when the engine does not resp
 })
 
 test('withEngineWatchdog: rejects with UNAVAILABLE when the engine is unreachable', async () => {
-  const refused = () => Promise.reject(new RpcError('refused', { code: GrpcCode.UNAVAILABLE }))
-  const answer = withEngineWatchdog(pinged(refused).rpc, aCall(), answeredAfter(60_000)).catch(
+  const rejected = () => Promise.reject(new RpcError('rejected', { code: GrpcCode.UNAVAILABLE }))
+  const answer = withEngineWatchdog(pinged(rejected).rpc, aCall(), answeredAfter(60_000)).catch(
     (error: unknown) => error,
   )
 

@@ -9,7 +9,7 @@ import { RpcError } from '../../../../src/engine/transport/transport.ts'
 import { createPollSlots } from '../../../../src/engine/waits/poll-slots.ts'
 import { unsharedWait } from '../../../../src/engine/waits/unshared-wait.ts'
 import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
-import { aCall, refusal } from '../../call.ts'
+import { aCall, rejection } from '../../call.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -111,10 +111,10 @@ test('wait: continues when the engine is unreachable, busy or slow, and logs it'
   expect(call.notes).toMatchObject({ waitInterrupted: { message: 'no' } })
 })
 
-const REFUSED = new RpcError('namespace concurrent poller limit exceeded', { code: GrpcCode.RESOURCE_EXHAUSTED })
+const REJECTED = new RpcError('namespace concurrent poller limit exceeded', { code: GrpcCode.RESOURCE_EXHAUSTED })
 
 test('wait: reads a run whose polls are rejected, with pauses of 1 s, 2 s and so on up to 5 s', async () => {
-  const { context, polls, run } = scriptedContext(REFUSED)
+  const { context, polls, run } = scriptedContext(REJECTED)
   const beganAt = Date.now()
 
   expect(await settled(unsharedWait(context, RUN, aCall({ deadlineAt: beganAt + 26_000 })))).toBeNull()
@@ -124,7 +124,7 @@ test('wait: reads a run whose polls are rejected, with pauses of 1 s, 2 s and so
 })
 
 test('wait: returns the outcome of a run that ends while its polls are rejected', async () => {
-  const { context, run } = scriptedContext(REFUSED)
+  const { context, run } = scriptedContext(REJECTED)
   const beganAt = Date.now()
   const waiting = unsharedWait(context, RUN, aCall({ deadlineAt: beganAt + 60_000 }))
   await vi.advanceTimersByTimeAsync(7000)
@@ -161,7 +161,7 @@ test('wait: polls an unreachable engine every second without reading the run', a
 test('wait: rejects with an error that is not transient', async () => {
   const { context, polls } = scriptedContext(new RpcError('no', { code: GrpcCode.PERMISSION_DENIED }))
 
-  expect((await refusal(settled(unsharedWait(context, RUN, aCall())))).error).toBe('EngineError')
+  expect((await rejection(settled(unsharedWait(context, RUN, aCall())))).error).toBe('EngineError')
   expect(polls).toHaveLength(1)
 })
 
@@ -170,7 +170,7 @@ test('wait: rejects with an error that is not transient, also after an outage: a
   const revoked = new RpcError('no', { code: GrpcCode.PERMISSION_DENIED })
   const { context, polls } = scriptedContext(OPEN, stopped, revoked, COMPLETED)
 
-  expect((await settled(refusal(unsharedWait(context, RUN, aCall())))).error).toBe('EngineError')
+  expect((await settled(rejection(unsharedWait(context, RUN, aCall())))).error).toBe('EngineError')
   expect(polls).toHaveLength(3)
 })
 
@@ -184,7 +184,7 @@ test('wait: an engine that rejects the namespace ends a wait with its first poll
   const first = scriptedContext(unknownNamespace, COMPLETED)
   const later = scriptedContext(stopped, unknownNamespace, unknownNamespace, COMPLETED)
 
-  expect((await settled(refusal(unsharedWait(first.context, RUN, aCall())))).error).toBe('EngineError')
+  expect((await settled(rejection(unsharedWait(first.context, RUN, aCall())))).error).toBe('EngineError')
   expect(await settled(unsharedWait(later.context, RUN, aCall()))).toMatchObject({ outcome: { status: 'completed' } })
 })
 

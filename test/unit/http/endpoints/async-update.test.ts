@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { UpdateState } from '../../../../src/domain/model/engine.ts'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { ReadUpdateCommand } from '../../../../src/domain/model/workflows.ts'
-import { makeApi, refusal } from '../api.ts'
+import { makeApi, rejection } from '../api.ts'
 import { RUN_ID } from '../run-api.ts'
 
 const UPDATE = { workflowId: 'orders/17', runId: RUN_ID, updateId: 'u 1' }
@@ -111,7 +111,7 @@ test('reading an update: waits as long as the query says; invalid parameters and
   ])
 
   expect([running.status, await running.json()]).toEqual([202, { ...UPDATE, stage: 'accepted' }])
-  expect(await Promise.all(wrong.map(refusal))).toEqual(wrong.map(() => [400, 'ValidationError']))
+  expect(await Promise.all(wrong.map(rejection))).toEqual(wrong.map(() => [400, 'ValidationError']))
   const ref = { workflowId: 'orders/17', runId: RUN_ID }
   expect(reads).toEqual([{ ref, name: 'add/item', updateId: 'u 1', waitMs: 1500 }])
 })

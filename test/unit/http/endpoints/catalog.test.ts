@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeApi, refusal } from '../api.ts'
+import { makeApi, rejection } from '../api.ts'
 import { makeRunApi } from '../run-api.ts'
 
 test('catalog: is the default one unless the path names another', async () => {
@@ -27,7 +27,7 @@ test('catalog: rejects invalid names of task queues', async () => {
   const { call } = makeRunApi()
 
   for (const name of ['%2F_sys%2Fx', '%00', '__temporal_x', 'x'.repeat(992)])
-    expect(await refusal(await call('GET', `/workflow/catalog/${name}`))).toEqual([400, 'ValidationError'])
+    expect(await rejection(await call('GET', `/workflow/catalog/${name}`))).toEqual([400, 'ValidationError'])
 })
 
 test.for([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ReadDocsFile } from '../../../../src/http/endpoints/docs.ts'
-import { makeApi, never, refusal } from '../api.ts'
+import { makeApi, never, rejection } from '../api.ts'
 
 const FILES = new Map([
   ['page.html', { type: 'text/html; charset=utf-8', text: '<meta content="{{token}}">' }],
@@ -13,7 +13,7 @@ describe('GET /docs', () => {
   test('does not exist, and needs a token like any other path, unless the page is on', async () => {
     const answers = [await makeApi().call('GET', '/docs'), await makeApi(withToken).call('GET', '/docs/page.js')]
 
-    expect(await Promise.all(answers.map(refusal))).toEqual([
+    expect(await Promise.all(answers.map(rejection))).toEqual([
       [404, 'NotFoundError'],
       [401, 'UnauthorizedError'],
     ])
@@ -98,14 +98,14 @@ describe('GET /docs', () => {
     const rejected = [await call('GET', '/docs/page.js'), await call('GET', '/capabilities')]
     release()
 
-    expect(await Promise.all(rejected.map(refusal))).toEqual(rejected.map(() => [503, 'OverloadedError']))
+    expect(await Promise.all(rejected.map(rejection))).toEqual(rejected.map(() => [503, 'OverloadedError']))
     expect([(await first).status, (await call('GET', '/docs/page.js')).status]).toEqual([200, 200])
   })
 
   test('the template of the page is not one of its files', async () => {
     const { call } = makeApi({ readDocsFile })
 
-    expect(await refusal(await call('GET', '/docs/page.html'))).toEqual([404, 'NotFoundError'])
+    expect(await rejection(await call('GET', '/docs/page.html'))).toEqual([404, 'NotFoundError'])
   })
 
   test('is below the base path', async () => {
@@ -132,14 +132,14 @@ describe('GET /docs', () => {
     const [page, file] = [await call('GET', '/docs'), await call('GET', '/docs/page.js')]
 
     expect((await page.clone().json()).message).toContain('the binding ASSETS')
-    expect(await refusal(page)).toEqual([501, 'NotSupportedError'])
-    expect(await refusal(file)).toEqual([404, 'NotFoundError'])
+    expect(await rejection(page)).toEqual([501, 'NotSupportedError'])
+    expect(await rejection(file)).toEqual([404, 'NotFoundError'])
   })
 
   test('is 501 without its files', async () => {
     const { call } = makeApi({ readDocsFile: null, ...withToken })
 
-    expect(await refusal(await call('GET', '/docs'))).toEqual([501, 'NotSupportedError'])
-    expect(await refusal(await call('GET', '/docs/page.js'))).toEqual([501, 'NotSupportedError'])
+    expect(await rejection(await call('GET', '/docs'))).toEqual([501, 'NotSupportedError'])
+    expect(await rejection(await call('GET', '/docs/page.js'))).toEqual([501, 'NotSupportedError'])
   })
 })

@@ -7,7 +7,7 @@ import type {
   HistoryFeed,
   HistoryFeedPage,
 } from '../../../../src/domain/model/workflows.ts'
-import { makeApi, refusal } from '../api.ts'
+import { makeApi, rejection } from '../api.ts'
 
 const RUN = {
   workflowId: 'w',
@@ -142,7 +142,7 @@ test('history stream: a Last-Event-ID that is not one of an event of this run is
 
   const answers = await Promise.all(wrong.map(([path, id]) => call('GET', path, undefined, { 'Last-Event-ID': id })))
 
-  expect(await Promise.all(answers.map(refusal))).toEqual(wrong.map(() => [400, 'ValidationError']))
+  expect(await Promise.all(answers.map(rejection))).toEqual(wrong.map(() => [400, 'ValidationError']))
 })
 
 test('history stream: HEAD has no body, and ends at once', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type ErrorName, ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { ResultCommand } from '../../../../src/domain/model/workflows.ts'
-import { makeApi, refusal } from '../api.ts'
+import { makeApi, rejection } from '../api.ts'
 import { RUN_ID, result } from '../run-api.ts'
 
 const EVENTS = { Accept: 'text/event-stream' }
@@ -60,7 +60,7 @@ test('result: with wait, Last-Event-ID names the run to wait for', async () => {
   const ofAnother = await get(`${PATH}?wait=1`, { 'Last-Event-ID': `x/${RUN_ID}` })
 
   expect(commands).toEqual([{ ref: RUN, followsChain: true, waitMs: 1 }])
-  expect(await refusal(ofAnother)).toEqual([404, 'WorkflowNotFoundError'])
+  expect(await rejection(ofAnother)).toEqual([404, 'WorkflowNotFoundError'])
 })
 
 test('result: HEAD with Accept: text/event-stream waits for nothing', async () => {
@@ -82,7 +82,7 @@ test('result as events: waits 5 minutes by default, or the maximum if that is le
 
   expect(waitsOf(normal.commands)).toEqual([300_000, 600_000])
   expect(waitsOf(strict.commands)).toEqual([60_000])
-  expect((await refusal(tooLong))[0]).toBe(400)
+  expect((await rejection(tooLong))[0]).toBe(400)
 })
 
 test('result as events: Last-Event-ID names the run, in any case, and an empty one is none', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { MessageCommand, SignalWithStartCommand, StartCommand } from '../../../../src/domain/model/workflows.ts'
-import { makeApi, refusal } from '../api.ts'
+import { makeApi, rejection } from '../api.ts'
 
 const START = { workflowName: 'order', input: { amount: 250 } }
 const COMMAND = { workflowName: 'order', args: [START.input], argumentPointer: '/input' }
@@ -73,7 +73,7 @@ test('update-with-start: accepts the fields of start, the timeout without effect
   expect(commands).toEqual([
     { command: { ...COMMAND, catalog: 'old' }, message: { name: 'set', args: [], argumentPointer: '/payload' } },
   ])
-  expect(await refusal(wrong)).toEqual([400, 'ValidationError'])
+  expect(await rejection(wrong)).toEqual([400, 'ValidationError'])
 })
 
 test('update-with-start: missing and unknown fields are a 400 that names them', async () => {
@@ -103,10 +103,10 @@ test('update-with-start: missing and unknown fields are a 400 that names them', 
 test('update-with-start: reserved handler names are a 400, other methods a 405', async () => {
   const { commands, send, call } = makeUpdateApi()
 
-  expect(await refusal(await send(START, '__stack_trace'))).toEqual([400, 'ValidationError'])
-  expect(await refusal(await send(START, '%24x'))).toEqual([400, 'ValidationError'])
+  expect(await rejection(await send(START, '__stack_trace'))).toEqual([400, 'ValidationError'])
+  expect(await rejection(await send(START, '%24x'))).toEqual([400, 'ValidationError'])
   const other = await call('PUT', '/workflow/update-with-start/set')
-  expect([...(await refusal(other)), other.headers.get('Allow')]).toEqual([405, 'MethodNotAllowedError', 'POST'])
+  expect([...(await rejection(other)), other.headers.get('Allow')]).toEqual([405, 'MethodNotAllowedError', 'POST'])
   expect(commands).toEqual([])
 })
 
@@ -127,7 +127,7 @@ test('signal-with-start: passes on start and signal, and returns the run and its
 
   expect([response.status, response.headers.get('Location')]).toEqual([200, '/workflow/w/result'])
   expect(await response.json()).toEqual({ workflowId: 'w', runId: 'r', started: false })
-  expect(await refusal(fails)).toEqual([400, 'ValidationError'])
+  expect(await rejection(fails)).toEqual([400, 'ValidationError'])
   const signal = { name: 'add/item', args: [1], argumentPointer: '/payload', headers }
   expect(commands).toEqual([{ start: { ...COMMAND, catalog: 'orders', options: { headers } }, signal }])
 })
@@ -137,7 +137,7 @@ test('update-with-start: NotSupportedError is a 501', async () => {
     workflows: { updateWithStart: () => Promise.reject(new ServiceError('NotSupportedError', 'not there')) },
   })
 
-  expect(await refusal(await call('POST', '/workflow/update-with-start/set', START))).toEqual([
+  expect(await rejection(await call('POST', '/workflow/update-with-start/set', START))).toEqual([
     501,
     'NotSupportedError',
   ])

@@ -85,15 +85,15 @@ for (const sdk of ['typescript', 'python'] as const) {
         'step shout',
         'step shout',
         'step flaky',
-        'step refuses ! BadInput',
+        'step rejects ! BadInput',
         'step shout',
         'step flaky',
-        'step refuses ! BadInput',
+        'step rejects ! BadInput',
         'timer',
         'timer',
         'timer ! CanceledFailure',
         NESTED,
-        ['child_workflow nest ! BadInput', ['workflow nest ! BadInput', 'step refuses ! BadInput']],
+        ['child_workflow nest ! BadInput', ['workflow nest ! BadInput', 'step rejects ! BadInput']],
       ]),
     )
   })

@@ -43,8 +43,8 @@ test.each<[string, KeepState, Attempt, typeof RULES | typeof WARN_ONLY, { isSett
   ['the second failure', { ...START, failures: 1 }, UNAVAILABLE, RULES, { isSettled: false, waitMs: 2000 }],
   ['many failures', { ...START, failures: 30 }, UNAVAILABLE, RULES, { isSettled: false, waitMs: 15_000 }],
   ['an outage later', IN_FORCE, UNAVAILABLE, RULES, { isSettled: true, waitMs: 1000 }],
-  ['a refusal at the start, with warn', START, DENIED, WARN_ONLY, { isSettled: true, waitMs: 60_000 }],
-  ['a refusal after the catalog was in force', IN_FORCE, DENIED, RULES, { isSettled: true, waitMs: 60_000 }],
+  ['a rejection at the start, with warn', START, DENIED, WARN_ONLY, { isSettled: true, waitMs: 60_000 }],
+  ['a rejection after the catalog was in force', IN_FORCE, DENIED, RULES, { isSettled: true, waitMs: 60_000 }],
 ])('nextStep: %s is retried', (_case, state, attempt, rules, { isSettled, waitMs }) => {
   const step = continued(nextStep(state, attempt, rules))
 
@@ -56,7 +56,7 @@ test.each<[string, KeepState]>([
   ['at the start', START],
   ['after outages', { ...START, failures: 5 }],
   ['while another version is published', NOT_IN_FORCE],
-])('nextStep: a refusal %s ends the worker', (_case, state) => {
+])('nextStep: a rejection %s ends the worker', (_case, state) => {
   const step = nextStep(state, DENIED, RULES)
 
   expect(step).toEqual({ error: new Error('Catalog shop could not be published to namespace default: not yours') })

@@ -125,7 +125,7 @@ test('span buffer: sends few requests to an unreachable store, not one per run',
 test('span buffer: runs whose spans are rejected do not block other runs', async () => {
   const sent = new Set<string>()
   const answer = async (runId: string) => {
-    if (runId.startsWith('bad')) throw new Error('refused')
+    if (runId.startsWith('bad')) throw new Error('rejected')
     sent.add(runId)
   }
   const { buffer } = makeRequests({ answer })

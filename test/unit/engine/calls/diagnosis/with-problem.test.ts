@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type Call, SHUTTING_DOWN } from '../../../../../src/domain/model/call.ts'
 import { ServiceError } from '../../../../../src/domain/model/errors.ts'
 import { withProblem } from '../../../../../src/engine/calls/diagnosis/with-problem.ts'
-import { aCall, refusal } from '../../../call.ts'
+import { aCall, rejection } from '../../../call.ts'
 import { described, scriptedContext } from '../scripted-context.ts'
 
 const LATE = new ServiceError('DeadlineExceededError', 'No worker responded', { details: { workflowId: 'w' } })
@@ -16,7 +16,7 @@ async function explained(signal: AbortSignal) {
     return described({ runId: 'r' })
   }
   const act = () => Promise.reject(LATE)
-  const error = await refusal(
+  const error = await rejection(
     withProblem({ ...context, rpc: rpc as never }, { workflowId: 'w' }, aCall({ signal }), act),
   )
   return { error, readsMs }
@@ -46,7 +46,7 @@ test('withProblem: logs why the run could not be read', async () => {
   const unread = new Error('too late')
   const call = aCall()
 
-  const error = await refusal(
+  const error = await rejection(
     withProblem(scriptedContext(unread).context, { workflowId: 'w' }, call, () => Promise.reject(LATE)),
   )
 

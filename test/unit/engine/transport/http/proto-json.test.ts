@@ -191,7 +191,7 @@ describe('invalid messages', () => {
     ['no day', 'HistoryEvent', { eventTime: '2026-13-01T00:00:00Z' }],
     ['no duration', 'RetryPolicy', { initialInterval: '1' }],
     ['nothing where numbers are', 'RetryPolicy', { backoffCoefficient: ' ' }],
-  ] as const)('%s is refused', ([, type, json]) => {
+  ] as const)('%s is rejected', ([, type, json]) => {
     expect(() => read(type, json)).toThrow()
   })
 

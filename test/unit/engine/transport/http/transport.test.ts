@@ -290,7 +290,7 @@ describe('missing responses', () => {
         cause: new Error('error sending request for url (…): client error (Connect): tcp connect error'),
       }),
     ],
-  ] as const)('a refused connection, as %s reports it, was never sent', async ([, fault]) => {
+  ] as const)('a rejected connection, as %s reports it, was never sent', async ([, fault]) => {
     const { send } = transportOver(() => Promise.reject(fault))
 
     expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({

@@ -57,11 +57,11 @@ test('schemas that the worker kit publishes for zod accept the same values in th
     zodCases.map(([, [schema]]) => published(schema)),
     { multipleOfPrecision: 9 },
   )
-  const wrong = zodCases.flatMap(([name, [, accepted, refused = []]], at) => {
+  const wrong = zodCases.flatMap(([name, [, accepted, rejected = []]], at) => {
     const accepts = ajv.getSchema(`document#/components/schemas/c${at}_input`)
     return [
       ...accepted.filter((value) => !accepts?.(value)).map((value) => `${name} rejects ${JSON.stringify(value)}`),
-      ...refused.filter((value) => accepts?.(value)).map((value) => `${name} accepts ${JSON.stringify(value)}`),
+      ...rejected.filter((value) => accepts?.(value)).map((value) => `${name} accepts ${JSON.stringify(value)}`),
     ]
   })
 
