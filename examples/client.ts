@@ -266,7 +266,10 @@ const examples: Record<string, () => Promise<void>> = {
     const update = await post(`${path}/update/priority`, { payload: { level: 'high' } })
     assert.deepEqual([update.status, update.body], [200, { before: 'normal', after: 'high' }])
     const rejected = await post(`${path}/update/priority`, { payload: { level: 'high' } })
-    assert.deepEqual([rejected.status, rejected.body.error, rejected.body.source], [422, 'UpdateFailedError', 'workflow'])
+    assert.deepEqual(
+      [rejected.status, rejected.body.error, rejected.body.source],
+      [422, 'UpdateFailedError', 'workflow'],
+    )
     const invalid = await post(`${path}/update/priority`, { payload: { level: 'at once' } })
     assert.deepEqual(
       [invalid.status, invalid.body.error, invalid.body.issues[0].path],

@@ -122,7 +122,7 @@ const SPEAKS_HTTP = ['src/http/', 'src/client/', 'src/runtime/', 'src/store/', '
 const files = filesIn('src')
 
 test('architecture: each file imports only what its row of the table allows', () => {
-  const faults = files.flatMap((file) => {
+  const violations = files.flatMap((file) => {
     const allowed = rowOf(file)
     if (allowed === null) return [`${file} has no row in the table`]
     return importsOf(file)
@@ -130,7 +130,7 @@ test('architecture: each file imports only what its row of the table allows', ()
       .map(({ target }) => `${file} may not import ${target}`)
   })
 
-  expect(faults).toEqual([])
+  expect(violations).toEqual([])
 })
 
 test('architecture: only tests import from test/', () => {

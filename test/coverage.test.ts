@@ -5,9 +5,9 @@ import { readApiDocs } from './support/api-docs.ts'
 import { recorded } from './support/record.ts'
 import { VARIABLES } from './support/variables.ts'
 
-// What a sound engine can't be brought to say: these come from a proxy before it, or from an engine that is not there.
+// An undisturbed engine does not cause these: tests produce them with a proxy in front of it, or without an engine.
 const ONLY_FROM_A_DISTURBED_ENGINE = [
-  '417 ValidationError', // rejected before any engine could be asked, as is the next: their tests have none
+  '417 ValidationError', // rejected before any request to an engine, like the next one: their tests have no engine
   '431 PayloadTooLargeError',
   '404 TraceNotAvailableError', // the engine's history is always there
   '500 InternalError', // a bug

@@ -17,7 +17,7 @@ export async function recordClaim(claimId: string): Promise<string> {
   return `claim ${claimId} recorded`
 }
 
-/** Sends the lock's keeper a request, and starts it first when there is none. */
+/** Sends the lock's keeper a request, and starts it first if it is not running. */
 export async function requestLock(resource: string): Promise<void> {
   const { taskQueue, workflowExecution } = activityInfo()
   await getClient().workflow.signalWithStart('lockKeeper', {

@@ -17,7 +17,7 @@ import type { Api } from '../support/api.ts'
 
 export interface SampleClient {
   start(workflowName: string, ...args: unknown[]): Promise<SampleRun>
-  /** The update's value, of a run that is started in the same step where there is none. */
+  /** The update's value, of a run that is started in the same step if no run is open. */
   updateWithStart(update: Message, workflowId: string, workflowName: string, ...args: unknown[]): Promise<WithStart>
 }
 

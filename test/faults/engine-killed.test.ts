@@ -36,7 +36,7 @@ interface Seen {
   waited: Answer[]
   /** Of an update that was at work. */
   message: Answer
-  /** Of the starts that went on all the time. */
+  /** Of the starts that continued all the time. */
   started: { workflowId: string; answer: Answer; ms: number }[]
   /** `workflowId runId`, as the engine has them in the end. */
   listed: string[]

@@ -99,7 +99,7 @@ test('limits: hundreds of runs return their result to two services that may open
     GetWorkflowExecutionHistoryReverse: reads = 0,
     ListWorkflowExecutions: queries = 0,
   } = calls
-  // Of each run: the polls and reads for its start and end. Of each service: for its two look-ups per second.
+  // Of each run: the polls and reads for its start and end. Of each service: for its two lookups per second.
   expect(polls).toBeLessThanOrEqual(2 * answers.length + services.length * 10 * seconds)
   expect(reads).toBeLessThanOrEqual(2 * answers.length + services.length * 20 * seconds)
   expect(queries).toBeLessThanOrEqual(services.length * 2 * seconds)

@@ -72,7 +72,7 @@ test('rate: new requests get Retry-After: 1', () => {
 test('rate: no request gets another error', () => {
   const others = toStatusLines(seen.answers.filter(({ status }) => status !== 200 && status !== 429))
 
-  // What there is to say of a run that is open, then stopped and terminated, and of a catalog that is none.
+  // What there is to say of a run that is open, then stopped and terminated, and of a catalog that does not exist.
   const due = /WorkflowNotRunningError|WorkflowNotReadyError|WorkflowNotCompletedError|CatalogNotFoundError/
   expect(others.filter((line) => !due.test(line))).toEqual([])
 })

@@ -4,7 +4,7 @@ import type { Intent, Performed, Send } from './clients/intent.ts'
 import type { Operation, RecordedRun, Recording } from './record.ts'
 
 export interface Recorder {
-  /** Sends what the client intends, and records what came of it. */
+  /** Sends what the client intends, and records the outcome. */
   perform(client: SoakClient, intent: Intent): Promise<Performed>
   addRun(run: RecordedRun): void
   recording: Recording

@@ -130,7 +130,7 @@ function withEngineHttpUrl(env: Record<string, string>): Record<string, string> 
 
 /**
  * Waits for a value other than false. Rejects with the output if the process ends first,
- * or if there is none in a minute.
+ * or if it has no value within a minute.
  */
 export async function untilServing<T>(
   server: RunningProcess,

@@ -89,9 +89,11 @@ const RETIRED: readonly [write: string, phrases: readonly string[]][] = [
 test('docs: no document and no comment in src/ and dev/ contains a retired phrase', () => {
   const documents = ['README.md', 'SKILL.md', 'llms.txt', 'AGENTS.md', ...markdownIn('docs')]
   const sources = [...filesIn('src', '.ts'), ...filesIn('dev', '.ts')]
+  const tests = filesIn('test', '.ts')
   const texts = [
     ...documents.map((page) => [page, textOf(page)] as const),
     ...sources.map((file) => [file, commentsOf(file)] as const),
+    ...tests.map((file) => [file, `${commentsOf(file)}\n${titlesOf(file)}`] as const),
   ]
   const retired = RETIRED.flatMap(([write, phrases]) => phrases.map((phrase) => ({ phrase, write })))
   const found = texts.flatMap(([name, text]) => {
@@ -103,6 +105,7 @@ test('docs: no document and no comment in src/ and dev/ contains a retired phras
 
   expect(retired.length).toBeGreaterThan(30)
   expect(sources.length).toBeGreaterThan(200)
+  expect(tests.length).toBeGreaterThan(200)
   expect(found).toEqual([])
 })
 
@@ -304,6 +307,12 @@ function commentsOf(file: string): string {
   return comments.map((comment) => comment.replaceAll(/^\s*(?:\/?\*+|\/\/)/gm, '')).join('\n')
 }
 
+/** Of its tests and suites. */
+function titlesOf(file: string): string {
+  const titles = textOf(file).matchAll(/^\s*(?:test|it|describe)[\w.]*(?:\([^'"`\n]*\))?\(\s*(['"`])(.*?)\1/gm)
+  return [...titles].map(([, , title]) => title).join('\n')
+}
+
 /** Every identifier in a file's code, comments left out. */
 function codeWords(file: string): Set<string> {
   const code = textOf(file).replaceAll(COMMENT, '')
@@ -320,7 +329,7 @@ function withoutCode(text: string): string {
   return proseOf(text).replaceAll(/`[^`\n]*`/g, '`code`')
 }
 
-/** A phrase that is not part of longer words: "is had" does not occur in "this hadron". */
+/** A phrase that is not part of longer words: `be of use` does not occur in `maybe of use`. */
 function wholePhrase(phrase: string): RegExp {
   const start = /^\w/.test(phrase) ? '(?<![\\w-])' : ''
   return new RegExp(`${start}${phrase}(?![\\w-])`)

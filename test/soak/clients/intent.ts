@@ -19,7 +19,7 @@ export interface Intent {
   leaveAfterMs?: number
 }
 
-/** What came of it. */
+/** The outcome. */
 export type Performed = Pick<Operation, 'outcome' | 'answer'>
 
 export type Send = (intent: Intent) => Promise<Performed>

@@ -41,6 +41,6 @@ test('assets: no name leads out of the folder', async () => {
   expect(assets.paths.toSorted()).toEqual(['/docs-page/...json', '/docs-page/..json', '/docs-page/page.css.json'])
 })
 
-test('assets: a binding of another kind is none', () => {
+test('assets: a binding of another kind is ignored', () => {
   expect([undefined, null, 'text', 7, {}, { fetch: 'text' }].filter(isAssets)).toEqual([])
 })

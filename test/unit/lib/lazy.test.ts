@@ -14,7 +14,7 @@ test('lazy: loads once, on first use', async () => {
   expect(value.current).toBe('load 1')
 })
 
-test('lazy: a load that failed is tried again', async () => {
+test('lazy: a load that failed is repeated', async () => {
   const outcomes = [Promise.reject(new Error('no such module')), Promise.resolve('loaded')]
   const value = lazy(
     async () => outcomes.shift(),

@@ -4,7 +4,7 @@ import { type StoreCall, StoreError } from '../../../src/store/store-call.ts'
 
 const START = 1_000_000
 
-/** A circuit whose store does what it is told, at times that the test sets. */
+/** A circuit whose store responds as the test says, at times that the test sets. */
 function aCircuit() {
   let ms = START
   let calls = 0

@@ -17,7 +17,7 @@ async function placesOf(limit: SendLimit, waits = false): Promise<(() => void)[]
   return places
 }
 
-test('the send limit: there is none until the service is overloaded, and then less with each overload', async () => {
+test('the send limit: no limit until the service is overloaded, and then less with each overload', async () => {
   const places = [createSendLimit(60_000), createSendLimit(60_000), createSendLimit(60_000)].map(
     async (limit, overloads) => {
       for (let count = 0; count < overloads; count++) {

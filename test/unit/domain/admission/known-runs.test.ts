@@ -6,7 +6,7 @@ import { aDescription, anEngine } from '../catalog-fixture.ts'
 const REQUEST = { workflowId: 'orders-17', workflowName: 'refund', catalog: 'refunds', args: [] }
 const MESSAGE = { name: 'approve', args: [] }
 
-/** An engine that has an open run of `order`, or starts what it is asked to. */
+/** An engine that has an open run of `order`, or starts what a request names. */
 function setUp({ started }: { started: boolean }) {
   const run = { workflowId: 'orders-17', runId: 'run-1', firstRunId: 'run-1' }
   const engine = anEngine({

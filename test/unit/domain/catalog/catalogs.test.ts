@@ -7,7 +7,7 @@ import { aDescription, anEngine, makeCatalogs, notFound } from '../catalog-fixtu
 
 type Fixture = ReturnType<typeof makeCatalogs>
 
-/** The names of the published catalog; null when there is none. */
+/** The names of the published catalog; null without one. */
 async function names({ catalogs }: Pick<Fixture, 'catalogs'>, freshSince?: number): Promise<string[] | null> {
   const { value } = await catalogs.published('orders', freshSince)
   return value === null ? null : [...value.workflowNames.keys()]

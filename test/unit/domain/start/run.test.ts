@@ -24,7 +24,7 @@ const COMMAND: RunCommand = {
 interface Script {
   /** How the runs `run-1`, `run-2`, … end. */
   ends?: (Closing | Error | null)[]
-  /** What a run is when it is looked at, one after another; the last for ever. */
+  /** The states of a run, one for each description; the last one for all that follow. */
   statuses?: (Status | Error)[]
   read?: Engine['read']
   wait?: Engine['wait']

@@ -86,7 +86,7 @@ test('batches: if the query fails, ten runs are read instead, and the query is r
 
 test('batches: a thousand runs are looked up in ten queries per second, each run once', async () => {
   const { queries } = batchesOf(1000)
-  // The first look-up was scheduled when there was one run.
+  // The first lookup was scheduled when there was one run.
   await vi.advanceTimersByTimeAsync(900)
 
   await vi.advanceTimersByTimeAsync(1000)
@@ -95,7 +95,7 @@ test('batches: a thousand runs are looked up in ten queries per second, each run
   expect(new Set(queries.flat()).size).toBe(1000)
 })
 
-test('batches: look-ups that are late are made up for', async () => {
+test('batches: lookups that are late are made up for', async () => {
   const { queries } = batchesOf(1000)
   await vi.advanceTimersByTimeAsync(1000)
   queries.length = 0
@@ -108,7 +108,7 @@ test('batches: look-ups that are late are made up for', async () => {
   expect(queries.length).toBeGreaterThanOrEqual(9)
 })
 
-test('batches: look-ups continue when the clock of the system is set back', async () => {
+test('batches: lookups continue when the clock of the system is set back', async () => {
   const { queries } = batchesOf(50)
   await vi.advanceTimersByTimeAsync(1000)
 
@@ -139,7 +139,7 @@ test('batches: a run that has left is looked up no more', async () => {
   expect(checks).toEqual(['run-1'])
 })
 
-test('batches: shift gives the run whose look-up is due first', async () => {
+test('batches: shift gives the run whose lookup is due first', async () => {
   const { batches } = batchesOf(201)
 
   expect(batches.shift()?.run.runId).toBe('run-0')
@@ -147,7 +147,7 @@ test('batches: shift gives the run whose look-up is due first', async () => {
   expect(batches.shift()?.run.runId).toBe('run-101')
 })
 
-test('batches: look-ups stop without runs, and start again', async () => {
+test('batches: lookups stop without runs, and start again', async () => {
   const { batches, watches, checks } = batchesOf(1)
   const [only] = watches
   if (only === undefined) throw new Error('no run')

@@ -85,7 +85,7 @@ test('result as events: waits 5 minutes by default, or the maximum if that is le
   expect((await rejection(tooLong))[0]).toBe(400)
 })
 
-test('result as events: Last-Event-ID names the run, in any case, and an empty one is none', async () => {
+test('result as events: Last-Event-ID names the run, in any case, and an empty one is ignored', async () => {
   const { get, commands } = makeWaitApi()
 
   await get(PATH, { ...EVENTS, 'Last-Event-ID': `w/${RUN_ID.toUpperCase()}` })
