@@ -1,6 +1,6 @@
+import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import { processorsGiven } from './test/support/processors.ts'
 
 // No other test runs at the same time as these. They measure CPU time, use every processor for minutes, or need each of
 // thousands of responses in time from an engine that has nothing else to do.
@@ -10,15 +10,14 @@ const ALONE = [
   'test/long/many-calls.test.ts',
   'test/long/random.test.ts',
   'test/long/bursts.test.ts',
+  'test/long/cpu-time.test.ts',
 ]
 
 // These register a global tracer.
 const ISOLATED = ['test/worker/otel-spans.test.ts']
 
-// They also wait for servers, so two processors can run five files at a time. A machine whose host gives it less runs
-// three: with more, no engine would respond in time.
-const given = await processorsGiven()
-const FILES_AT_ONCE = given < 1.9 ? 3 : Math.max(5, Math.round(given))
+// They also wait for servers, so two processors can run five files at a time.
+const FILES_AT_ONCE = Math.max(5, availableParallelism())
 
 // Only a test that hangs takes this long. A busy machine with two cores can take ten times as long as an idle one.
 const PATIENT = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 20_000 } } }
@@ -35,6 +34,7 @@ const onTheEngine = {
 // Files that mostly compute alternate with files that mostly wait,
 // so that five at a time keep two cores busy until the end.
 const LONGEST_FIRST = [
+  'long/promptness',
   'long/waiting',
   'long/soak',
   'long/cutting-proxies',
@@ -64,7 +64,6 @@ const LONGEST_FIRST = [
   'compatibility/values',
   'faults/secrets',
   'worker/archiver',
-  'faults/hostile-bytes-slow',
   'runtimes/scripts',
   'runtimes/dev',
   'runtimes/cli',
