@@ -12,7 +12,6 @@ import type { ServedEntry, ServeEntry } from '../support/entries.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { test } from '../support/fixtures.ts'
-import { idleClock } from '../support/idle-clock.ts'
 import { timedOutAtShutdown } from '../support/timed-out.ts'
 
 export interface RuntimeTraits {
@@ -71,11 +70,9 @@ export function describeProcessLifecycle(
         const client = await open(behindProxy)
         client.write(`${head}Accept: ${accept}\r\n\r\n${body}`)
         await until('the engine is polled', () => proxy.calls.open(POLL, workflowId) === 1)
-        const passedMs = idleClock(behindProxy)
         if (noticesFin) client.destroy()
         else client.resetAndDestroy()
         await until('it is polled no more', () => proxy.calls.open(POLL, workflowId) === 0)
-        expect(passedMs()).toBeLessThan(3000)
       }
 
       await leave('application/json')
@@ -164,20 +161,15 @@ export function describeProcessLifecycle(
         const running = run(ending, { workflowName: 'sleepFor', input: { ms: 3000 }, workflowId })
         await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
         const order: string[] = []
-        const passedMs = idleClock(ending)
         const both = Promise.all([
           running.finally(() => order.push('response')),
-          idleClosed.then(() => {
-            order.push('idle connection closed')
-            return passedMs()
-          }),
+          idleClosed.then(() => order.push('idle connection closed')),
         ])
 
         process.kill(ending.pid, 'SIGTERM')
         await until('nothing new is taken', async () => !(await isTaken(Number(new URL(ending.url).port))))
 
-        const [answer, idleClosedAfterMs] = await both
-        expect(idleClosedAfterMs).toBeLessThan(1000)
+        const [answer] = await both
         expect(order).toEqual(['idle connection closed', 'response'])
         expect([answer.status, answer.headers.get('Connection')]).toEqual([200, 'close'])
         expect(await ending.ended).toEqual({ code: 0, signal: null })
@@ -202,10 +194,8 @@ export function describeProcessLifecycle(
         process.kill(ending.pid, 'SIGTERM')
 
         expect((await running).status).toBe(200)
-        const passedMs = idleClock(ending)
         // After 20 s it would be 1.
         expect(await ending.ended).toEqual({ code: 0, signal: null })
-        expect(passedMs()).toBeLessThan(5000)
       })
 
       test('SIGTERM: a waiting client gets its timeout a second before the shutdown ends', async () => {
@@ -244,12 +234,10 @@ export function describeProcessLifecycle(
           SERVICE_SHUTDOWN_TIMEOUT: '2s',
         })
 
-        const passedMs = idleClock(ending)
         process.kill(ending.pid, 'SIGTERM')
 
         // After 2 s it would be 1.
         expect(await ending.ended).toEqual({ code: 0, signal: null })
-        expect(passedMs()).toBeLessThan(2000)
         expect(ending.output()).not.toContain('the engine can')
       })
     }

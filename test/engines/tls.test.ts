@@ -10,9 +10,9 @@ import { createEngine } from '../../src/engine/engine.ts'
 import type { GrpcTls } from '../../src/engine/transport/grpc/options.ts'
 import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
 import { call, rejection } from '../conformance/engine/engine-fixture.ts'
+import { runningMs } from '../long/running-ms.ts'
 import { type Certificates, makeCertificates } from '../support/certificates.ts'
 import { test } from '../support/fixtures.ts'
-import { runningMs } from '../support/running-ms.ts'
 import { startWorker } from '../support/worker.ts'
 
 let certificates: Certificates

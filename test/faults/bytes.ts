@@ -2,26 +2,24 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { seen } from '../support/api.ts'
-import { runningMs } from '../support/running-ms.ts'
 
 export interface Wire {
   socket: Socket
   /** All that came so far. */
   text(): string
-  /** How long after it was dialled a server inside this process ended the connection, in milliseconds. */
-  closed: Promise<number>
+  /** Resolves when the connection has ended. */
+  closed: Promise<unknown>
 }
 
 export async function dial(url: string): Promise<Wire> {
   const { hostname, port } = new URL(url)
-  const dialledAt = runningMs()
   const socket = connect(Number(port), hostname)
   let received = ''
   socket.on('data', (chunk) => {
     received += chunk.toString('latin1')
   })
   socket.on('error', () => {}) // the server hung up
-  const closed = new Promise<number>((resolve) => socket.once('close', () => resolve(runningMs() - dialledAt)))
+  const closed = new Promise((resolve) => socket.once('close', resolve))
   await once(socket, 'connect')
   return { socket, text: () => received, closed }
 }

@@ -1,13 +1,10 @@
 /** A request to each endpoint that needs the engine, about one run. */
 import { ENDPOINTS } from '../../src/http/endpoints/endpoints.ts'
 import type { Answer, Api } from '../support/api.ts'
-import { runningMs } from '../support/running-ms.ts'
 
-export interface TimedAnswer extends Answer {
+export interface EndpointAnswer extends Answer {
   /** Like `GET /workflow/:id/status`. */
   endpoint: string
-  /** Duration, for a service inside this process. */
-  ms: number
 }
 
 type Request = [method: string, path: string, body?: unknown]
@@ -47,21 +44,16 @@ export const CATALOG_ENDPOINTS: Request[] = [
 ]
 
 /** All at once. */
-export function callEach(api: Pick<Api, 'call'>, endpoints: readonly Request[]): Promise<TimedAnswer[]> {
+export function callEach(api: Pick<Api, 'call'>, endpoints: readonly Request[]): Promise<EndpointAnswer[]> {
   return Promise.all(
-    endpoints.map(async ([method, path, body]) => {
-      const sentAt = runningMs()
-      const answer = await api.call(method, path, body)
-      return { ...answer, endpoint: `${method} ${path}`, ms: runningMs() - sentAt }
-    }),
+    endpoints.map(async ([method, path, body]) => ({
+      ...(await api.call(method, path, body)),
+      endpoint: `${method} ${path}`,
+    })),
   )
 }
 
 /** Each endpoint with its status and error name, so that a failed assertion names them. */
-export function toStatusLines(answers: readonly TimedAnswer[]): string[] {
+export function toStatusLines(answers: readonly EndpointAnswer[]): string[] {
   return answers.map(({ endpoint, status, body }) => `${endpoint} ${status} ${body?.error}`)
-}
-
-export function slowestMs(answers: readonly Pick<TimedAnswer, 'ms'>[]): number {
-  return Math.max(...answers.map(({ ms }) => ms))
 }

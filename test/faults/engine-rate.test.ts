@@ -5,7 +5,7 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer, Api } from '../support/api.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
-import { CATALOG_ENDPOINTS, callEach, runEndpoints, type TimedAnswer, toStatusLines } from './endpoints.ts'
+import { CATALOG_ENDPOINTS, callEach, type EndpointAnswer, runEndpoints, toStatusLines } from './endpoints.ts'
 
 // One round follows another, so that a slow machine is not given more than it can serve.
 const MIN_ROUNDS = 2
@@ -13,7 +13,7 @@ const MIN_REJECTED_ENDPOINTS = 11
 
 interface Seen {
   /** Of requests that ask for something new. */
-  answers: TimedAnswer[]
+  answers: EndpointAnswer[]
   /** Of `run`s that were started before and go on. */
   waited: Answer[]
 }
@@ -44,7 +44,7 @@ async function hurryEngine(api: Api): Promise<Seen> {
     await until(`${id} is stopped`, async () => (await api.call('PATCH', `/workflow/${id}/stop`)).body.cancelRequested)
 
   const endpoints = [...runEndpoints(target), ...CATALOG_ENDPOINTS]
-  const answers: TimedAnswer[] = []
+  const answers: EndpointAnswer[] = []
   for (let round = 1; round <= MIN_ROUNDS || rejectedEndpoints(answers).size < MIN_REJECTED_ENDPOINTS; round++) {
     // More than the engine takes in a second, and more each time: a slow machine spreads them over several seconds.
     const copies = Array.from({ length: round }, () => endpoints)
@@ -53,7 +53,7 @@ async function hurryEngine(api: Api): Promise<Seen> {
   return { answers, waited: await Promise.all(waiting) }
 }
 
-function rejectedEndpoints(answers: readonly TimedAnswer[]): Set<string> {
+function rejectedEndpoints(answers: readonly EndpointAnswer[]): Set<string> {
   return new Set(answers.filter(({ status }) => status === 429).map(({ endpoint }) => endpoint))
 }
 

@@ -6,7 +6,7 @@ import { FROM_SOURCE, GRPC_RUNTIMES } from '../support/entries.ts'
 import type { FaultProxy } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { parseMetrics, sumOf } from '../support/prometheus.ts'
-import { whenInTime } from '../support/when-in-time.ts'
+import { readiness } from '../support/readiness.ts'
 import { dial } from './bytes.ts'
 
 describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
@@ -110,8 +110,7 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
     const held = await hold(faultProxy)
 
     const start = await rejectedBehind(held, () => api.start('echo', 1, { workflowId: rejected }))
-    const ready = () => api.call('GET', '/ready')
-    const health = [await api.call('GET', '/health'), await whenInTime('the engine responds', ready)]
+    const health = [await api.call('GET', '/health'), await readiness(api)]
     await client.workflow.getHandle(waiting).signal('finish', 1)
     const events = await run.text()
     await held.release()

@@ -18,9 +18,9 @@ import type { FaultProxy } from '../support/fault-proxy.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
 import { ENGINE_ERROR_TEXT } from '../support/internal-strings.ts'
 import { announceErrors } from '../support/invariants.ts'
+import { readiness } from '../support/readiness.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 import { leaksIn, VARIABLES } from '../support/variables.ts'
-import { whenInTime } from '../support/when-in-time.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints } from './endpoints.ts'
 import { MARKS, type ServiceWithSecrets, startServiceWithSecrets, TOKEN } from './service-with-secrets.ts'
 
@@ -167,7 +167,7 @@ test('secrets: rejected requests reveal nothing', async () => {
     healthy.call('GET', `/workflow/${randomUUID()}/status`),
     healthy.call('DELETE', '/workflow/run'),
     healthy.call('GET', '/none'),
-    whenInTime('the engine responds', () => healthy.call('GET', '/ready')),
+    readiness(healthy),
     healthy.call('OPTIONS', '/workflow/run', undefined, {
       Origin: 'https://another.test',
       'Access-Control-Request-Method': 'POST',

@@ -9,7 +9,6 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer } from '../support/api.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { test } from '../support/fixtures.ts'
-import { idleClock } from '../support/idle-clock.ts'
 import type { Service } from '../support/service.ts'
 import { isStatusUnread, timedOutAtShutdown } from '../support/timed-out.ts'
 
@@ -63,34 +62,29 @@ test('service stopped twice: an echo of the signal has no effect, a second signa
   const waiting = run(signaledTwice, 'neverEnds', workflowId).catch((error: Error) => error)
   await untilRunning(workflowId, 4)
 
-  const signaledAt = performance.now()
-  const passedMs = idleClock(signaledTwice)
-  const signaling = setInterval(() => process.kill(signaledTwice.pid, 'SIGTERM'), 100)
-  process.kill(signaledTwice.pid, 'SIGTERM')
+  let signals = 0
+  const signal = () => {
+    signals++
+    process.kill(signaledTwice.pid, 'SIGTERM')
+  }
+  const signaling = setInterval(signal, 100)
+  signal()
   const { code } = await signaledTwice.ended.finally(() => clearInterval(signaling))
 
-  expect(performance.now() - signaledAt).toBeGreaterThan(500)
-  expect(passedMs()).toBeLessThan(2500)
+  // Those of the first 500 ms have no effect.
+  expect(signals).toBeGreaterThan(5)
+  // At the end of its own time it would have answered the request.
   expect(await waiting).toBeInstanceOf(Error)
   expect(code).toBe(1)
 })
 
 describe('service stopped with requests in flight', () => {
-  interface Timed {
-    answer: Answer
-    ms: number
-    /** Without the time in which the machine was busy. */
-    passedMs: number
-  }
-  let short: Timed
-  let long: Timed[]
-  let messages: Timed[]
+  let short: Answer
+  let long: Answer[]
+  let messages: Answer[]
   /** What happened, in this order. */
   const order: string[] = []
-  let rejectedAfterMs: number
-  let idleClosedAfterMs: number
   let ended: Ended
-  let endedAfterMs: number
 
   test.beforeAll(async () => {
     const idle = await keptAlive(signaled.url)
@@ -107,21 +101,15 @@ describe('service stopped with requests in flight', () => {
     ]
     await Promise.all(ids.map((id) => untilRunning(id, id === updateId ? 6 : id === begunId ? 5 : 4)))
 
-    const passedMs = idleClock(signaled)
-    const signaledAt = performance.now()
     process.kill(signaled.pid, 'SIGTERM')
     const answers = waiting.map(async (pending) => {
       const answer = await pending
       order.push('response')
-      return { answer, ms: performance.now() - signaledAt, passedMs: passedMs() }
+      return answer
     })
-    const idleClosed = once(idle, 'close').then(() => {
-      order.push('idle connection closed')
-      return passedMs()
-    })
+    const idleClosed = once(idle, 'close').then(() => order.push('idle connection closed'))
     await until('a new connection is rejected', () => isRejected(signaled.url))
     order.push('connection refused')
-    rejectedAfterMs = passedMs()
     await other.post(`${shortId}/signal/finish`, { payload: 'in time' })
 
     const [first, ...rest] = await Promise.all(answers)
@@ -129,43 +117,37 @@ describe('service stopped with requests in flight', () => {
     short = first
     long = rest.slice(0, 2)
     messages = rest.slice(2)
-    idleClosedAfterMs = await idleClosed
+    await idleClosed
     ended = await signaled.ended
-    endedAfterMs = passedMs()
     await Promise.all([longId, otherId, updateId, begunId].map((id) => other.post(`${id}/terminate`)))
   })
 
   test('service stopped: rejects new connections', () => {
     expect(order.indexOf('connection refused')).toBeLessThan(order.indexOf('response'))
-    expect(rejectedAfterMs).toBeLessThan(1000)
   })
 
   test('service stopped: closes an idle keep-alive connection', () => {
     expect(order.indexOf('idle connection closed')).toBeLessThan(order.indexOf('response'))
-    expect(idleClosedAfterMs).toBeLessThan(1000)
   })
 
   test('service stopped: runs that end in time return their result', () => {
-    const { status, body } = short.answer
+    const { status, body } = short
 
     expect([status, body.status, body.output]).toEqual([200, 'completed', ['in time']])
   })
 
-  test('service stopped: the other requests time out a second before the deadline of the shutdown', () => {
-    expect(long.map(({ answer }) => [answer.status, answer.body])).toEqual(
-      long.map(({ answer }, index) => [408, timedOutAtShutdown(`${catalog}-long-${index + 1}`, answer.body)]),
+  test('service stopped: the other requests time out', () => {
+    expect(long.map(({ status, body }) => [status, body])).toEqual(
+      long.map(({ body }, index) => [408, timedOutAtShutdown(`${catalog}-long-${index + 1}`, body)]),
     )
-    expect(long.map(({ answer }) => logged(answer)?.endUnread !== undefined)).toEqual(
-      long.map(({ answer }) => isStatusUnread(answer.body.message)),
+    expect(long.map((answer) => logged(answer)?.endUnread !== undefined)).toEqual(
+      long.map(({ body }) => isStatusUnread(body.message)),
     )
-    const answers = [...long, ...messages]
-    expect(Math.min(...answers.map(({ ms }) => ms))).toBeGreaterThan(SHUTDOWN_TIMEOUT_MS - 1100)
-    expect(Math.max(...answers.map(({ passedMs }) => passedMs))).toBeLessThan(SHUTDOWN_TIMEOUT_MS)
   })
 
   test('service stopped: an unfinished update returns its ids', () => {
     // A busy engine may not find the run in the time that is left. The log says so.
-    const isUnread = messages.map(({ answer }) => logged(answer)?.runUnread !== undefined)
+    const isUnread = messages.map((answer) => logged(answer)?.runUnread !== undefined)
     const expected = (name: string, index: number) => ({
       error: 'DeadlineExceededError',
       workflowId: `${catalog}-${name}`,
@@ -173,14 +155,13 @@ describe('service stopped with requests in flight', () => {
       updateId: expect.any(String),
     })
 
-    expect(messages.map(({ answer }) => answer.status)).toEqual([504, 504])
-    expect(messages.map(({ answer }) => answer.body)).toMatchObject(['update', 'begun'].map(expected))
-    expect(messages.map(({ answer }) => answer.body.runId === undefined)).toEqual(isUnread)
+    expect(messages.map(({ status }) => status)).toEqual([504, 504])
+    expect(messages.map(({ body }) => body)).toMatchObject(['update', 'begun'].map(expected))
+    expect(messages.map(({ body }) => body.runId === undefined)).toEqual(isUnread)
   })
 
-  test('service stopped: exits with 0 within its deadline', () => {
+  test('service stopped: exits with 0, as it does only within its deadline', () => {
     expect(ended).toEqual({ code: 0, signal: null })
-    expect(endedAfterMs).toBeLessThan(SHUTDOWN_TIMEOUT_MS + 500)
   })
 })
 

@@ -11,8 +11,8 @@ import { GrpcCode } from '../../src/temporal/grpc-code.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { announceErrors } from '../support/invariants.ts'
+import { readiness } from '../support/readiness.ts'
 import { NO_RESPONSE, type Service, startService } from '../support/service.ts'
-import { readiness } from '../support/when-in-time.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints, toStatusLines } from './endpoints.ts'
 
 const METHODS = [

@@ -10,7 +10,7 @@ import { startFirstRun } from '../support/first-run.ts'
 import { test } from '../support/fixtures.ts'
 import { paste } from '../support/paste.ts'
 import { testCatalog } from '../support/test-catalog.ts'
-import { whenInTime } from '../support/when-in-time.ts'
+import { whenInTime } from './when-in-time.ts'
 
 const TEST_TIMEOUT_MS = 600_000
 // A busy machine has as long again to respond.

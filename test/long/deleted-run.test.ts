@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { test } from '../support/fixtures.ts'
-import { whenInTime } from '../support/when-in-time.ts'
+import { whenInTime } from './when-in-time.ts'
 
 // The engine takes about 35 s to delete a run.
 test('result: a run that the engine has deleted is an error, although its result was read before', async ({

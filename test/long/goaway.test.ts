@@ -14,7 +14,7 @@ import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
-import { whenInTime } from '../support/when-in-time.ts'
+import { whenInTime } from './when-in-time.ts'
 
 const CALLS = 500
 const GOAWAYS = 5

@@ -19,7 +19,7 @@ import { test } from '../support/fixtures.ts'
 import { chapterOf, codeBlocks, namedFiles } from '../support/markdown.ts'
 import { ensureTarball, nodeFirst } from '../support/package.ts'
 import { paste } from '../support/paste.ts'
-import { whenInTime } from '../support/when-in-time.ts'
+import { whenInTime } from './when-in-time.ts'
 
 const NPM = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_prefer_offline: 'true' }
 

@@ -6,7 +6,7 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
 import type { Answer, Api } from '../support/api.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
-import { whenInTime } from '../support/when-in-time.ts'
+import { whenInTime } from './when-in-time.ts'
 
 const RUNS = 10_000
 const EVENTS = 10_000

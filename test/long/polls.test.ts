@@ -10,8 +10,8 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Answer, makeApi, seen } from '../support/api.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { test } from '../support/fixtures.ts'
-import { idleClock } from '../support/idle-clock.ts'
-import { untilEngineResponds } from '../support/until-engine-responds.ts'
+import { idleClock } from './idle-clock.ts'
+import { untilEngineResponds } from './until-engine-responds.ts'
 
 const COUNT = 500
 

@@ -7,10 +7,10 @@ import { cpuMsOf } from '../../dev/servers/process-usage.ts'
 import type { LogEvent } from '../../dev/servers/service.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { onThisMachine } from '../support/cpu-ms.ts'
 import { test } from '../support/fixtures.ts'
 import { nested, publishRaw, withSchemas } from '../support/hostile-catalogs.ts'
 import type { Service } from '../support/service.ts'
+import { onThisMachine } from './cpu-ms.ts'
 
 const CATALOG = `schemas-${crypto.randomUUID()}`
 /** Catalogs with the same schemas, because the first request with a schema of a catalog compiles it. */

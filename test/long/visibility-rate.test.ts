@@ -8,7 +8,7 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Api } from '../support/api.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
 import { bundleTraced, startTracedWorker } from '../support/traced-worker.ts'
-import { whenInTime } from '../support/when-in-time.ts'
+import { whenInTime } from './when-in-time.ts'
 
 const CATALOG = 'unlisted'
 

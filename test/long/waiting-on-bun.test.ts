@@ -5,8 +5,8 @@ import { makeApi } from '../support/api.ts'
 import { processOf } from '../support/entries.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
-import { idleClock } from '../support/idle-clock.ts'
 import { testCatalog } from '../support/test-catalog.ts'
+import { idleClock } from './idle-clock.ts'
 
 // With a catalog that is read once, a start takes one call of the engine.
 const test = sharedTest.extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))

@@ -7,7 +7,7 @@ import { type CrowdResponse, startServiceWithCrowd } from '../../dev/servers/ser
 import { type Answer, makeApi } from '../support/api.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { test } from '../support/fixtures.ts'
-import { untilEngineResponds } from '../support/until-engine-responds.ts'
+import { untilEngineResponds } from './until-engine-responds.ts'
 
 const COUNT = 5000
 // An engine on a busy machine starts 20 runs per second, and ends as many.

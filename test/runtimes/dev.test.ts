@@ -8,14 +8,12 @@ import { freePort, isTaken } from '../../src/cli/dev/servers/ports.ts'
 import { type Ended, exitSignal, isGone, type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { test as base } from '../support/fixtures.ts'
-import { undisturbedClock } from '../support/idle-clock.ts'
 import { paste } from '../support/paste.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 // The worker bundles its workflows first, which takes some seconds on an idle machine.
 const READY_MS = 90_000
-const END_MS = 5000
 
 // Only one that hangs takes this long.
 const HANGS_MS = 60_000
@@ -134,23 +132,19 @@ describe('npm run dev, stopped while it starts', () => {
   test('dev: SIGTERM to npm stops all processes', async ({ startDev }) => {
     const dev = await startDev({ ENGINE_ADDRESS: undefined })
     await until('the worker is started', () => programs(dev).length >= 2, { timeoutMs: READY_MS })
-    const passedMs = undisturbedClock(dev)
 
     await endedBy(() => process.kill(dev.pid, 'SIGTERM'), dev)
 
     await until('all processes have exited', () => programs(dev).every(isGone))
-    expect(passedMs()).toBeLessThan(END_MS)
   })
 
   test('dev: all processes stop when npm is killed', async ({ startDev, port }) => {
     const dev = await startDev({ ENGINE_ADDRESS: undefined })
     await until('the worker is started', () => programs(dev).length >= 2, { timeoutMs: READY_MS })
-    const passedMs = undisturbedClock(dev)
 
     process.kill(dev.pid, 'SIGKILL')
 
     await until('all processes have exited', () => programs(dev).every(isGone))
-    expect(passedMs()).toBeLessThan(END_MS)
     expect(await isTaken(port)).toBe(false)
   })
 })
@@ -162,19 +156,15 @@ async function ready(dev: RunningProcess): Promise<void> {
   })
 }
 
-/** Rejects if it takes longer than `END_MS`, without the time in which other processes use the machine. */
 async function endedBy(act: () => void, dev: RunningProcess): Promise<Ended> {
   const late = AbortSignal.timeout(HANGS_MS)
-  const passedMs = undisturbedClock(dev)
   act()
-  const ended = await Promise.race([
+  return Promise.race([
     dev.ended,
     new Promise<never>((_, reject) =>
       late.addEventListener('abort', () => reject(new Error(`npm run dev is still running:\n${dev.output()}`))),
     ),
   ])
-  expect(passedMs()).toBeLessThan(END_MS)
-  return ended
 }
 
 function pastable(dev: RunningProcess): string[] {

@@ -5,7 +5,6 @@ import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { processOf, type ServedEntry, type ServeEntry, workerdOf } from '../support/entries.ts'
-import { undisturbedClock } from '../support/idle-clock.ts'
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts'
 import { parseMetrics, sumOf } from '../support/prometheus.ts'
 
@@ -60,10 +59,8 @@ describe.concurrent.each(Object.entries(RUNTIMES))('telemetry on %s', (runtime, 
     const response = await fetch(`${service.url}/workflow/unknown-id/status`, {
       headers: { Authorization: 'Bearer telemetry-token', traceparent: `00-${TRACE_ID}-${PARENT_ID}-01` },
     })
-    const passedMs = undisturbedClock(service)
     await service.stop()
 
-    expect(passedMs()).toBeLessThan(5000)
     const ours = receiver.spans.filter(({ traceId }) => traceId === TRACE_ID)
     const server = ours.find(({ kind }) => kind === SERVER)
     const call = ours.find(({ kind }) => kind === CLIENT)

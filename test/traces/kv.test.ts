@@ -7,8 +7,8 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import { createKvStore } from '../../src/store/kv/kv-store.ts'
 import { redisConnection } from '../../src/store/kv/redis.ts'
 import { describeKvStore, storeCall } from '../conformance/kv-store.ts'
+import { runningMs } from '../long/running-ms.ts'
 import { test as fixtureTest } from '../support/fixtures.ts'
-import { runningMs } from '../support/running-ms.ts'
 
 describeKvStore('redis://', ({ redis }) => ({ url: redis.url, token: null }))
 describeKvStore('Upstash REST', ({ upstash }) => upstash)

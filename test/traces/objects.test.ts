@@ -3,8 +3,8 @@ import type { RunningS3 } from '../../dev/servers/s3.ts'
 import { createObjectStore } from '../../src/store/s3/object-store.ts'
 import { objectUrl } from '../../src/store/s3/object-url.ts'
 import { storeCall } from '../conformance/kv-store.ts'
+import { runningMs } from '../long/running-ms.ts'
 import { test } from '../support/fixtures.ts'
-import { runningMs } from '../support/running-ms.ts'
 import { type S3Proxy, startS3Proxy } from '../support/s3-proxy.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)

@@ -4,8 +4,8 @@ import { expect, inject, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { VERSION } from '../../../src/version.ts'
 import { makeApi } from '../../support/api.ts'
+import { readiness } from '../../support/readiness.ts'
 import { rule } from '../../support/rules.ts'
-import { whenInTime } from '../../support/when-in-time.ts'
 import { type ApiFixture, anId, ORIGIN, OTHER_TOKEN, type Serve, TOKEN } from './api-fixture.ts'
 
 /** What holds for every request. */
@@ -32,7 +32,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
   test('ready: reports whether the engine is reachable', async () => {
     const { serviceWithoutEngine, service } = api()
 
-    const ready = await whenInTime('the engine is reachable', () => service.call('GET', '/ready'))
+    const ready = await readiness(service)
     const unready = await serviceWithoutEngine.call('GET', '/ready')
 
     expect([ready.status, ready.body.engine]).toEqual([200, 'reachable'])
@@ -141,7 +141,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
   test('auth: health, readiness and OPTIONS need no token', async () => {
     const { call } = makeApi({ url: api().restrictedService.url })
 
-    const ready = await whenInTime('the engine is reachable', () => call('GET', '/ready'))
+    const ready = await readiness({ call })
     const answers = [await call('GET', '/health'), ready, await call('OPTIONS', '/workflow/run')]
 
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 204])
@@ -224,7 +224,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
     const server = await serve({ ...env, ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '' })
     const { call } = makeApi({ url: new URL(server.url).origin })
 
-    const ready = await whenInTime('it is ready', () => call('GET', '/portico/ready'))
+    const ready = await readiness({ call }, '/portico/ready')
     const health = [await call('GET', '/portico/health'), ready, await call('GET', '/health')]
     const run = await call('POST', '/portico/workflow/run', { workflowName: 'echo', input: 1 })
     const start = await call('POST', '/portico/workflow/start', { workflowName: 'neverEnds', input: null })

@@ -3,9 +3,8 @@ import { expect, inject, test } from 'vitest'
 import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
 import { makeApi } from '../../support/api.ts'
 import type { Fault } from '../../support/fault-proxy.ts'
-import { idleClock } from '../../support/idle-clock.ts'
 import { announceErrors } from '../../support/invariants.ts'
-import { readiness } from '../../support/when-in-time.ts'
+import { readiness } from '../../support/readiness.ts'
 import { type ApiFixture, anId, type Serve, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
 const { google, temporal } = proto
@@ -13,10 +12,9 @@ const { RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT } = temporal.api.enums.v1.ResourceExh
 
 /** Responses when the engine is unreachable or returns unexpected errors. */
 export function faults(api: () => ApiFixture, serve: Serve): void {
-  test('faults: an unreachable engine is reported within 5 s, with Retry-After, because nothing was sent', async () => {
+  test('faults: an unreachable engine is reported, with Retry-After, because nothing was sent', async () => {
     const { serviceWithoutEngine, hasGap } = api()
     const onWrites = hasGap('what-was-sent') ? null : '1'
-    const passedMs = idleClock(serviceWithoutEngine)
 
     const answers = await Promise.all([
       serviceWithoutEngine.get(`${anId()}/status`),
@@ -42,7 +40,6 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       '1',
       onWrites,
     ])
-    expect(passedMs()).toBeLessThan(5000)
   })
 
   test('faults: the error of a start that may have arrived has the workflow id and no Retry-After', async () => {
@@ -79,16 +76,14 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     expect([status, body.output]).toEqual([200, 1])
   })
 
-  test('faults: a hanging read ends within 5 s', async () => {
+  test('faults: a hanging read ends with an error', async () => {
     const { serviceBehindFaultProxy, faultProxy } = api()
     const workflowId = anId()
     faultProxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'hang' })
-    const passedMs = idleClock(serviceBehindFaultProxy)
 
     const { status, body, headers } = await serviceBehindFaultProxy.get(`${workflowId}/status`)
 
     expect([status, body.error, headers.get('Retry-After')]).toEqual([503, 'EngineUnavailableError', '1'])
-    expect(passedMs()).toBeLessThan(5000)
   })
 
   test('faults: the wait for a started run survives every transient error', async () => {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { checkInput } from '../../../../src/domain/admission/check-input.ts'
 import { parseJson } from '../../../../src/lib/exact-json.ts'
-import { cpuMs, onThisMachine } from '../../../support/cpu-ms.ts'
 
 const ORDER = {
   type: 'object',
@@ -77,16 +76,4 @@ test('checkInput: true accepts everything, false nothing', () => {
 
 test('checkInput: reports at most 20 issues', () => {
   expect(issuesOf(Array(100).fill(1), { items: { type: 'string' } })).toHaveLength(20)
-})
-
-// It takes a tenth of it; when each issue was compared with each other, it took minutes.
-const BOUND_MS = 2000
-
-test('checkInput: rejects 2 MB of invalid values in bounded time', () => {
-  const beganAt = cpuMs()
-
-  const found = paths(Array(1_000_000).fill(1), { items: { type: 'string' } })
-
-  expect(cpuMs() - beganAt).toBeLessThan(onThisMachine(BOUND_MS))
-  expect(found).toContain('/input/0')
 })

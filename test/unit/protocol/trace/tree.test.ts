@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
 import { type TraceNode, toTraceTree } from '../../../../src/protocol/trace/tree.ts'
-import { cpuMs, onThisMachine } from '../../../support/cpu-ms.ts'
 import { nodesIn } from '../../../support/trace-nodes.ts'
 
 const RUN: TraceEntry = {
@@ -175,15 +174,3 @@ test('toTraceTree: keeps an attribute named __proto__', () => {
 function idsIn(node: TraceNode): string[] {
   return nodesIn(node).map(({ id }) => id)
 }
-
-test('toTraceTree: tens of thousands of entries of one id do not take quadratic time', () => {
-  const root: TraceEntry = { id: 'r', parentId: null, kind: 'workflow', name: 'w', at: 1, phase: 'began' }
-  const entries = Array.from({ length: 30_000 }, (_, at): TraceEntry => ({ ...root, attributes: { [`key${at}`]: at } }))
-  const beganAt = cpuMs()
-
-  const tree = toTraceTree(entries)
-
-  expect(Object.keys(tree?.attributes ?? {})).toHaveLength(30_000)
-  // It was minutes; a second is many times what it takes.
-  expect(cpuMs() - beganAt).toBeLessThan(onThisMachine(5000))
-})

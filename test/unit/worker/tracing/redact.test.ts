@@ -4,7 +4,6 @@ import type { TraceEntry, TraceError } from '../../../../src/protocol/trace/entr
 import { unreadable } from '../../../../src/temporal/payload-json.ts'
 import { type Redact, safeRedact, toRedacted } from '../../../../src/worker/tracing/redact.ts'
 import { TRUNCATED } from '../../../../src/worker/tracing/to-json-value.ts'
-import { cpuMs, onThisMachine } from '../../../support/cpu-ms.ts'
 
 const ENTRY: TraceEntry = { id: 's', parentId: 'p', kind: 'http', name: 'GET', at: 1, phase: 'ended' }
 const keep: Redact = (_path, value) => value
@@ -144,32 +143,6 @@ test('redact: truncates a large array or object, with a marker', () => {
 
   expect(input).toEqual(['12345', '12345', TRUNCATED])
   expect(output).toEqual({ a: 'x'.repeat(8), '…': TRUNCATED })
-})
-
-// Without the limit, `shared` alone would have 2^30 elements and take longer than the test may.
-test('redact: the limit holds for large values of every type', { timeout: 60_000 }, () => {
-  let shared: unknown[] = []
-  for (let depth = 0; depth < 30; depth++) shared = [shared, shared]
-  const many = {
-    nulls: Array(1_000_000).fill(null),
-    objects: Array.from({ length: 200_000 }, () => ({})),
-    buffers: Array.from({ length: 100_000 }, () => new Uint8Array(1)),
-    floats: Array.from({ length: 8000 }, (_, index) => index / 7),
-    flags: Array(1_000_000).fill(true),
-    functions: Array(1_000_000).fill(() => {}),
-    exact: Array(8000).fill(JSON.rawJSON('1'.repeat(100))),
-    key: { ['k'.repeat(1_000_000)]: 1 },
-    shared,
-  }
-  const beganAt = cpuMs()
-
-  const bytes = Object.entries(many).map(([of, value]) => [
-    of,
-    JSON.stringify(redacted({ output: value }).output).length,
-  ])
-
-  expect(bytes.filter(([, length]) => Number(length) > 65_536 + 1000)).toEqual([])
-  expect(cpuMs() - beganAt).toBeLessThan(onThisMachine(2000))
 })
 
 test('redact: the messages of an error and of its causes share one limit', () => {

@@ -1,19 +1,9 @@
-/** How much work the OpenAPI document of a hostile catalog takes, compared with that of another catalog. */
+/** What of a hostile catalog is in the OpenAPI document, and how often it is read. */
 import { expect, test } from 'vitest'
 import { numbers } from '../../../../../dev/hostile-schemas.ts'
-import type { CatalogEntry } from '../../../../../src/protocol/catalog.ts'
-import { cpuMs } from '../../../../support/cpu-ms.ts'
 import { apiOf, documentOf, entry } from './catalog-document.ts'
 
-const HANDLER = { description: null, inputSchema: null, inputOptional: null, outputSchema: null }
 const LOOPS = { anyOf: numbers(2000).map(() => ({ $ref: '#' })) }
-
-test('fifty expensive schemas take about as much work as one of them', async () => {
-  const one = [entry('w', LOOPS)]
-  const fifty = numbers(50).map((n) => entry(`w${n}`, LOOPS))
-
-  expect(await workOf(fifty)).toBeLessThan(8 * (await workOf(one)))
-})
 
 test('an expensive schema is not shown, the others of its catalog are', async () => {
   const { components } = await documentOf([entry('a', LOOPS), entry('b', { type: 'number' }), entry('c', LOOPS)])
@@ -46,38 +36,6 @@ test('schemas of a quarter of a megabyte that are mostly references are shown', 
   expect(document.components.schemas.b_input_M1.properties.one).toEqual({ $ref: '#/components/schemas/b_input_M7' })
 })
 
-test('parts of one name take about as much work as parts of different names', async () => {
-  const parts = (nameOf: (n: number) => string) => ({
-    properties: Object.fromEntries(numbers(4000).map((n) => [`p${n}`, { $ref: `#/x/${n}/${nameOf(n)}` }])),
-    x: Object.fromEntries(numbers(4000).map((n) => [n, { [nameOf(n)]: { type: 'string' } }])),
-  })
-
-  expect(
-    await workOf([
-      entry(
-        'w',
-        parts(() => 'part'),
-      ),
-    ]),
-  ).toBeLessThan(
-    4 *
-      (await workOf([
-        entry(
-          'w',
-          parts((n) => `part${n}`),
-        ),
-      ])),
-  )
-})
-
-test('the handlers of one workflow take about as much work as those of many', async () => {
-  const signals = numbers(1900).map((n) => ({ ...HANDLER, name: `s${n}` }))
-  const one = [{ ...entry('w'), signals }]
-  const many = numbers(100).map((n) => ({ ...entry(`w${n}`), signals: signals.slice(0, 17) }))
-
-  expect(await workOf(one)).toBeLessThan(4 * (await workOf(many)))
-})
-
 test('a schema with a long list of values has a document', async () => {
   const { components } = await documentOf([entry('w', { enum: numbers(200_000) })])
 
@@ -98,10 +56,3 @@ test('requests that come while the document is created share it, except where th
   expect(await readsOf(true, 3)).toBe(once)
   expect(await readsOf(false, 3)).toBe(3 * once)
 })
-
-/** CPU time for the document of this catalog, after another one has been created. */
-async function workOf(workflows: CatalogEntry[]): Promise<number> {
-  const before = cpuMs()
-  await documentOf(workflows)
-  return cpuMs() - before
-}

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
-import { toTraceTree } from '../../../../src/protocol/trace/tree.ts'
-import { createHistoryReader } from '../../../../src/temporal/history/reader.ts'
-import type { HistoryEvent } from '../../../../src/temporal/outcome.ts'
-import { toPayload } from '../../../../src/temporal/payload.ts'
-import { createPayloadReader } from '../../../../src/temporal/payload-reader.ts'
-import { cpuMs, onThisMachine } from '../../../support/cpu-ms.ts'
-import { event, number } from './event.ts'
+import type { TraceEntry } from '../../src/protocol/trace/entry.ts'
+import { toTraceTree } from '../../src/protocol/trace/tree.ts'
+import { createHistoryReader } from '../../src/temporal/history/reader.ts'
+import type { HistoryEvent } from '../../src/temporal/outcome.ts'
+import { toPayload } from '../../src/temporal/payload.ts'
+import { createPayloadReader } from '../../src/temporal/payload-reader.ts'
+import { event, number } from '../unit/temporal/history/event.ts'
+import { cpuMs, onThisMachine } from './cpu-ms.ts'
 
 const payloads = createPayloadReader(null)
 const RUN = { workflowId: 'orders-17', runId: 'run-1' }
