@@ -2,9 +2,9 @@ import type { Limiter } from '../../lib/limiter.ts'
 import type { KnownRuns } from '../admission/known-runs.ts'
 import type { Catalogs } from '../catalog/catalogs.ts'
 import type { SearchAttributes } from '../inspect/search-attributes.ts'
+import type { Deployment } from './deployment.ts'
 import type { Engine } from './engine.ts'
 import type { TraceSource } from './trace-source.ts'
-import type { Deployment } from './workflows.ts'
 
 /** What the verbs work with. Each verb picks the ports that it uses. */
 export interface Ports {

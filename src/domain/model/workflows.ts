@@ -2,8 +2,8 @@ import type { Status } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { Call } from './call.ts'
 import type { CatalogListing } from './catalog-listing.ts'
+import type { Capabilities } from './deployment.ts'
 import type {
-  EngineFeatures,
   EngineReadiness,
   ResetResult,
   ResetTarget,
@@ -256,37 +256,3 @@ export interface Paused extends RunRef {
 
 /** The new run. */
 export interface ResetRun extends RunRef, Pick<ResetResult, 'runsAgain'> {}
-
-/** Properties of this deployment that are fixed at startup. */
-export interface Deployment {
-  /** Version of the service. */
-  version: string
-  /** `node`, `bun`, `deno`, `workerd`, or the name that an embedding application sets. */
-  runtime: string
-  /** How the engine is called. */
-  transport: 'grpc' | 'http'
-  /** Temporal's web UI; null when it is not known. */
-  uiUrl: string | null
-  features: Features
-}
-
-/** Features that not every deployment supports. */
-export interface Features extends EngineFeatures {
-  /** A codec server encodes and decodes payloads. */
-  codec: boolean
-  /** `GET /docs` shows a reference page. */
-  docs: boolean
-  /** The stores that traces are read from, before the engine's history. */
-  traceRemote: boolean
-  traceKvstore: boolean
-  traceLocal: boolean
-}
-
-export interface Capabilities extends Omit<Deployment, 'features' | 'uiUrl'> {
-  features: Record<keyof Features, boolean> & {
-    /** Runs of the namespace can be paused; null while the engine does not respond. */
-    pause: boolean | null
-  }
-  /** `version` is null while the engine does not respond. */
-  engine: { version: string | null; uiUrl: string | null }
-}

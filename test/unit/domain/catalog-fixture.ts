@@ -1,8 +1,8 @@
 import { type Catalogs, createCatalogs } from '../../../src/domain/catalog/catalogs.ts'
+import type { Deployment } from '../../../src/domain/model/deployment.ts'
 import type { Engine } from '../../../src/domain/model/engine.ts'
 import { ServiceError } from '../../../src/domain/model/errors.ts'
 import type { Description } from '../../../src/domain/model/execution.ts'
-import type { Deployment } from '../../../src/domain/model/workflows.ts'
 import type { TraceTemplates } from '../../../src/protocol/catalog.ts'
 import type { WorkerVersion } from '../../../src/protocol/worker-version.ts'
 

@@ -1,6 +1,6 @@
 /** What the endpoints about the service itself return. */
 import type { CatalogListing } from '../../../domain/model/catalog-listing.ts'
-import type { Capabilities } from '../../../domain/model/workflows.ts'
+import type { Capabilities } from '../../../domain/model/deployment.ts'
 import type { CatalogEntry, HandlerEntry } from '../../../protocol/catalog.ts'
 import { array, boolean, described, object, oneOf, orNull, ref, string } from './schema.ts'
 
