@@ -7,7 +7,6 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import { createKvStore } from '../../src/store/kv/kv-store.ts'
 import { redisConnection } from '../../src/store/kv/redis.ts'
 import { describeKvStore, storeCall } from '../conformance/kv-store.ts'
-import { runningMs } from '../long/running-ms.ts'
 import { test as fixtureTest } from '../support/fixtures.ts'
 
 describeKvStore('redis://', ({ redis }) => ({ url: redis.url, token: null }))
@@ -54,12 +53,10 @@ describe('key-value store with failures', () => {
     const port = await freePort()
 
     for (const url of [`redis://127.0.0.1:${port}`, `http://127.0.0.1:${port}`]) {
-      const beganAt = runningMs()
       const rejected = await read(url, 'token', 1000).catch((error: Error) => error)
 
       expect(String(rejected)).toMatch(/^StoreError: The key-value store (cannot be reached|did not respond in time)/)
       expect(String(rejected)).not.toContain(`${port}`)
-      expect(runningMs() - beganAt).toBeLessThan(1500)
     }
   })
 
@@ -141,17 +138,15 @@ describe('key-value store with failures', () => {
     expect((await reading).values).toEqual(['a'])
   })
 
-  test('a silent connection is replaced after some seconds', async ({ behindProxy }) => {
+  test('a silent connection is replaced', async ({ behindProxy }) => {
     const { kv, proxy } = behindProxy
     await kv.append('silent', ['a'], 60_000, storeCall())
 
     proxy.silence()
     await expect(kv.readList('silent', 1000, storeCall(500))).rejects.toThrow('did not respond in time')
 
-    const beganAt = runningMs()
     const read = () => kv.readList('silent', 1000, storeCall(500))
     expect((await until('it is read', read)).values).toEqual(['a'])
-    expect(runningMs() - beganAt).toBeLessThan(8000)
     expect(proxy.open()).toBe(1)
   })
 

@@ -3,7 +3,6 @@ import type { RunningS3 } from '../../dev/servers/s3.ts'
 import { createObjectStore } from '../../src/store/s3/object-store.ts'
 import { objectUrl } from '../../src/store/s3/object-url.ts'
 import { storeCall } from '../conformance/kv-store.ts'
-import { runningMs } from '../long/running-ms.ts'
 import { test } from '../support/fixtures.ts'
 import { type S3Proxy, startS3Proxy } from '../support/s3-proxy.ts'
 
@@ -144,11 +143,9 @@ describe.for([
 
   test('a Retry-After beyond the deadline ends the retries', async () => {
     proxy.fail({ status: 503, code: 'SlowDown', headers: { 'retry-after': '10' } })
-    const beganAt = runningMs()
 
     await expect(get('failing', { endpoint: proxy.endpoint })).rejects.toThrow('503 SlowDown')
     expect(proxy.requests).toHaveLength(1)
-    expect(runningMs() - beganAt).toBeLessThan(2000)
   })
 
   test('a hanging server is given up at the deadline, and at once if the caller leaves', async () => {

@@ -2,10 +2,10 @@
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { GrpcCode } from '../../src/temporal/grpc-code.ts'
-import { runningMs } from '../long/running-ms.ts'
 import { POLL } from '../support/call-log.ts'
 import type { Fault } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
+import { runningMs } from './running-ms.ts'
 
 const ANSWERED_MS = 5000
 
