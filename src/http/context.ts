@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import type { Call } from '../domain/model/call.ts'
+import type { AuditFacts, Caller } from '../domain/model/caller.ts'
 import { TIMEOUT_MS } from '../domain/model/deadlines.ts'
 import type { Log } from '../log.ts'
 import { toHeaderValue } from './header-value.ts'
@@ -20,6 +21,10 @@ export interface Env {
     /** Fields of the request's log line. */
     facts: Record<string, unknown>
     log: Log
+    /** Absent where no credential is required. */
+    caller?: Caller
+    /** What the audit log says about the request; empty until a decision was made. */
+    audit: Partial<AuditFacts>
     /** The trace context for the workflow or message; undefined if the request has none. */
     traceContext?: () => Readonly<Record<string, string>> | undefined
     /** Headers of the request for workers. Only set with `SERVICE_FORWARD_HEADERS`. */
@@ -56,13 +61,16 @@ export function toCall(c: Context<Env>): Call {
 
 function createCall(c: Context<Env>): Call {
   const forwardedHeaders = c.get('forwardedHeaders')
+  const caller = c.get('caller')
   return {
     signal: c.get('signal'),
     deadlineAt: Date.now() + TIMEOUT_MS.request,
     requestId: c.get('requestId'),
     traceContext: c.get('traceContext')?.(),
     ...(forwardedHeaders && { forwardedHeaders }),
+    ...(caller && { caller }),
     note: (fields) => void Object.assign(c.get('facts'), fields),
+    audit: (facts) => void Object.assign(c.get('audit'), facts),
     startWaiting: c.get('startWork')(),
     warnOfOutput: (message) => {
       c.get('headers')['Portico-Output-Warning'] = toHeaderValue(message)

@@ -29,8 +29,10 @@ export type ErrorName =
   | 'WorkflowFailedError'
   | 'UnsupportedWorkflowError'
   | 'WorkflowNotCompletedError'
+  | 'TooManyRequestsError'
   | 'ResourceExhaustedError'
   | 'CatalogNotAvailableError'
+  | 'AuthUnavailableError'
   | 'InternalError'
   | 'NotSupportedError'
   | 'EngineError'
@@ -60,6 +62,8 @@ export interface ErrorFacts {
   errorDetails?: ErrorDetails
   /** Size of a value that is stored outside the engine. */
   sizeBytes?: number
+  /** What the policy does not allow: a verb, with the handler if there is one. */
+  action?: string
   /** Names that would have been accepted. */
   available?: string[]
   issues?: Issue[]
