@@ -1,4 +1,4 @@
-import { basePath as basePathVariable, type Config } from './config.ts'
+import { basePath as basePathVariable, type Config, type Policy, type PolicyDocument, withPolicy } from './config.ts'
 import { createCatalogs } from './domain/catalog/catalogs.ts'
 import { createWorkflows } from './domain/create-workflows.ts'
 import type { TraceSource } from './domain/model/trace-source.ts'
@@ -40,6 +40,8 @@ export interface Parts {
   basePath?: string
   /** Reported by `GET /capabilities`. Default: `embedded`. */
   runtime?: string
+  /** Who may do what, instead of the policy of the configuration. Mistakes throw a `ConfigError`. */
+  policy?: PolicyDocument
   /** Reads the files of `GET /docs`. Without it, the page is a 501. */
   readDocsFile?: ReadDocsFile
   /** False on workerd, where a request cannot await the I/O of another request. */
@@ -68,6 +70,10 @@ export interface Portico {
   openRequests(): number
   /** Ends every waiting request with a 408. A server calls it shortly before it exits. */
   drain(): void
+  /** Replaces the policy. */
+  setPolicy(policy: Policy): void
+  /** Counts a new version of the policy's file that is not valid. */
+  policyReloadFailed(): void
   /** Loads the engine's client and connects. Rejects with a `ServiceError` when the engine cannot be used. */
   warm(): Promise<void>
   close(): Promise<void>
@@ -75,7 +81,8 @@ export interface Portico {
 
 /** Wires the parts together. Does not connect to anything, and does not read the environment. */
 export function createPortico(parts: Parts): Portico {
-  const { config, transport, log, traceSources = [], runtime = 'embedded', sharesPending = true } = parts
+  const { transport, log, traceSources = [], runtime = 'embedded', sharesPending = true } = parts
+  const config = configOf(parts)
   const readDocsFile = parts.readDocsFile ?? null
   const { engine: engineConfig, access, limits } = config
   const { namespace, codecEndpoint } = engineConfig
@@ -126,7 +133,7 @@ export function createPortico(parts: Parts): Portico {
     workflows,
     namespace,
     defaultCatalog: config.catalog,
-    auth: access.tokens === null ? null : { tokens: access.tokens },
+    auth: authOf(access),
     maxBodyBytes: limits.maxBodyBytes,
     maxInFlight: limits.maxInFlight,
     maxTimeoutMs: limits.maxRunTimeoutMs,
@@ -155,6 +162,8 @@ export function createPortico(parts: Parts): Portico {
       app.loadShedder.close()
       openRequests.abortAll()
     },
+    setPolicy() {},
+    policyReloadFailed() {},
     async warm() {
       // Reading the catalog checks the connection, the API key and the namespace, and caches it for the first request.
       await catalogs.published(config.catalog)
@@ -163,6 +172,14 @@ export function createPortico(parts: Parts): Portico {
       await Promise.all([transport.close(), stored.close()])
     },
   }
+}
+
+function configOf({ config, policy }: Parts): Config {
+  return policy === undefined ? config : withPolicy(config, policy)
+}
+
+function authOf({ tokens, policy }: Config['access']): { tokens: string[] } | null {
+  return tokens === null && policy === null ? null : { tokens: tokens ?? [] }
 }
 
 /** Only frameworks may strip the path at which they mount the service; our own servers pass the whole path. */
