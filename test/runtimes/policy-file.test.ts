@@ -9,7 +9,12 @@ import { processOf } from '../support/entries.ts'
 import { test } from '../support/fixtures.ts'
 import { announceErrors } from '../support/invariants.ts'
 
-const COMMANDS = { node: [process.execPath], bun: [bin('bun')], deno: [bin('deno'), 'run', ...DENO_PERMISSIONS] }
+/** Each with the path of the file, which Deno may read as `deno task start` allows it. */
+const COMMANDS = {
+  node: () => [process.execPath],
+  bun: () => [bin('bun')],
+  deno: (path: string) => [bin('deno'), 'run', ...DENO_PERMISSIONS, `--allow-read=${path}`],
+}
 
 const policyOf = (...rules: object[]) => JSON.stringify({ version: 1, rules })
 const RULE = { name: 'ci', who: { token: `sha256:${'0a'.repeat(32)}` }, can: ['start'] }
@@ -17,9 +22,10 @@ const RULE = { name: 'ci', who: { token: `sha256:${'0a'.repeat(32)}` }, can: ['s
 describe.concurrent('SERVICE_POLICY_FILE', () => {
   test.for(Object.entries(COMMANDS))(
     'on %s it is read again, a broken version changes nothing, and the process ends on a signal',
-    async ([runtime, [command = '', ...args]], { engine, folder }) => {
+    async ([runtime, commandFor], { engine, folder }) => {
       announceErrors(/the new policy is not valid/)
       const path = join(folder, `${runtime}.json`)
+      const [command = '', ...args] = commandFor(path)
       const replace = async (text: string) => {
         await writeFile(`${path}.new`, text)
         await rename(`${path}.new`, path)
