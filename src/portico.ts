@@ -128,6 +128,7 @@ export function createPortico(parts: Parts): Portico {
         ...traceFeatures(config),
       },
     },
+    defaults: { catalog: config.catalog, namespace },
     messageTimeoutMs: config.messageTimeoutMs,
     resultCacheBytes: config.resultCacheBytes,
     checksOutputs: config.checkOutputs,

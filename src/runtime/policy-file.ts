@@ -1,8 +1,8 @@
 /** Reads the file of the policy, and reads it again whenever it changes. */
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { type ParsedPolicy, type Policy, type PolicyFile, parsePolicyText } from '../config.ts'
+import { errorCode } from '../lib/error-code.ts'
 import type { Log } from '../log.ts'
-import { systemErrorCode } from './system-error-code.ts'
 
 /** The file as it was at one moment. */
 export type PolicyVersion = PolicyFile & {
@@ -15,20 +15,24 @@ export async function readPolicyFile(path: string): Promise<PolicyVersion> {
   try {
     return { text: await readFile(path, 'utf8'), id }
   } catch (error) {
-    return { error: String(systemErrorCode(error)), id }
+    return { error: codeOf(error), id }
   }
 }
 
 /** Taken before the content is read: a file that changes meanwhile is read again. */
 async function versionOf(path: string): Promise<string> {
   try {
+    const { ino, mtimeMs, size } = await stat(path)
     // Kubernetes replaces a symbolic link, and the new file may have the size and the time of the old one.
-    const target = await realpath(path)
-    const { ino, mtimeMs, size } = await stat(target)
-    return [target, ino, mtimeMs, size].join()
+    return [await realpath(path), ino, mtimeMs, size].join()
   } catch (error) {
-    return String(systemErrorCode(error))
+    return codeOf(error)
   }
+}
+
+/** Deno's error for a missing permission has no code, and its message has the path. */
+function codeOf(error: unknown): string {
+  return String(errorCode(error) ?? (error instanceof Error ? error.name : 'unknown error'))
 }
 
 export interface PolicyWatch {

@@ -41,6 +41,18 @@ export async function startOrRepeat(
   call: Call,
   startCall: Call = call,
 ): Promise<StartOutcome> {
+  const outcome = await startOrFind(ports, command, call, startCall)
+  const { workflowId, runId } = toRunStart(outcome)
+  call.audit({ workflowId, runId })
+  return outcome
+}
+
+async function startOrFind(
+  ports: StartPorts,
+  command: StartCommand,
+  call: Call,
+  startCall: Call,
+): Promise<StartOutcome> {
   const { idempotencyKey } = command
   if (idempotencyKey === undefined) {
     const admitted = await admitStart(ports, command, call)

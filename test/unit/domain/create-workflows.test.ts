@@ -26,6 +26,7 @@ function makeWorkflows(verbs: Partial<Engine> = {}, deployment = DEPLOYMENT) {
     traceMaxBytes: 1000,
     deployment,
     messageTimeoutMs: 60_000,
+    defaults: { catalog: 'orders', namespace: 'default' },
     resultCacheBytes: 0,
   }
   return { fixture, workflows: createWorkflows(options) }
