@@ -7,12 +7,14 @@ import { lazyEngine } from './engine/lazy-engine.ts'
 import type { EncodedOutput } from './engine/payloads.ts'
 import type { Transport } from './engine/transport/transport.ts'
 import { createApp } from './http/app.ts'
+import { type Callers, createCallers } from './http/credentials/callers.ts'
 import type { ReadDocsFile } from './http/endpoints/docs.ts'
+import { createCallerLimiter } from './http/limit-callers.ts'
 import { createMetricsApp } from './http/metrics-app.ts'
 import { createOpenRequests } from './http/open-requests.ts'
 import type { Mount } from './http/path.ts'
 import type { LoadShedder } from './http/shed-load.ts'
-import type { Log } from './log.ts'
+import { type Log, withoutStack } from './log.ts'
 import { createKvStore } from './store/kv/kv-store.ts'
 import { createObjectReader } from './store/s3/object-reader.ts'
 import { hostTracer } from './telemetry/host-tracer.ts'
@@ -70,11 +72,14 @@ export interface Portico {
   openRequests(): number
   /** Ends every waiting request with a 408. A server calls it shortly before it exits. */
   drain(): void
-  /** Replaces the policy. */
+  /** Replaces the policy, for all requests that come later. Throws if the service was created without one. */
   setPolicy(policy: Policy): void
   /** Counts a new version of the policy's file that is not valid. */
   policyReloadFailed(): void
-  /** Loads the engine's client and connects. Rejects with a `ServiceError` when the engine cannot be used. */
+  /**
+   * Loads the engine's client and connects, and fetches the keys of the policy's issuers. Rejects with a `ServiceError`
+   * when the engine cannot be used.
+   */
   warm(): Promise<void>
   close(): Promise<void>
 }
@@ -86,8 +91,9 @@ export function createPortico(parts: Parts): Portico {
   const readDocsFile = parts.readDocsFile ?? null
   const { engine: engineConfig, access, limits } = config
   const { namespace, codecEndpoint } = engineConfig
+  const callers = callersOf(config, parts)
   const metrics = config.metrics?.supported
-    ? createMetrics({ version: VERSION, runtime, transport: transport.name })
+    ? createMetrics({ version: VERSION, runtime, transport: transport.name }, callers?.keyAges)
     : null
   const tracer = hostTracer()
   const engine = measuredWaits(
@@ -134,7 +140,9 @@ export function createPortico(parts: Parts): Portico {
     workflows,
     namespace,
     defaultCatalog: config.catalog,
-    auth: authOf(access),
+    callers,
+    callerLimiter: createCallerLimiter({ countsOpenRequests: sharesPending, metrics }),
+    audit: access.audit,
     maxBodyBytes: limits.maxBodyBytes,
     maxInFlight: limits.maxInFlight,
     maxTimeoutMs: limits.maxRunTimeoutMs,
@@ -163,11 +171,17 @@ export function createPortico(parts: Parts): Portico {
       app.loadShedder.close()
       openRequests.abortAll()
     },
-    setPolicy() {},
-    policyReloadFailed() {},
+    setPolicy(policy) {
+      if (access.policy === null || callers === null) throw new TypeError('The service was created without a policy')
+      callers.setPolicy(policy)
+      void callers.warm()
+    },
+    policyReloadFailed: () => metrics?.policyReloadFailed(),
     async warm() {
+      const keysFetched = callers?.warm()
       // Reading the catalog checks the connection, the API key and the namespace, and caches it for the first request.
       await catalogs.published(config.catalog)
+      await keysFetched
     },
     async close() {
       await Promise.all([transport.close(), stored.close()])
@@ -179,8 +193,19 @@ function configOf({ config, policy }: Parts): Config {
   return policy === undefined ? config : withPolicy(config, policy)
 }
 
-function authOf({ tokens, policy }: Config['access']): { tokens: string[] } | null {
-  return tokens === null && policy === null ? null : { tokens: tokens ?? [] }
+/** Null where no credential is required. */
+function callersOf({ access }: Config, { log, sharesPending }: Parts): Callers | null {
+  if (access.tokens === null && access.policy === null) return null
+  return createCallers({
+    operatorTokens: access.tokens ?? [],
+    policy: access.policy,
+    sharesPending,
+    onKeysUnavailable: (issuer, cause) =>
+      log('warn', 'cannot fetch the keys of an issuer; JWTs are checked with the last keys for 24 hours', {
+        issuer,
+        cause: cause instanceof Error ? withoutStack(cause) : cause,
+      }),
+  })
 }
 
 /** Only frameworks may strip the path at which they mount the service; our own servers pass the whole path. */

@@ -1,18 +1,21 @@
 import { Hono } from 'hono'
 import type { Workflows } from '../domain/model/workflows.ts'
 import { lazy } from '../lib/lazy.ts'
-import { requireToken } from './auth.ts'
+import { type AuditMode, audit } from './audit.ts'
+import { authenticate, authorize, requireKnownCaller } from './authorize.ts'
 import { rejectContentLength } from './body.ts'
 import { createConstantJson } from './constant-json.ts'
 import type { Env } from './context.ts'
 import { allowOrigins } from './cors.ts'
+import type { Callers } from './credentials/callers.ts'
 import { rejectCrossSite, requireLoopbackHost } from './cross-site.ts'
-import { type Endpoint, matcherOf, type Service, toHandler } from './endpoint.ts'
+import { type Access, type Endpoint, matcherOf, type Service, toHandler } from './endpoint.ts'
 import { createDocsResponder, type ReadDocsFile } from './endpoints/docs.ts'
 import { ENDPOINTS } from './endpoints/endpoints.ts'
 import { COMMENT_EVERY_MS } from './events.ts'
 import { checkIdempotencyKey, notReplayed, rejectIdempotencyKey } from './idempotency-key.ts'
 import { jsonReader } from './json.ts'
+import { type CallerLimiter, createCallerLimiter, limitCallers } from './limit-callers.ts'
 import { createInFlightLimit, limitInFlight } from './limit-in-flight.ts'
 import type { Observers } from './observe.ts'
 import { abortable, createOpenRequests, type OpenRequests } from './open-requests.ts'
@@ -21,7 +24,7 @@ import { forwardHeaders, requestId } from './request-variables.ts'
 import { createRouter } from './router.ts'
 import { serve } from './serve.ts'
 import { createLoadShedder, type LoadShedder } from './shed-load.ts'
-import type { RequestCheck, RequestStep } from './step.ts'
+import type { RequestCheck, RequestHead, RequestStep } from './step.ts'
 import { unmatched } from './unmatched.ts'
 
 export interface AppOptions {
@@ -30,8 +33,12 @@ export interface AppOptions {
   namespace: string
   /** The catalog of requests that do not name one. */
   defaultCatalog: string
-  /** Each request must have one of these tokens; null allows requests without one. */
-  auth: { tokens: string[] } | null
+  /** Each request must have a credential of one of them; null allows requests without one. */
+  callers: Callers | null
+  /** Counts what each caller uses. Apps that serve the same callers share one. */
+  callerLimiter?: CallerLimiter
+  /** What the audit log records. Default: `off`. */
+  audit?: AuditMode
   maxBodyBytes: number
   /** How many requests may be in flight, without those that only wait. */
   maxInFlight: number
@@ -78,7 +85,8 @@ const createDocument = lazy(
 export function createApp(options: AppOptions): App {
   const { maxBodyBytes, readMetrics = null, readDocsFile, openRequests = createOpenRequests() } = options
   const { mount = { basePath: '' }, sharesPending = true, forwardHeaders: forwarded = [] } = options
-  const requiresToken = options.auth !== null
+  const { callers, audit: mode = 'off', callerLimiter = createCallerLimiter() } = options
+  const requiresToken = callers !== null
   const isMounted = { metrics: options.readMetrics !== undefined, docs: readDocsFile !== undefined }
   const endpoints = ENDPOINTS.filter(({ feature }) => feature === undefined || isMounted[feature])
 
@@ -105,21 +113,27 @@ export function createApp(options: AppOptions): App {
     ...(options.loopbackOnly === true ? [requireLoopbackHost] : []),
     rejectCrossSite(options.corsOrigins),
     rejectContentLength(maxBodyBytes),
-    ...(options.auth === null ? [] : [except(isPublic, requireToken(options.auth.tokens))]),
   ]
   const everyRequest: RequestStep[] = [
     requestId(mount.basePath),
     ...(options.corsOrigins.length > 0 ? [allowOrigins(options.corsOrigins)] : []),
     ...checks,
+    ...(callers === null ? [] : [except(isPublic, authenticate(callers))]),
   ]
   const limit = createInFlightLimit(options.maxInFlight, options.observers.metrics ?? null)
   const work = [limitInFlight(limit), abortable(openRequests)]
   const forward = forwarded.length > 0 ? [forwardHeaders(forwarded)] : []
   const keySteps = { taken: [checkIdempotencyKey], rejected: [rejectIdempotencyKey], ignored: [] }
 
+  function accessSteps(access: Access, takes: Endpoint['takes']): RequestStep[] {
+    const auditing = audit({ mode, namespace: options.namespace, observers }, access)
+    return [auditing, ...(callers === null ? [] : [authorize(access), limitCallers(callerLimiter, takes)])]
+  }
+
   function stepsOf(endpoint: Endpoint): RequestStep[] {
     return [
       ...everyRequest,
+      ...(endpoint.access === null ? [] : accessSteps(endpoint.access, endpoint.takes)),
       ...(reportsReplays(endpoint) ? [notReplayed] : []),
       ...(endpoint.path.startsWith('/workflow/') ? [...forward, decodablePath] : []),
       ...keySteps[endpoint.key],
@@ -137,7 +151,7 @@ export function createApp(options: AppOptions): App {
     limit,
     observers,
     corsOrigins: options.corsOrigins,
-    checks: [...checks, decodablePath],
+    checks: [...checks, ...(callers === null ? [] : [except(isPublic, requireKnownCaller(callers))]), decodablePath],
     pathOf,
     isWork: matcherOf(ENDPOINTS.filter(({ takes }) => takes !== 'nothing')),
     async handle(request, place) {
@@ -162,7 +176,7 @@ function reportsReplays({ responses }: Endpoint): boolean {
   return Object.values(responses).some(({ headers }) => headers?.includes('Idempotency-Replayed'))
 }
 
-/** Runs the check, except for public paths and for preflights, which have no token. */
-function except(isPublic: (path: string) => boolean, reject: RequestCheck): RequestCheck {
-  return (c) => (c.req.method === 'OPTIONS' || isPublic(c.req.path) ? undefined : reject(c))
+/** Runs the step, except for public paths and for preflights, which have no credential. */
+function except<C extends RequestHead, T>(isPublic: (path: string) => boolean, step: (c: C) => T) {
+  return (c: C): T | undefined => (c.req.method === 'OPTIONS' || isPublic(c.req.path) ? undefined : step(c))
 }

@@ -1,5 +1,6 @@
 import type { Workflows } from '../../../src/domain/model/workflows.ts'
 import { type AppOptions, createApp } from '../../../src/http/app.ts'
+import { createCallers, type Policy } from '../../../src/http/credentials/callers.ts'
 import type { RequestMetrics, RequestTracer } from '../../../src/http/observe.ts'
 import type { LogLevel } from '../../../src/log.ts'
 
@@ -9,23 +10,22 @@ export interface Event {
   fields: Readonly<Record<string, unknown>>
 }
 
-/** The real app over the given verbs; any other verb is a bug. */
-export function makeApi({
-  workflows = {},
-  metrics = null,
-  tracer = null,
-  ...options
-}: Partial<Omit<AppOptions, 'observers' | 'workflows'>> & {
+export interface ApiOptions extends Partial<Omit<AppOptions, 'callers' | 'observers' | 'workflows'>> {
   workflows?: Partial<Workflows>
+  /** Each request needs one of the tokens, or a credential that the policy knows. Default: it needs none. */
+  auth?: { tokens?: string[]; policy?: Policy } | null
   metrics?: RequestMetrics | null
   tracer?: RequestTracer | null
-} = {}) {
+}
+
+/** The real app over the given verbs; any other verb is a bug. */
+export function makeApi({ workflows = {}, auth = null, metrics = null, tracer = null, ...options }: ApiOptions = {}) {
   const events: Event[] = []
   const app = createApp({
     workflows: onlyVerbs(workflows),
     namespace: 'default',
     defaultCatalog: 'orders',
-    auth: null,
+    callers: auth === null ? null : callersOf(auth),
     maxBodyBytes: 2 * 1024 * 1024,
     maxInFlight: 100,
     maxTimeoutMs: 86_400_000,
@@ -44,6 +44,10 @@ export function makeApi({
   }
 
   return { call, fetch: app.fetch, loadShedder: app.loadShedder, routes: app.routes, events }
+}
+
+export function callersOf({ tokens = [], policy }: { tokens?: string[]; policy?: Policy }) {
+  return createCallers({ operatorTokens: tokens, policy: policy ?? null, onKeysUnavailable() {} })
 }
 
 /** What `status` answers of a run. */
