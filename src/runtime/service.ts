@@ -102,13 +102,14 @@ export async function runService({ runtime, process, listen, binds = true }: Ser
 }
 
 async function localTraces({
-  engine: { namespace },
+  engine: { namespaces },
   traces: { local, maxBytes },
 }: Config): Promise<NonNullable<Parts['traceSources']>> {
   if (local === null) return []
   // Decision 020: `node:fs` is loaded only for a local folder.
   const { tracesFromFile } = await import('../trace/from-file.ts')
-  return [tracesFromFile({ directory: local.directory, namespace, maxBytes })]
+  const isOnlyNamespace = namespaces.length === 1
+  return (namespace) => [tracesFromFile({ directory: local.directory, namespace, isOnlyNamespace, maxBytes })]
 }
 
 /** Serves `/metrics` on its own port; null unless `SERVICE_METRICS_PORT` is set. */

@@ -1,7 +1,9 @@
 import type { Workflows } from '../../../src/domain/model/workflows.ts'
 import { type AppOptions, createApp } from '../../../src/http/app.ts'
+import { createDispatcher } from '../../../src/http/dispatcher.ts'
+import { createInFlightLimit } from '../../../src/http/limit-in-flight.ts'
 import type { RequestMetrics, RequestTracer } from '../../../src/http/observe.ts'
-import type { LogLevel } from '../../../src/log.ts'
+import type { Log, LogLevel } from '../../../src/log.ts'
 
 export interface Event {
   level: LogLevel
@@ -9,29 +11,49 @@ export interface Event {
   fields: Readonly<Record<string, unknown>>
 }
 
-/** The real app over the given verbs; any other verb is a bug. */
+/** The real app over the given verbs; any other verb is a bug. `namespaces` has the verbs of further namespaces. */
 export function makeApi({
   workflows = {},
   metrics = null,
   tracer = null,
+  maxInFlight = 100,
+  namespaces = {},
   ...options
-}: Partial<Omit<AppOptions, 'observers' | 'workflows'>> & {
+}: Partial<Omit<AppOptions, 'limit' | 'observers' | 'workflows'>> & {
   workflows?: Partial<Workflows>
+  namespaces?: Readonly<Record<string, Partial<Workflows>>>
+  maxInFlight?: number
   metrics?: RequestMetrics | null
   tracer?: RequestTracer | null
 } = {}) {
   const events: Event[] = []
-  const app = createApp({
-    workflows: onlyVerbs(workflows),
+  const log: Log = (level, message, fields = {}) => void events.push({ level, message, fields })
+  const appOptions = {
     namespace: 'default',
+    defaultNamespace: 'default',
     defaultCatalog: 'orders',
     auth: null,
     maxBodyBytes: 2 * 1024 * 1024,
-    maxInFlight: 100,
+    limit: createInFlightLimit(maxInFlight, metrics),
     maxTimeoutMs: 86_400_000,
     corsOrigins: [],
-    observers: { log: (level, message, fields = {}) => void events.push({ level, message, fields }), metrics, tracer },
+    observers: { log, metrics, tracer },
     ...options,
+  }
+  const { mount = { basePath: '' } } = options
+  const defaultApp = createApp({ ...appOptions, workflows: onlyVerbs(workflows) })
+  const apps = new Map(
+    Object.entries({ default: workflows, ...namespaces }).map(([namespace, verbs]) => [
+      namespace,
+      createApp({ ...appOptions, namespace, isNamespaced: true, workflows: onlyVerbs(verbs) }),
+    ]),
+  )
+  const unknown = createApp({ ...appOptions, namespace: '', isNamespaced: true, workflows: null })
+  const app = createDispatcher({
+    ...appOptions,
+    mount,
+    defaultApp,
+    appOf: (name) => apps.get(name ?? '') ?? unknown,
   })
 
   /** `body`: a string is sent as it is, anything else as JSON. */
@@ -43,7 +65,7 @@ export function makeApi({
     )
   }
 
-  return { call, fetch: app.fetch, loadShedder: app.loadShedder, routes: app.routes, events }
+  return { call, fetch: app.fetch, loadShedder: app.loadShedder, routes: defaultApp.routes, events }
 }
 
 /** What `status` answers of a run. */
