@@ -1,3 +1,4 @@
+import { forbidden } from '../domain/access/decide.ts'
 import { grantsIn } from '../domain/access/grant.ts'
 import { ServiceError } from '../domain/model/errors.ts'
 import type { RequestStep } from './step.ts'
@@ -31,10 +32,6 @@ export function requireNamespace(options: NamespaceOptions): RequestStep {
     if (caller?.grants != null) Object.assign(c.get('audit'), { action: 'namespace', rule: 'none' })
     if (isNamespaced)
       throw new ServiceError('NotFoundError', 'This namespace does not exist, or the credential does not allow its use')
-    throw new ServiceError(
-      'ForbiddenError',
-      'No rule of the credential allows the namespace of paths without one; use /namespaces/<name>/…',
-      { details: { action: 'namespace' } },
-    )
+    throw forbidden('namespace', ['paths without /namespaces/<name>'])
   }
 }
