@@ -106,15 +106,22 @@ export async function runDev(options: DevOptions): Promise<number> {
 
     const address = env.ENGINE_ADDRESS ?? (await ownEngine(config.engine.namespaces))
     const uiUrl = env.ENGINE_UI_URL ?? engine?.uiUrl ?? null
+    // With a policy alone, this program could not see when the API is ready.
+    const ownToken = access.tokens === null && access.policy !== null ? crypto.randomUUID() : null
+    const token = access.tokens?.[0] ?? ownToken ?? undefined
     const withEngine = { ...env, ENGINE_ADDRESS: address }
     if (options.worker !== null) await startProgram('worker', options.worker, workerEnvironment(withEngine))
     await startProgram(
       'api',
       { command: process.execPath, args: [options.service] },
-      { ...withEngine, SERVICE_PORT: `${port}`, ...(uiUrl !== null && { ENGINE_UI_URL: uiUrl }) },
+      {
+        ...withEngine,
+        SERVICE_PORT: `${port}`,
+        ...(uiUrl !== null && { ENGINE_UI_URL: uiUrl }),
+        ...(ownToken !== null && { SERVICE_API_AUTH_TOKEN: ownToken }),
+      },
     )
 
-    const token = access.tokens?.[0]
     const url = `http://${addressable(server.host)}:${port}`
     const api = { url, withToken: token !== undefined, catalog, address, uiUrl, docs }
     const get = probe(api.url, token)
