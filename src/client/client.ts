@@ -250,7 +250,7 @@ export interface Client<Workflows> extends HandleMethods {
   /** The runs that match all filters, open ones first. */
   list(options?: ListOptions): Pages<ListedRun, RunPage>
 
-  /** Any other request of the API: parses the response, repeats a GET, and throws the same errors. */
+  /** Any other request of the API: parses the response, repeats what only reads, and throws the same errors. */
   request(method: string, path: string, options?: RequestOptions): Promise<unknown>
 }
 
