@@ -195,6 +195,23 @@ export const cuts: Record<string, ClientCase> = {
     equal([requests, (await run.status()).status], [1, 'terminated'])
   },
 
+  async 'stop: is not sent again without a run id when the response is lost'({ connect, proxied, act }) {
+    const run = await connect().start('neverEnds')
+    const client = proxied()
+    // Some runtimes send a request again if its connection was used before.
+    await client.status(run.workflowId)
+
+    await act('lose-response')
+    const error = await client.stop(run.workflowId).then(
+      () => null,
+      (reason) => reason,
+    )
+
+    const isBrowser = 'document' in globalThis
+    equal(error?.error === 'ConnectionError' || (isBrowser && error === null), true)
+    await run.terminate().catch(() => null)
+  },
+
   async 'run: waits on a way that closes each connection after two seconds'({ connect, impatientUrl, act }) {
     const workflowId = anId()
     const running = connect({ url: impatientUrl, retryMs: 150_000 }).run('waitForSignal', { workflowId })
