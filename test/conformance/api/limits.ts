@@ -51,11 +51,8 @@ export function limits(api: () => ApiFixture): void {
     const after = await service.post(`${workflowId}/update/set`, { payload: 'small' })
 
     const expected = [413, 'PayloadTooLargeError', 'gateway']
-    expect([run, update, halves].map(({ status, body }) => [status, body.error, body.source])).toEqual([
-      expected,
-      expected,
-      expected,
-    ])
+    const found = [run, update, halves].map(({ status, body }) => [status, body.error, body.source])
+    expect(found).toEqual([expected, expected, expected])
     expect(after.status).toBe(200)
     await service.post(`${workflowId}/signal/finish`)
   })
@@ -95,11 +92,8 @@ export function limits(api: () => ApiFixture): void {
     const eleventh = await service.post(`${workflowId}/update/wait`, { payload: 1 })
     await service.post(`${workflowId}/terminate`)
 
-    expect([eleventh.status, eleventh.body.error, eleventh.body.source]).toEqual([
-      429,
-      'ResourceExhaustedError',
-      'engine',
-    ])
+    const facts = [eleventh.status, eleventh.body.error, eleventh.body.source]
+    expect(facts).toEqual([429, 'ResourceExhaustedError', 'engine'])
     expect(eleventh.headers.get('Retry-After')).toBe('1')
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(waiting.map(() => 409))
   })
