@@ -6,7 +6,7 @@ import { toJsonSchema } from '../../../src/http/openapi/to-json-schema.ts'
 import { RESERVED_IDS } from '../../../src/protocol/names.ts'
 
 describe('the list of endpoints', () => {
-  test('a static path segment in the place of an id is a reserved id, and nothing else is', () => {
+  test('a static path segment where others have an id is a reserved id, and nothing else is', () => {
     const segments = ENDPOINTS.flatMap(({ path }) => /^\/workflow\/([^:/]+)\//.exec(path)?.[1] ?? [])
     const { pattern } = toJsonSchema(workflowId)
 

@@ -145,7 +145,7 @@ test('parseJson: leaves texts alone that look like its own marks, and keys that 
   expect(roundTrip(text)).toBe(text.replace('\\u0022', '\\"'))
 })
 
-test('parseJson: a long number in the place of a key is a syntax error', () => {
+test('parseJson: a long number instead of a key is a syntax error', () => {
   expect(() => parseJson('{9007199254740993:1}')).toThrow(SyntaxError)
   expect(() => parseJson('[9007199254740993.]')).toThrow(SyntaxError)
   expect(() => parseJson('[-9007199254740993 9007199254740993]')).toThrow(SyntaxError)
