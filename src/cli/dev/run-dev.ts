@@ -10,7 +10,7 @@ import { type RunningEngine, startEngine } from './servers/engine.ts'
 import { freePort, listenErrorCode } from './servers/ports.ts'
 import { type Ended, type RunningProcess, startProcess } from './servers/process.ts'
 import { until } from './servers/until.ts'
-import { Interruption, type ProgramName, print, printer, whenInterrupted } from './terminal.ts'
+import { DevInterruption, type ProgramName, print, printer, whenInterrupted } from './terminal.ts'
 
 export type Environment = Record<string, string | undefined>
 
@@ -229,7 +229,7 @@ async function assertFree(port: number, host: string): Promise<void> {
 
 /** Prints why everything has stopped. */
 function exitCode(reason: unknown): number {
-  if (reason instanceof Interruption) {
+  if (reason instanceof DevInterruption) {
     print('Stopped.')
     return 0
   }
