@@ -110,7 +110,7 @@ export function parseConfig(env: Environment, { binds, isolated = false, policyF
     const { host, loopbackOnly } = serverHost(variables, binds)
     const port = read('SERVICE_PORT', integer(0, 65_535)) ?? 3001
     const engine = engineApiConfig(variables, { isolated })
-    const policy = policyConfig(variables, { isolated, file: policyFile, namespaces: namespacesOf(engine) })
+    const policy = policyConfig(variables, { isolated, file: policyFile, namespaces: engine.namespaces })
     return {
       engine,
       catalog: defaultCatalog(variables, engine.transport),
@@ -150,17 +150,12 @@ export function parseConfig(env: Environment, { binds, isolated = false, policyF
   return { ...value, warnings: [...warnings, ...value.warnings] }
 }
 
-/** The namespaces that rules of a policy may name. */
-export function namespacesOf({ namespace }: Pick<EngineApiConfig, 'namespace'>): readonly string[] {
-  return [namespace]
-}
-
 /**
  * The configuration with another policy, which is given as a document. Throws a `ConfigError` that lists every mistake
  * of the document.
  */
 export function withPolicy(config: Config, document: unknown): Config {
-  const parsed: ParsedPolicy = parsePolicy(document, { namespaces: namespacesOf(config.engine) })
+  const parsed: ParsedPolicy = parsePolicy(document, { namespaces: config.engine.namespaces })
   if ('issues' in parsed) throw new ConfigError(parsed.issues.map((issue) => `policy ${issue}`))
   const { access, warnings } = config
   const audit = access.isAuditSet ? access.audit : AUDIT_WITH_POLICY

@@ -42,7 +42,8 @@ const MAY_IMPORT: Record<string, Row> = {
     '',
   ),
 
-  'portico.ts': row('config.ts log.ts version.ts domain/ http/ engine/ telemetry/ trace/ store/', ''),
+  'portico.ts': row('namespace.ts config.ts log.ts version.ts domain/ http/ engine/ telemetry/ store/', ''),
+  'namespace.ts': row('config.ts domain/ engine/ telemetry/ trace/ store/', ''),
 
   'docs-page/': row('docs-page/ http/endpoints/docs.ts lib/', ''),
   'docs-page/files.ts': row('http/endpoints/docs.ts', 'node:fs/promises'),

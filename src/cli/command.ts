@@ -98,7 +98,7 @@ export async function callService(
       lastBody: connection?.lastBody() ?? null,
       open: connection?.open() ?? null,
       noResponseCode,
-      url: flags.url,
+      flags,
     })
   } finally {
     for (const warning of connection?.warnings() ?? []) printNote(printable(`warning: ${warning}`))

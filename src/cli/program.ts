@@ -29,6 +29,7 @@ export function createProgram(): Command {
     .usage('[command] [flags]')
     .option('--url <url>', 'URL of the service')
     .option('--token <token>', 'token of the service; other users of this machine can see flags')
+    .option('--namespace <namespace>', 'namespace of the engine; default: that of the service')
     .option('--json', 'print JSON on a terminal too')
     .addOption(new Option('--text', 'print text in a pipe too, such as for less').conflicts('json'))
     .option('--wide', 'print tables that are wider than the terminal')

@@ -6,6 +6,7 @@ import type { Environment } from './variables.ts'
 const REDACTED = [
   'ENGINE_ADDRESS',
   'ENGINE_NAMESPACE',
+  'ENGINE_NAMESPACES',
   'ENGINE_API_KEY',
   'ENGINE_TLS_CA',
   'ENGINE_TLS_CERT',

@@ -244,7 +244,7 @@ function isKeyRejected({ code }: RpcError): boolean {
 
 function advice(error: RpcError): string {
   if (hasDetail(error, 'NamespaceNotFoundFailure'))
-    return 'the namespace does not exist on the engine, check ENGINE_NAMESPACE'
+    return 'the namespace does not exist on the engine, check ENGINE_NAMESPACE and ENGINE_NAMESPACES'
   if (isKeyRejected(error)) return 'the engine rejected the API key, check ENGINE_API_KEY'
   return 'unexpected response from the engine'
 }

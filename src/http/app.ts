@@ -9,28 +9,34 @@ import type { Env } from './context.ts'
 import { allowOrigins } from './cors.ts'
 import type { Callers } from './credentials/callers.ts'
 import { rejectCrossSite, requireLoopbackHost } from './cross-site.ts'
-import { type Access, type Endpoint, matcherOf, type Service, toHandler } from './endpoint.ts'
+import { type Endpoint, matcherOf, type Service, toHandler } from './endpoint.ts'
 import { createDocsResponder, type ReadDocsFile } from './endpoints/docs.ts'
 import { ENDPOINTS } from './endpoints/endpoints.ts'
 import { COMMENT_EVERY_MS } from './events.ts'
 import { checkIdempotencyKey, notReplayed, rejectIdempotencyKey } from './idempotency-key.ts'
 import { jsonReader } from './json.ts'
 import { type CallerLimiter, createCallerLimiter, limitCallers } from './limit-callers.ts'
-import { createInFlightLimit, limitInFlight } from './limit-in-flight.ts'
+import { type InFlightLimit, limitInFlight } from './limit-in-flight.ts'
 import type { Observers } from './observe.ts'
 import { abortable, createOpenRequests, type OpenRequests } from './open-requests.ts'
-import { decodablePath, type Mount, pathBelow } from './path.ts'
+import { decodablePath, type Mount, namespacePath, pathBelow, pathBelowNamespace } from './path.ts'
+import type { Place } from './place-queue.ts'
 import { forwardHeaders, requestId } from './request-variables.ts'
+import { requireNamespace } from './require-namespace.ts'
 import { createRouter } from './router.ts'
 import { serve } from './serve.ts'
-import { createLoadShedder, type LoadShedder } from './shed-load.ts'
 import type { RequestCheck, RequestHead, RequestStep } from './step.ts'
-import { unmatched } from './unmatched.ts'
+import { notFound, unmatched } from './unmatched.ts'
 
 export interface AppOptions {
-  workflows: Workflows
+  /** Null for the app of all names that are not namespaces of the service. */
+  workflows: Workflows | null
   /** The engine's namespace, which the OpenAPI document names. */
   namespace: string
+  /** The namespace of paths without one. Default: this one. */
+  defaultNamespace?: string
+  /** Whether the paths begin with `/namespaces/<name>`. Default: false. */
+  isNamespaced?: boolean
   /** The catalog of requests that do not name one. */
   defaultCatalog: string
   /** Each request must have a credential of one of them; null allows requests without one. */
@@ -40,8 +46,8 @@ export interface AppOptions {
   /** What the audit log records. Default: `off`. */
   audit?: AuditMode
   maxBodyBytes: number
-  /** How many requests may be in flight, without those that only wait. */
-  maxInFlight: number
+  /** For the requests of all apps, without those that only wait. */
+  limit: InFlightLimit
   /** How long a body may take to arrive. Default 27 s, so that the connection is closed within the contract's 30 s. */
   bodyTimeoutMs?: number
   /** Maximum `timeout` of a `run`, and `wait` for a result. */
@@ -68,10 +74,11 @@ export interface AppOptions {
 }
 
 export interface App {
-  fetch(request: Request): Promise<Response>
-  /** For a server that can hold and reject requests before it has created a `Request`. `fetch` uses it, too. */
-  loadShedder: LoadShedder
-  /** What is mounted, below the base path. */
+  /** Handles a request, with the place in flight that it has waited for. */
+  handle(request: Request, place?: Place): Promise<Response>
+  /** The checks that come before a request counts as in flight. */
+  checks: readonly RequestCheck[]
+  /** What is mounted, below the base path and the namespace. */
   routes: readonly { method: string; path: string }[]
 }
 
@@ -81,25 +88,32 @@ const createDocument = lazy(
   ({ openApiDocument }) => openApiDocument,
 )
 
-/** The HTTP application: its endpoints, and the steps that a request passes before its endpoint, in this order. */
+/**
+ * The HTTP application of a namespace: its endpoints, and the steps that a request passes before its endpoint, in this
+ * order.
+ */
 export function createApp(options: AppOptions): App {
   const { maxBodyBytes, readMetrics = null, readDocsFile, openRequests = createOpenRequests() } = options
   const { mount = { basePath: '' }, sharesPending = true, forwardHeaders: forwarded = [] } = options
-  const { callers, audit: mode = 'off', callerLimiter = createCallerLimiter() } = options
+  const { namespace, defaultNamespace = namespace, isNamespaced = false, workflows, limit } = options
+  const { callers, callerLimiter = createCallerLimiter(), audit: auditMode = 'off' } = options
+  const basePath = isNamespaced ? `${mount.basePath}${namespacePath(namespace)}` : mount.basePath
   const requiresToken = callers !== null
   const isMounted = { metrics: options.readMetrics !== undefined, docs: readDocsFile !== undefined }
-  const endpoints = ENDPOINTS.filter(({ feature }) => feature === undefined || isMounted[feature])
+  const endpoints = ENDPOINTS.filter(
+    ({ feature, isOfService }) => (feature === undefined || isMounted[feature]) && !(isNamespaced && isOfService),
+  )
 
-  const service: Service = {
-    workflows: options.workflows,
+  const service: Service | null = workflows && {
+    workflows,
     json: jsonReader({ maxBytes: maxBodyBytes, timeoutMs: options.bodyTimeoutMs ?? 27_000 }),
     defaultCatalog: options.defaultCatalog,
     maxTimeoutMs: options.maxTimeoutMs,
     commentEveryMs: options.commentEveryMs ?? COMMENT_EVERY_MS,
     async describeCatalog(catalog) {
       const create = createDocument.current ?? (await createDocument.get())
-      const { namespace, maxTimeoutMs } = options
-      return create({ namespace, basePath: mount.basePath, maxTimeoutMs, requiresToken, endpoints }, catalog)
+      const { maxTimeoutMs } = options
+      return create({ namespace, isNamespaced, basePath, maxTimeoutMs, requiresToken, endpoints }, catalog)
     },
     respondDocument: createConstantJson({ sharesPending }),
     respondCatalog: createConstantJson(),
@@ -108,52 +122,50 @@ export function createApp(options: AppOptions): App {
   }
 
   const observers = { ...options.observers, isPeriodic: matcherOf(ENDPOINTS.filter(({ isPeriodic }) => isPeriodic)) }
-  const isPublic = matcherOf(endpoints.filter(({ access }) => access === null))
+  const isPublic = matcherOf(isNamespaced ? [] : endpoints.filter(({ access }) => access === null))
   const checks: RequestCheck[] = [
     ...(options.loopbackOnly === true ? [requireLoopbackHost] : []),
     rejectCrossSite(options.corsOrigins),
     rejectContentLength(maxBodyBytes),
   ]
   const everyRequest: RequestStep[] = [
-    requestId(mount.basePath),
+    requestId(basePath),
     ...(options.corsOrigins.length > 0 ? [allowOrigins(options.corsOrigins)] : []),
     ...checks,
     ...(callers === null ? [] : [except(isPublic, authenticate(callers))]),
+    audit({ mode: auditMode, namespace, observers }),
+    requireNamespace({ name: namespace, exists: workflows !== null, defaultNamespace, isNamespaced, isPublic }),
   ]
-  const limit = createInFlightLimit(options.maxInFlight, options.observers.metrics ?? null)
   const work = [limitInFlight(limit), abortable(openRequests)]
   const forward = forwarded.length > 0 ? [forwardHeaders(forwarded)] : []
   const keySteps = { taken: [checkIdempotencyKey], rejected: [rejectIdempotencyKey], ignored: [] }
 
-  function accessSteps(access: Access, takes: Endpoint['takes']): RequestStep[] {
-    const auditing = audit({ mode, namespace: options.namespace, observers }, access)
-    return [auditing, ...(callers === null ? [] : [authorize(access), limitCallers(callerLimiter, takes)])]
-  }
-
   function stepsOf(endpoint: Endpoint): RequestStep[] {
+    const { access, takes, key, path } = endpoint
     return [
       ...everyRequest,
-      ...(endpoint.access === null ? [] : accessSteps(endpoint.access, endpoint.takes)),
+      ...(callers === null || access === null ? [] : [authorize(access), limitCallers(callerLimiter, takes)]),
       ...(reportsReplays(endpoint) ? [notReplayed] : []),
-      ...(endpoint.path.startsWith('/workflow/') ? [...forward, decodablePath] : []),
-      ...keySteps[endpoint.key],
-      ...(endpoint.takes === 'nothing' ? [] : work),
+      ...(path.startsWith('/workflow/') ? [...forward, decodablePath] : []),
+      ...keySteps[key],
+      ...(takes === 'nothing' ? [] : work),
     ]
   }
 
-  const pathOf = pathBelow(mount)
-  const app = new Hono<Env>({ getPath: pathOf, router: createRouter() })
+  const getPath = isNamespaced ? pathBelowNamespace(mount) : pathBelow(mount)
+  const app = new Hono<Env>({ getPath, router: createRouter() })
+  // Without a service, `requireNamespace` rejects every request.
   for (const endpoint of endpoints)
-    app.on(endpoint.method, endpoint.path, serve(observers, stepsOf(endpoint), toHandler(endpoint, service)))
+    app.on(
+      endpoint.method,
+      endpoint.path,
+      serve(observers, stepsOf(endpoint), service ? toHandler(endpoint, service) : notFound),
+    )
   app.notFound(serve(observers, everyRequest, unmatched(app)))
 
-  const loadShedder = createLoadShedder({
-    limit,
-    observers,
-    corsOrigins: options.corsOrigins,
+  return {
     checks: [...checks, ...(callers === null ? [] : [except(isPublic, requireKnownCaller(callers))]), decodablePath],
-    pathOf,
-    isWork: matcherOf(ENDPOINTS.filter(({ takes }) => takes !== 'nothing')),
+    routes: app.routes,
     async handle(request, place) {
       if (place === undefined) return app.fetch(request)
       try {
@@ -163,11 +175,6 @@ export function createApp(options: AppOptions): App {
         place.leave()
       }
     },
-  })
-  return {
-    loadShedder,
-    routes: app.routes,
-    fetch: (request) => loadShedder.handle(request),
   }
 }
 

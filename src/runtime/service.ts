@@ -1,5 +1,5 @@
 /** Starts and stops the service on Node, Bun and Deno. */
-import { type Config, ConfigError, type Environment, namespacesOf, parseConfig, redactValues } from '../config.ts'
+import { type Config, ConfigError, type Environment, parseConfig, redactValues } from '../config.ts'
 import { readDocsFile } from '../docs-page/lazy-files.ts'
 import type { LoadShedder } from '../http/shed-load.ts'
 import { sleep } from '../lib/abort.ts'
@@ -122,7 +122,7 @@ async function openPolicyFile(path: string | undefined) {
       watchPolicyFile({
         path,
         first,
-        namespaces: namespacesOf(engine),
+        namespaces: engine.namespaces,
         log,
         onPolicy: setPolicy,
         onFailure: policyReloadFailed,
@@ -131,13 +131,14 @@ async function openPolicyFile(path: string | undefined) {
 }
 
 async function localTraces({
-  engine: { namespace },
+  engine: { namespaces },
   traces: { local, maxBytes },
 }: Config): Promise<NonNullable<Parts['traceSources']>> {
   if (local === null) return []
   // Decision 020: `node:fs` is loaded only for a local folder.
   const { tracesFromFile } = await import('../trace/from-file.ts')
-  return [tracesFromFile({ directory: local.directory, namespace, maxBytes })]
+  const isOnlyNamespace = namespaces.length === 1
+  return (namespace) => [tracesFromFile({ directory: local.directory, namespace, isOnlyNamespace, maxBytes })]
 }
 
 /** Serves `/metrics` on its own port; null unless `SERVICE_METRICS_PORT` is set. */

@@ -32,6 +32,10 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
     mark: 'marked-namespace',
     may: { destinations: 'the key of a stored trace begins with it (docs/protocol.md)' },
   },
+  ENGINE_NAMESPACES: {
+    mark: 'marked-other-namespace',
+    may: { destinations: 'the key of a stored trace begins with it (docs/protocol.md)' },
+  },
   ENGINE_API_KEY: secret('marked-api-key'),
   ENGINE_TLS: word,
   ENGINE_TLS_CA: nowhere('/marked-tls/marked-ca.pem'),

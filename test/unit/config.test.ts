@@ -7,6 +7,7 @@ test('parseConfig: requires only the catalog', () => {
     engine: {
       address: '127.0.0.1:7233',
       namespace: 'default',
+      namespaces: ['default'],
       apiKey: null,
       tls: null,
       transport: 'grpc',
@@ -269,6 +270,29 @@ test.each(['ENGINE_HTTP_URL', 'ENGINE_CODEC_ENDPOINT', 'ENGINE_UI_URL'])('parseC
     ])
   for (const value of ['http://host', 'https://host/', 'https://host:8080/base/'])
     expect([value, issuesOf({ ...required, [name]: value })]).toEqual([value, []])
+})
+
+test('ENGINE_NAMESPACES: has the namespace of paths without one first, and each only once', () => {
+  expect(parse({}).engine.namespaces).toEqual(['default'])
+  expect(parse({ ENGINE_NAMESPACES: 'acme, default,,acme' }).engine.namespaces).toEqual(['default', 'acme'])
+  expect(parse({ ENGINE_NAMESPACE: 'own', ENGINE_NAMESPACES: 'acme' }).engine.namespaces).toEqual(['own', 'acme'])
+})
+
+test('ENGINE_NAMESPACES: each name is valid for the transport and as a segment of a URL, and there are at most 100', () => {
+  const namesOf = (count: number) => Array.from({ length: count }, (_, index) => `tenant-${index}`).join(',')
+  const issues = (names: string, env = required) => issuesOf({ ...env, ENGINE_NAMESPACES: names })
+
+  expect(issues('acme,münchen')).toEqual([
+    'ENGINE_NAMESPACES must be printable ASCII, because gRPC sends it in a header',
+  ])
+  for (const name of ['.', '..'])
+    expect(issues(`acme,${name}`)).toEqual([
+      'ENGINE_NAMESPACES must not contain "." and "..": a URL cannot have such a segment',
+    ])
+  expect(issues('acme/eu')).toEqual([])
+  expect(issues('acme/eu', http)).toEqual([expect.stringMatching(/^ENGINE_NAMESPACES must not contain a slash/)])
+  expect(issues(namesOf(100))).toEqual([])
+  expect(issues(namesOf(101))).toEqual(['ENGINE_NAMESPACES must contain at most 100 namespaces'])
 })
 
 test('parseConfig: over gRPC the namespace must be printable ASCII', () => {

@@ -99,11 +99,12 @@ export async function runDev(options: DevOptions): Promise<number> {
 
   async function startAll(): Promise<void> {
     const policyFile = await readPolicyFile(env.SERVICE_POLICY_FILE)
-    const { server, access, catalog, docs } = parseConfig(env, { binds: true, policyFile })
+    const config = parseConfig(env, { binds: true, policyFile })
+    const { server, access, catalog, docs } = config
     await assertFree(server.port, server.host)
     const port = server.port || (await freePort())
 
-    const address = env.ENGINE_ADDRESS ?? (await ownEngine())
+    const address = env.ENGINE_ADDRESS ?? (await ownEngine(config.engine.namespaces))
     const uiUrl = env.ENGINE_UI_URL ?? engine?.uiUrl ?? null
     const withEngine = { ...env, ENGINE_ADDRESS: address }
     if (options.worker !== null) await startProgram('worker', options.worker, workerEnvironment(withEngine))
@@ -131,12 +132,13 @@ export async function runDev(options: DevOptions): Promise<number> {
     if (workflows !== null) print(options.whenPublished(api, workflows))
   }
 
-  async function ownEngine(): Promise<string> {
+  async function ownEngine(namespaces: readonly string[]): Promise<string> {
     engine = await startEngine({
       preferredPorts: ENGINE_PORTS,
       dynamicConfig: { 'frontend.WorkflowPauseEnabled': true },
       withUi: true,
-      namespaces: env.ENGINE_NAMESPACE === undefined ? [] : [env.ENGINE_NAMESPACE],
+      // The server creates `default` itself.
+      namespaces: namespaces.filter((name) => name !== 'default'),
       onLine: printer('engine'),
       ensure: { signal, progress: printer('engine') },
     })

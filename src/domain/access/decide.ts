@@ -70,7 +70,7 @@ async function readRun(
   return ref.runId === undefined ? engine.describe(ref, call) : (await withinCall(knownRuns.read(ref), call)).value
 }
 
-/** The rules that allow what is asked. */
+/** The rules that allow the request. */
 export function allowingGrants(
   { defaults }: Pick<DecidePorts, 'defaults'>,
   grants: readonly Grant[],

@@ -150,11 +150,12 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
     reset: controlling('reset', workflows.reset),
     async catalog(catalog, call) {
       const grants = grantsOf(call, ports)
+      call.audit({ action: 'catalog', rule: null })
       if (grants === null) return workflows.catalog(catalog, call)
       const naming = RUN_VERBS.flatMap((verb) => allowingGrants(ports, grants, { verb, catalog }))
       const [first] = naming
       if (first === undefined) throw denied({ verb: 'read', catalog }, call)
-      call.audit({ action: 'catalog', rule: first.rule })
+      call.audit({ rule: first.rule })
       const listing = await workflows.catalog(catalog, call)
       return { ...listing, workflows: filterCatalog(listing.workflows, naming) }
     },

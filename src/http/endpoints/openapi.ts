@@ -43,6 +43,7 @@ export const openApiEndpoint = endpoint({
     const found = catalog === undefined ? await orError(read) : await read
     if (!(found instanceof ServiceError))
       return respondWith(found.workflows, { ...described, ...found, state: 'described' })
+    if (found.error === 'ForbiddenError') throw found
     if (found.error === 'CatalogNotFoundError')
       return respondWith(notPublished, { ...described, state: 'not_published', workflows: [] })
     call.note({ catalogUnread: found.message })

@@ -118,7 +118,7 @@ export function cliUsage(): void {
       `${file}: url must be a URL that begins with http:// or https://`,
       `${file}: token must be a string`,
       `${file}: catalog must not be empty`,
-      `${file}: "tokn" is not a setting; there are url, token, catalog`,
+      `${file}: "tokn" is not a setting; there are url, token, namespace, catalog`,
     ])
     expect(stderr).not.toContain('secret')
   })
