@@ -1,16 +1,18 @@
-import { basePath as basePathVariable, type Config } from './config.ts'
+import { basePath as basePathVariable, type Config, type Policy, type PolicyDocument, withPolicy } from './config.ts'
 import type { TraceSource } from './domain/model/trace-source.ts'
 import type { EncodedOutput } from './engine/payloads.ts'
 import type { Transport } from './engine/transport/transport.ts'
 import { type AppOptions, createApp } from './http/app.ts'
+import { type Callers, createCallers } from './http/credentials/callers.ts'
 import { createDispatcher } from './http/dispatcher.ts'
 import type { ReadDocsFile } from './http/endpoints/docs.ts'
+import { createCallerLimiter } from './http/limit-callers.ts'
 import { createInFlightLimit } from './http/limit-in-flight.ts'
 import { createMetricsApp } from './http/metrics-app.ts'
 import { createOpenRequests } from './http/open-requests.ts'
 import type { Mount } from './http/path.ts'
 import type { LoadShedder } from './http/shed-load.ts'
-import type { Log } from './log.ts'
+import { type Log, withoutStack } from './log.ts'
 import { createNamespace, type SharedParts } from './namespace.ts'
 import { createKvStore } from './store/kv/kv-store.ts'
 import { createObjectReader } from './store/s3/object-reader.ts'
@@ -36,6 +38,8 @@ export interface Parts {
   basePath?: string
   /** Reported by `GET /capabilities`. Default: `embedded`. */
   runtime?: string
+  /** Who may do what, instead of the policy of the configuration. Mistakes throw a `ConfigError`. */
+  policy?: PolicyDocument
   /** Reads the files of `GET /docs`. Without it, the page is a 501. */
   readDocsFile?: ReadDocsFile
   /** False on workerd, where a request cannot await the I/O of another request. */
@@ -64,18 +68,27 @@ export interface Portico {
   openRequests(): number
   /** Ends every waiting request with a 408. A server calls it shortly before it exits. */
   drain(): void
-  /** Loads the engine's client and connects. Rejects with a `ServiceError` when the engine cannot be used. */
+  /** Replaces the policy, for all requests that come later. Throws if the service was created without one. */
+  setPolicy(policy: Policy): void
+  /** Counts a new version of the policy's file that is not valid. */
+  policyReloadFailed(): void
+  /**
+   * Loads the engine's client and connects, and fetches the keys of the policy's issuers. Rejects with a `ServiceError`
+   * when the engine cannot be used.
+   */
   warm(): Promise<void>
   close(): Promise<void>
 }
 
 /** Wires the parts together. Does not connect to anything, and does not read the environment. */
 export function createPortico(parts: Parts): Portico {
-  const { config, transport, log, runtime = 'embedded', sharesPending = true } = parts
+  const { transport, log, runtime = 'embedded', sharesPending = true } = parts
+  const config = configOf(parts)
   const readDocsFile = parts.readDocsFile ?? null
   const { engine, access, limits, traces } = config
+  const callers = callersOf(config, parts)
   const metrics = config.metrics?.supported
-    ? createMetrics({ version: VERSION, runtime, transport: transport.name })
+    ? createMetrics({ version: VERSION, runtime, transport: transport.name }, callers?.keyAges)
     : null
   const tracer = hostTracer()
   const kv = traces.remote?.kvstore ? createKvStore(traces.remote.kvstore) : null
@@ -109,7 +122,9 @@ export function createPortico(parts: Parts): Portico {
   const appOptions: Omit<AppOptions, 'namespace' | 'workflows'> = {
     defaultNamespace: engine.namespace,
     defaultCatalog: config.catalog,
-    auth: access.tokens === null ? null : { tokens: access.tokens },
+    callers,
+    callerLimiter: createCallerLimiter({ countsOpenRequests: sharesPending, metrics }),
+    audit: access.audit,
     maxBodyBytes: limits.maxBodyBytes,
     limit,
     maxTimeoutMs: limits.maxRunTimeoutMs,
@@ -152,9 +167,17 @@ export function createPortico(parts: Parts): Portico {
       loadShedder.close()
       openRequests.abortAll()
     },
+    setPolicy(policy) {
+      if (access.policy === null || callers === null) throw new TypeError('The service was created without a policy')
+      callers.setPolicy(policy)
+      void callers.warm()
+    },
+    policyReloadFailed: () => metrics?.policyReloadFailed(),
     async warm() {
+      const keysFetched = callers?.warm()
       // Reading the catalog checks the connection, the API key and the namespace, and caches it for the first request.
       await defaultNamespace.catalogs.published(config.catalog)
+      await keysFetched
     },
     async close() {
       await Promise.all([transport.close(), kv?.close()])
@@ -176,6 +199,25 @@ function createOnce<T>(create: (name: string) => T): (name: string) => T {
 function traceSourcesOf({ config, traceSources = [] }: Parts): SharedParts['traceSourcesOf'] {
   if (typeof traceSources === 'function') return traceSources
   return (namespace) => (namespace === config.engine.namespace ? traceSources : [])
+}
+
+function configOf({ config, policy }: Parts): Config {
+  return policy === undefined ? config : withPolicy(config, policy)
+}
+
+/** Null where no credential is required. */
+function callersOf({ access }: Config, { log, sharesPending }: Parts): Callers | null {
+  if (access.tokens === null && access.policy === null) return null
+  return createCallers({
+    operatorTokens: access.tokens ?? [],
+    policy: access.policy,
+    sharesPending,
+    onKeysUnavailable: (issuer, cause) =>
+      log('warn', 'cannot fetch the keys of an issuer; JWTs are checked with the last keys for 24 hours', {
+        issuer,
+        cause: cause instanceof Error ? withoutStack(cause) : cause,
+      }),
+  })
 }
 
 /** Only frameworks may strip the path at which they mount the service; our own servers pass the whole path. */

@@ -1,6 +1,7 @@
 /** The commands with their arguments and flags. Each module is loaded when its command runs. */
 import { Command, Option } from 'commander'
 import { VERSION } from '../version.ts'
+import { addPolicyCommands } from './policy-commands.ts'
 import { PROGRAM } from './program-name.ts'
 import { addRunCommands } from './run-commands.ts'
 import { addServiceCommands } from './service-commands.ts'
@@ -38,5 +39,6 @@ export function createProgram(): Command {
     .exitOverride()
   addRunCommands(program)
   addServiceCommands(program)
+  addPolicyCommands(program)
   return program
 }

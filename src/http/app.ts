@@ -1,28 +1,31 @@
 import { Hono } from 'hono'
 import type { Workflows } from '../domain/model/workflows.ts'
 import { lazy } from '../lib/lazy.ts'
-import { requireToken } from './auth.ts'
+import { type AuditMode, audit } from './audit.ts'
+import { authenticate, authorize, requireKnownCaller } from './authorize.ts'
 import { rejectContentLength } from './body.ts'
 import { createConstantJson } from './constant-json.ts'
 import type { Env } from './context.ts'
 import { allowOrigins } from './cors.ts'
+import type { Callers } from './credentials/callers.ts'
 import { rejectCrossSite, requireLoopbackHost } from './cross-site.ts'
-import { type Endpoint, matcherOf, type Service, toHandler } from './endpoint.ts'
+import { type Access, type Endpoint, matcherOf, type Service, toHandler } from './endpoint.ts'
 import { createDocsResponder, type ReadDocsFile } from './endpoints/docs.ts'
 import { ENDPOINTS } from './endpoints/endpoints.ts'
 import { COMMENT_EVERY_MS } from './events.ts'
 import { checkIdempotencyKey, notReplayed, rejectIdempotencyKey } from './idempotency-key.ts'
 import { jsonReader } from './json.ts'
+import { type CallerLimiter, createCallerLimiter, limitCallers } from './limit-callers.ts'
 import { type InFlightLimit, limitInFlight } from './limit-in-flight.ts'
 import type { Observers } from './observe.ts'
 import { abortable, createOpenRequests, type OpenRequests } from './open-requests.ts'
-import { decodablePath, type Mount, namespacePath, pathBelow, pathBelowNamespace } from './path.ts'
+import { decodablePath, type Mount, mountBelowNamespace, pathBelow } from './path.ts'
 import type { Place } from './place-queue.ts'
 import { forwardHeaders, requestId } from './request-variables.ts'
 import { requireNamespace } from './require-namespace.ts'
 import { createRouter } from './router.ts'
 import { serve } from './serve.ts'
-import type { RequestCheck, RequestStep } from './step.ts'
+import type { RequestCheck, RequestHead, RequestStep } from './step.ts'
 import { notFound, unmatched } from './unmatched.ts'
 
 export interface AppOptions {
@@ -36,8 +39,12 @@ export interface AppOptions {
   isNamespaced?: boolean
   /** The catalog of requests that do not name one. */
   defaultCatalog: string
-  /** Each request must have one of these tokens; null allows requests without one. */
-  auth: { tokens: string[] } | null
+  /** Each request must have a credential of one of them; null allows requests without one. */
+  callers: Callers | null
+  /** Counts what each caller uses. Apps that serve the same callers share one. */
+  callerLimiter?: CallerLimiter
+  /** What the audit log records. Default: `off`. */
+  audit?: AuditMode
   maxBodyBytes: number
   /** For the requests of all apps, without those that only wait. */
   limit: InFlightLimit
@@ -89,8 +96,11 @@ export function createApp(options: AppOptions): App {
   const { maxBodyBytes, readMetrics = null, readDocsFile, openRequests = createOpenRequests() } = options
   const { mount = { basePath: '' }, sharesPending = true, forwardHeaders: forwarded = [] } = options
   const { namespace, defaultNamespace = namespace, isNamespaced = false, workflows, limit } = options
-  const basePath = isNamespaced ? `${mount.basePath}${namespacePath(namespace)}` : mount.basePath
-  const requiresToken = options.auth !== null
+  const { basePath, pathOf } = isNamespaced
+    ? mountBelowNamespace(mount, namespace)
+    : { ...mount, pathOf: pathBelow(mount) }
+  const { callers, audit: mode = 'off', callerLimiter = createCallerLimiter() } = options
+  const requiresToken = callers !== null
   const isMounted = { metrics: options.readMetrics !== undefined, docs: readDocsFile !== undefined }
   const endpoints = ENDPOINTS.filter(
     ({ feature, isOfService }) => (feature === undefined || isMounted[feature]) && !(isNamespaced && isOfService),
@@ -119,21 +129,34 @@ export function createApp(options: AppOptions): App {
     ...(options.loopbackOnly === true ? [requireLoopbackHost] : []),
     rejectCrossSite(options.corsOrigins),
     rejectContentLength(maxBodyBytes),
-    ...(options.auth === null ? [] : [except(isPublic, requireToken(options.auth.tokens))]),
   ]
   const everyRequest: RequestStep[] = [
     requestId(basePath),
     ...(options.corsOrigins.length > 0 ? [allowOrigins(options.corsOrigins)] : []),
     ...checks,
-    requireNamespace({ name: namespace, exists: workflows !== null, defaultNamespace, isNamespaced, isPublic }),
+    ...(callers === null ? [] : [except(isPublic, authenticate(callers))]),
   ]
   const work = [limitInFlight(limit), abortable(openRequests)]
   const forward = forwarded.length > 0 ? [forwardHeaders(forwarded)] : []
   const keySteps = { taken: [checkIdempotencyKey], rejected: [rejectIdempotencyKey], ignored: [] }
 
+  const exists = workflows !== null
+  const ofNamespace = requireNamespace({ name: namespace, exists, defaultNamespace, isNamespaced })
+
+  function accessSteps(access: Access, takes: Endpoint['takes']): RequestStep[] {
+    return [
+      audit({ mode, namespace: exists ? namespace : null, observers }, access),
+      ...(isNamespaced || access !== 'any' ? [ofNamespace] : []),
+      ...(callers === null ? [] : [authorize(access), limitCallers(callerLimiter, takes)]),
+    ]
+  }
+
   function stepsOf(endpoint: Endpoint): RequestStep[] {
+    // Below `/namespaces/<name>` nothing is public.
+    const access = endpoint.access ?? (isNamespaced ? 'any' : null)
     return [
       ...everyRequest,
+      ...(access === null ? [] : accessSteps(access, endpoint.takes)),
       ...(reportsReplays(endpoint) ? [notReplayed] : []),
       ...(endpoint.path.startsWith('/workflow/') ? [...forward, decodablePath] : []),
       ...keySteps[endpoint.key],
@@ -141,8 +164,7 @@ export function createApp(options: AppOptions): App {
     ]
   }
 
-  const getPath = isNamespaced ? pathBelowNamespace(mount) : pathBelow(mount)
-  const app = new Hono<Env>({ getPath, router: createRouter() })
+  const app = new Hono<Env>({ getPath: pathOf, router: createRouter() })
   // Without a service, `requireNamespace` rejects every request.
   for (const endpoint of endpoints)
     app.on(
@@ -150,10 +172,10 @@ export function createApp(options: AppOptions): App {
       endpoint.path,
       serve(observers, stepsOf(endpoint), service ? toHandler(endpoint, service) : notFound),
     )
-  app.notFound(serve(observers, everyRequest, unmatched(app)))
+  app.notFound(serve(observers, [...everyRequest, ...(isNamespaced ? [ofNamespace] : [])], unmatched(app)))
 
   return {
-    checks: [...checks, decodablePath],
+    checks: [...checks, ...(callers === null ? [] : [except(isPublic, requireKnownCaller(callers))]), decodablePath],
     routes: app.routes,
     async handle(request, place) {
       if (place === undefined) return app.fetch(request)
@@ -172,7 +194,7 @@ function reportsReplays({ responses }: Endpoint): boolean {
   return Object.values(responses).some(({ headers }) => headers?.includes('Idempotency-Replayed'))
 }
 
-/** Runs the check, except for public paths and for preflights, which have no token. */
-function except(isPublic: (path: string) => boolean, reject: RequestCheck): RequestCheck {
-  return (c) => (c.req.method === 'OPTIONS' || isPublic(c.req.path) ? undefined : reject(c))
+/** Runs the step, except for public paths and for preflights, which have no credential. */
+function except<C extends RequestHead, T>(isPublic: (path: string) => boolean, step: (c: C) => T) {
+  return (c: C): T | undefined => (c.req.method === 'OPTIONS' || isPublic(c.req.path) ? undefined : step(c))
 }

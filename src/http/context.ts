@@ -41,6 +41,8 @@ export interface Env {
      * Counts the request as in flight from now on. Returns the function that ends this: `startWaiting` of its `Call`.
      */
     startWork: () => () => void
+    /** Ends the request's share of what its caller may have in flight. Absent for callers without limits. */
+    endWork?: () => void
     /** Set by the first `toCall`. */
     call?: Call
     /** Called in reverse order when the response is ready. */
@@ -62,6 +64,8 @@ export function toCall(c: Context<Env>): Call {
 function createCall(c: Context<Env>): Call {
   const forwardedHeaders = c.get('forwardedHeaders')
   const caller = c.get('caller')
+  const endWork = c.get('endWork')
+  const leavePlace = c.get('startWork')()
   return {
     signal: c.get('signal'),
     deadlineAt: Date.now() + TIMEOUT_MS.request,
@@ -71,7 +75,13 @@ function createCall(c: Context<Env>): Call {
     ...(caller && { caller }),
     note: (fields) => void Object.assign(c.get('facts'), fields),
     audit: (facts) => void Object.assign(c.get('audit'), facts),
-    startWaiting: c.get('startWork')(),
+    startWaiting:
+      endWork === undefined
+        ? leavePlace
+        : () => {
+            leavePlace()
+            endWork()
+          },
     warnOfOutput: (message) => {
       c.get('headers')['Portico-Output-Warning'] = toHeaderValue(message)
     },

@@ -89,10 +89,16 @@ function resultLocation(c: Context<Env>, { workflowId }: ErrorFacts): Record<str
   return workflowId === undefined ? {} : { Location: resultPath(c, workflowId) }
 }
 
+/** Names the schemes, and says whether a credential was presented: https://www.rfc-editor.org/rfc/rfc6750#section-3 */
+function challenge(c: Context<Env>): string {
+  const schemes = 'Basic realm="portico", charset="UTF-8", Bearer realm="portico"'
+  return c.req.header('Authorization') === undefined ? schemes : `${schemes}, error="invalid_token"`
+}
+
 function headersOf(c: Context<Env>, { error, details }: ServiceError): Record<string, string> {
   switch (error) {
     case 'UnauthorizedError':
-      return { 'WWW-Authenticate': 'Basic realm="portico", charset="UTF-8"' }
+      return { 'WWW-Authenticate': challenge(c) }
     case 'RequestTimeoutError':
       return { Connection: 'close' }
     case 'WorkflowExecutionTimedOutError':

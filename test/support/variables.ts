@@ -65,6 +65,10 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   },
   SERVICE_API_AUTH_TOKEN: secret('marked-token,marked-second-token'),
   SERVICE_ALLOW_ANONYMOUS: word,
+  // No secret: it has the hashes of tokens. The service starts with one of the two.
+  SERVICE_POLICY: word,
+  SERVICE_POLICY_FILE: nowhere('/marked-policies/marked-policy.json'),
+  SERVICE_AUDIT: word,
   SERVICE_FORWARD_HEADERS: nowhere('x-marked-forwarded'),
   SERVICE_CORS_ORIGINS: {
     mark: 'https://marked-origin.test',

@@ -18,7 +18,14 @@ test('parseConfig: requires only the catalog', () => {
     catalog: 'orders',
     basePath: '',
     server: { host: '127.0.0.1', port: 3001, shutdownTimeoutMs: 30_000 },
-    access: { tokens: null, corsOrigins: [], loopbackOnly: true },
+    access: {
+      tokens: null,
+      policy: null,
+      audit: 'off',
+      isAuditSet: false,
+      corsOrigins: [],
+      loopbackOnly: true,
+    },
     limits: {
       maxBodyBytes: 2_097_152,
       maxInFlight: 64,
@@ -128,14 +135,14 @@ test.for<[sentence: string, env: Record<string, string>, issues: string[], optio
     'an address that is not loopback without a token',
     { SERVICE_HOST: '0.0.0.0' },
     [
-      'SERVICE_API_AUTH_TOKEN is required when the server is not bound to loopback; set SERVICE_ALLOW_ANONYMOUS=true to allow unauthenticated access',
+      'SERVICE_API_AUTH_TOKEN or SERVICE_POLICY is required when the server is not bound to loopback; set SERVICE_ALLOW_ANONYMOUS=true to allow unauthenticated access',
     ],
   ],
   [
     'a loopback address without a token if the service does not bind its own socket',
     { SERVICE_HOST: '127.0.0.1' },
     [
-      'SERVICE_API_AUTH_TOKEN is required when the service does not bind its own socket; set SERVICE_ALLOW_ANONYMOUS=true to allow unauthenticated access',
+      'SERVICE_API_AUTH_TOKEN or SERVICE_POLICY is required when the service does not bind its own socket; set SERVICE_ALLOW_ANONYMOUS=true to allow unauthenticated access',
     ],
     { binds: false },
   ],
@@ -363,7 +370,9 @@ test('isolated: requests in flight are not limited, because they cannot be count
 
 test('isolated: a loopback address does not replace a token', () => {
   expect(issuesOf({ ...enough, SERVICE_API_AUTH_TOKEN: '', SERVICE_HOST: '127.0.0.1' }, workerd)).toEqual([
-    expect.stringMatching(/^SERVICE_API_AUTH_TOKEN is required when the service does not bind its own socket/),
+    expect.stringMatching(
+      /^SERVICE_API_AUTH_TOKEN or SERVICE_POLICY is required when the service does not bind its own socket/,
+    ),
   ])
 })
 

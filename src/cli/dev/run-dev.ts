@@ -1,7 +1,9 @@
 /** An engine, the API and a worker, until Ctrl-C or until one of them ends: `portico dev` and `npm run dev`. */
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseConfig } from '../../config.ts'
+import { type PolicyFile, parseConfig } from '../../config.ts'
 import { unlessAborted } from '../../lib/abort.ts'
+import { errorCode } from '../../lib/error-code.ts'
 import { errorMessage } from '../../lib/error-message.ts'
 import { cacheFolder } from './servers/cache-folder.ts'
 import { type RunningEngine, startEngine } from './servers/engine.ts'
@@ -96,7 +98,8 @@ export async function runDev(options: DevOptions): Promise<number> {
   return exitCode(signal.reason)
 
   async function startAll(): Promise<void> {
-    const config = parseConfig(env, { binds: true })
+    const policyFile = await readPolicyFile(env.SERVICE_POLICY_FILE)
+    const config = parseConfig(env, { binds: true, policyFile })
     const { server, access, catalog, docs } = config
     await assertFree(server.port, server.host)
     const port = server.port || (await freePort())
@@ -177,6 +180,16 @@ function defaults(catalog: string): Environment {
     SERVICE_TRACE_LOCAL_DIR: join(cacheFolder(), 'traces'),
     // Everything must have exited five seconds after Ctrl-C.
     SERVICE_SHUTDOWN_TIMEOUT: '2s',
+  }
+}
+
+/** The policy as the API will read it. */
+async function readPolicyFile(path: string | undefined): Promise<PolicyFile | null> {
+  if (path === undefined) return null
+  try {
+    return { text: await readFile(path, 'utf8') }
+  } catch (error) {
+    return { error: String(errorCode(error)) }
   }
 }
 

@@ -79,7 +79,7 @@ export function cliUsage(): void {
     const requests: string[] = []
     const server = createServer(({ method, url, headers: { authorization = 'no token' } }, response) => {
       requests.push(`${method} ${url} ${authorization}`)
-      const body = { error: 'UnauthorizedError', message: 'Missing or invalid token in the Authorization header' }
+      const body = { error: 'UnauthorizedError', message: 'The credential in the Authorization header is not valid' }
       response.writeHead(401, { 'Content-Type': 'application/problem+json' }).end(JSON.stringify(body))
     })
     cleanup.defer(() => void server.close())

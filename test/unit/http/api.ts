@@ -1,6 +1,8 @@
 import type { Workflows } from '../../../src/domain/model/workflows.ts'
 import { type AppOptions, createApp } from '../../../src/http/app.ts'
+import { createCallers, type Policy } from '../../../src/http/credentials/callers.ts'
 import { createDispatcher } from '../../../src/http/dispatcher.ts'
+import { createCallerLimiter } from '../../../src/http/limit-callers.ts'
 import { createInFlightLimit } from '../../../src/http/limit-in-flight.ts'
 import type { RequestMetrics, RequestTracer } from '../../../src/http/observe.ts'
 import type { Log, LogLevel } from '../../../src/log.ts'
@@ -11,28 +13,35 @@ export interface Event {
   fields: Readonly<Record<string, unknown>>
 }
 
-/** The real app over the given verbs; any other verb is a bug. `namespaces` has the verbs of further namespaces. */
-export function makeApi({
-  workflows = {},
-  metrics = null,
-  tracer = null,
-  maxInFlight = 100,
-  namespaces = {},
-  ...options
-}: Partial<Omit<AppOptions, 'limit' | 'observers' | 'workflows'>> & {
+export interface ApiOptions extends Partial<Omit<AppOptions, 'callers' | 'limit' | 'observers' | 'workflows'>> {
   workflows?: Partial<Workflows>
+  /** The verbs of further namespaces. */
   namespaces?: Readonly<Record<string, Partial<Workflows>>>
+  /** Each request needs one of the tokens, or a credential that the policy knows. Default: it needs none. */
+  auth?: { tokens?: string[]; policy?: Policy } | null
   maxInFlight?: number
   metrics?: RequestMetrics | null
   tracer?: RequestTracer | null
-} = {}) {
+}
+
+/** The real app over the given verbs; any other verb is a bug. */
+export function makeApi({
+  workflows = {},
+  namespaces = {},
+  auth = null,
+  maxInFlight = 100,
+  metrics = null,
+  tracer = null,
+  ...options
+}: ApiOptions = {}) {
   const events: Event[] = []
   const log: Log = (level, message, fields = {}) => void events.push({ level, message, fields })
   const appOptions = {
     namespace: 'default',
     defaultNamespace: 'default',
     defaultCatalog: 'orders',
-    auth: null,
+    callers: auth === null ? null : callersOf(auth),
+    callerLimiter: createCallerLimiter({ metrics }),
     maxBodyBytes: 2 * 1024 * 1024,
     limit: createInFlightLimit(maxInFlight, metrics),
     maxTimeoutMs: 86_400_000,
@@ -66,6 +75,10 @@ export function makeApi({
   }
 
   return { call, fetch: app.fetch, loadShedder: app.loadShedder, routes: defaultApp.routes, events }
+}
+
+export function callersOf({ tokens = [], policy }: { tokens?: string[]; policy?: Policy }) {
+  return createCallers({ operatorTokens: tokens, policy: policy ?? null, onKeysUnavailable() {} })
 }
 
 /** What `status` answers of a run. */
