@@ -9,7 +9,7 @@ import type { Env } from './context.ts'
 import { allowOrigins } from './cors.ts'
 import type { Callers } from './credentials/callers.ts'
 import { rejectCrossSite, requireLoopbackHost } from './cross-site.ts'
-import { type Endpoint, matcherOf, type Service, toHandler } from './endpoint.ts'
+import { type Access, type Endpoint, matcherOf, type Service, toHandler } from './endpoint.ts'
 import { createDocsResponder, type ReadDocsFile } from './endpoints/docs.ts'
 import { ENDPOINTS } from './endpoints/endpoints.ts'
 import { COMMENT_EVERY_MS } from './events.ts'
@@ -19,7 +19,7 @@ import { type CallerLimiter, createCallerLimiter, limitCallers } from './limit-c
 import { type InFlightLimit, limitInFlight } from './limit-in-flight.ts'
 import type { Observers } from './observe.ts'
 import { abortable, createOpenRequests, type OpenRequests } from './open-requests.ts'
-import { decodablePath, type Mount, namespacePath, pathBelow, pathBelowNamespace } from './path.ts'
+import { decodablePath, type Mount, mountBelowNamespace, pathBelow } from './path.ts'
 import type { Place } from './place-queue.ts'
 import { forwardHeaders, requestId } from './request-variables.ts'
 import { requireNamespace } from './require-namespace.ts'
@@ -96,8 +96,10 @@ export function createApp(options: AppOptions): App {
   const { maxBodyBytes, readMetrics = null, readDocsFile, openRequests = createOpenRequests() } = options
   const { mount = { basePath: '' }, sharesPending = true, forwardHeaders: forwarded = [] } = options
   const { namespace, defaultNamespace = namespace, isNamespaced = false, workflows, limit } = options
-  const { callers, callerLimiter = createCallerLimiter(), audit: auditMode = 'off' } = options
-  const basePath = isNamespaced ? `${mount.basePath}${namespacePath(namespace)}` : mount.basePath
+  const { basePath, pathOf } = isNamespaced
+    ? mountBelowNamespace(mount, namespace)
+    : { ...mount, pathOf: pathBelow(mount) }
+  const { callers, audit: mode = 'off', callerLimiter = createCallerLimiter() } = options
   const requiresToken = callers !== null
   const isMounted = { metrics: options.readMetrics !== undefined, docs: readDocsFile !== undefined }
   const endpoints = ENDPOINTS.filter(
@@ -133,27 +135,36 @@ export function createApp(options: AppOptions): App {
     ...(options.corsOrigins.length > 0 ? [allowOrigins(options.corsOrigins)] : []),
     ...checks,
     ...(callers === null ? [] : [except(isPublic, authenticate(callers))]),
-    audit({ mode: auditMode, namespace, observers }),
-    requireNamespace({ name: namespace, exists: workflows !== null, defaultNamespace, isNamespaced, isPublic }),
   ]
   const work = [limitInFlight(limit), abortable(openRequests)]
   const forward = forwarded.length > 0 ? [forwardHeaders(forwarded)] : []
   const keySteps = { taken: [checkIdempotencyKey], rejected: [rejectIdempotencyKey], ignored: [] }
 
-  function stepsOf(endpoint: Endpoint): RequestStep[] {
-    const { access, takes, key, path } = endpoint
+  const exists = workflows !== null
+  const ofNamespace = requireNamespace({ name: namespace, exists, defaultNamespace, isNamespaced })
+
+  function accessSteps(access: Access, takes: Endpoint['takes']): RequestStep[] {
     return [
-      ...everyRequest,
-      ...(callers === null || access === null ? [] : [authorize(access), limitCallers(callerLimiter, takes)]),
-      ...(reportsReplays(endpoint) ? [notReplayed] : []),
-      ...(path.startsWith('/workflow/') ? [...forward, decodablePath] : []),
-      ...keySteps[key],
-      ...(takes === 'nothing' ? [] : work),
+      audit({ mode, namespace: exists ? namespace : null, observers }, access),
+      ...(isNamespaced || access !== 'any' ? [ofNamespace] : []),
+      ...(callers === null ? [] : [authorize(access), limitCallers(callerLimiter, takes)]),
     ]
   }
 
-  const getPath = isNamespaced ? pathBelowNamespace(mount) : pathBelow(mount)
-  const app = new Hono<Env>({ getPath, router: createRouter() })
+  function stepsOf(endpoint: Endpoint): RequestStep[] {
+    // Below `/namespaces/<name>` nothing is public.
+    const access = endpoint.access ?? (isNamespaced ? 'any' : null)
+    return [
+      ...everyRequest,
+      ...(access === null ? [] : accessSteps(access, endpoint.takes)),
+      ...(reportsReplays(endpoint) ? [notReplayed] : []),
+      ...(endpoint.path.startsWith('/workflow/') ? [...forward, decodablePath] : []),
+      ...keySteps[endpoint.key],
+      ...(endpoint.takes === 'nothing' ? [] : work),
+    ]
+  }
+
+  const app = new Hono<Env>({ getPath: pathOf, router: createRouter() })
   // Without a service, `requireNamespace` rejects every request.
   for (const endpoint of endpoints)
     app.on(
@@ -161,7 +172,7 @@ export function createApp(options: AppOptions): App {
       endpoint.path,
       serve(observers, stepsOf(endpoint), service ? toHandler(endpoint, service) : notFound),
     )
-  app.notFound(serve(observers, everyRequest, unmatched(app)))
+  app.notFound(serve(observers, [...everyRequest, ...(isNamespaced ? [ofNamespace] : [])], unmatched(app)))
 
   return {
     checks: [...checks, ...(callers === null ? [] : [except(isPublic, requireKnownCaller(callers))]), decodablePath],

@@ -39,11 +39,6 @@ export function splitNamespace(path: string): { name: string | null; rest: strin
   }
 }
 
-/** Prefix of the paths of a namespace. */
-export function namespacePath(namespace: string): string {
-  return `${NAMESPACES}${encodeURIComponent(namespace)}`
-}
-
 function decodedOrNull(text: string): string | null {
   try {
     return decodeURIComponent(text)
@@ -63,12 +58,15 @@ export function pathBelow({ basePath, mayBeStripped = false }: Mount): (request:
   }
 }
 
-/** The same for an app whose paths begin with `/namespaces/<name>`, which it removes too. */
-export function pathBelowNamespace(mount: Mount): (request: { url: string }) => string {
+/** The same for the paths of a namespace: they begin with `/namespaces/<name>`, which is removed too. */
+export function mountBelowNamespace(mount: Mount, namespace: string) {
   const pathOf = pathBelow(mount)
-  return (request) => {
-    const path = pathOf(request)
-    return splitNamespace(path)?.rest ?? path
+  return {
+    basePath: `${mount.basePath}${NAMESPACES}${encodeURIComponent(namespace)}`,
+    pathOf(request: { url: string }): string {
+      const path = pathOf(request)
+      return splitNamespace(path)?.rest ?? path
+    },
   }
 }
 

@@ -2,6 +2,7 @@
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { createClient } from '../../src/client/create-client.ts'
+import { sha256 } from '../../src/lib/sha256.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { opaque, startCodec } from '../support/codec.ts'
 import { eventsIn } from '../support/event-stream.ts'
@@ -235,6 +236,41 @@ test('/ready of a namespace that the engine does not have is 503, and the others
     [503, 'misconfigured'],
     [404, undefined],
   ])
+})
+
+test('two tenants of one service: each has its namespace, and cannot find the other', async ({ serve, workers: _ }) => {
+  const tokens = { own: `own-${crypto.randomUUID()}`, acme: `acme-${crypto.randomUUID()}` }
+  const rules = await Promise.all(
+    Object.entries(tokens).map(async ([name, token]) => ({
+      name,
+      who: { token: [`sha256:${await sha256(token)}`] },
+      can: ['*'],
+      ...(name === 'acme' && { namespaces: ['acme'] }),
+    })),
+  )
+  const { call } = serve({
+    ENGINE_NAMESPACES: 'acme',
+    SERVICE_POLICY: JSON.stringify({ version: 1, rules }),
+  })
+  const as = (token: string) => (method: string, path: string, body?: unknown) =>
+    call(method, path, body, { Authorization: `Bearer ${token}`, 'X-Request-Id': 'same' })
+  const [own, acme] = [as(tokens.own), as(tokens.acme)]
+  const run = { workflowName: 'echo', input: 'of acme' }
+  const { workflowId } = (await acme('POST', '/namespaces/acme/workflow/run', run)).body
+
+  const answers = await Promise.all([
+    own('GET', `/namespaces/acme/workflow/${workflowId}/result`),
+    own('GET', `/namespaces/none/workflow/${workflowId}/result`),
+    acme('GET', `/namespaces/default/workflow/${workflowId}/result`),
+    own('POST', '/namespaces/acme/workflow/run', run),
+    own('GET', '/namespaces/acme/ready'),
+  ])
+  const withoutNamespace = await acme('POST', '/workflow/run', run)
+
+  expect((await acme('GET', `/namespaces/acme/workflow/${workflowId}/result`)).body.output).toBe('of acme')
+  expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
+  expect(answers[0]?.body).toMatchObject({ status: 404, error: 'NotFoundError' })
+  expect(withoutNamespace.body).toMatchObject({ status: 403, error: 'ForbiddenError', action: 'namespace' })
 })
 
 test('the metrics are those of all namespaces, and a shutdown ends the waits in all of them', async ({

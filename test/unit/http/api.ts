@@ -2,6 +2,7 @@ import type { Workflows } from '../../../src/domain/model/workflows.ts'
 import { type AppOptions, createApp } from '../../../src/http/app.ts'
 import { createCallers, type Policy } from '../../../src/http/credentials/callers.ts'
 import { createDispatcher } from '../../../src/http/dispatcher.ts'
+import { createCallerLimiter } from '../../../src/http/limit-callers.ts'
 import { createInFlightLimit } from '../../../src/http/limit-in-flight.ts'
 import type { RequestMetrics, RequestTracer } from '../../../src/http/observe.ts'
 import type { Log, LogLevel } from '../../../src/log.ts'
@@ -28,9 +29,9 @@ export function makeApi({
   workflows = {},
   namespaces = {},
   auth = null,
+  maxInFlight = 100,
   metrics = null,
   tracer = null,
-  maxInFlight = 100,
   ...options
 }: ApiOptions = {}) {
   const events: Event[] = []
@@ -40,6 +41,7 @@ export function makeApi({
     defaultNamespace: 'default',
     defaultCatalog: 'orders',
     callers: auth === null ? null : callersOf(auth),
+    callerLimiter: createCallerLimiter({ metrics }),
     maxBodyBytes: 2 * 1024 * 1024,
     limit: createInFlightLimit(maxInFlight, metrics),
     maxTimeoutMs: 86_400_000,

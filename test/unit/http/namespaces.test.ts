@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ServiceError } from '../../../src/domain/model/errors.ts'
 import { splitNamespace } from '../../../src/http/path.ts'
+import { sha256 } from '../../../src/lib/sha256.ts'
 import { makeApi, rejection, running } from './api.ts'
 
 const AUTHORIZATION = { Authorization: 'Bearer s3cret' }
@@ -109,6 +110,74 @@ test('namespaces: without a credential, nobody can tell whether one exists', asy
   )
 
   expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 204, 404, 204])
+})
+
+test('namespaces: a caller cannot tell one that its rules do not name from one that does not exist', async () => {
+  const hash = await sha256('t0ken')
+  const rule = { name: 'tenant', who: { token: [hash] }, can: ['read'], namespaces: ['a/b c'] }
+  const api = makeApi({
+    workflows: verbsOf('default'),
+    namespaces,
+    auth: { policy: { issuers: {}, rules: [rule] } },
+    audit: 'effects',
+  })
+  const headers = { Authorization: 'Bearer t0ken' }
+  const requests: [string, string][] = [
+    ...[
+      '/ready',
+      '/capabilities',
+      '/openapi.json',
+      '/workflow/catalog',
+      '/workflow/w/status',
+      '/health',
+      '/x',
+      '/',
+    ].map((route): [string, string] => ['GET', route]),
+    ['POST', '/workflow/run'],
+    ['HEAD', '/workflow/w/status'],
+    ['DELETE', '/workflow/w/status'],
+    ['PATCH', '/workflow/%zz/stop'],
+  ]
+
+  for (const [method, route] of requests) {
+    const [notGranted, unknown, own] = await Promise.all(
+      ['acme', 'none', 'default'].map(async (name) =>
+        bytesOf(await api.call(method, `/namespaces/${name}${route}`, undefined, headers)),
+      ),
+    )
+    expect(notGranted).toEqual([404, expect.anything(), expect.any(String)])
+    expect([unknown, own]).toEqual([notGranted, notGranted])
+  }
+  const status = async (path: string) => rejection(await api.call('GET', path, undefined, headers))
+  expect(await status('/namespaces/a%2Fb%20c/workflow/w/status')).toEqual([200, undefined])
+  expect(await status('/namespaces/a%2Fb%20c/ready')).toEqual([200, undefined])
+  expect(await status('/workflow/w/status')).toEqual([403, 'ForbiddenError'])
+  expect(await status('/ready')).toEqual([200, undefined])
+
+  const audited = api.events.filter(({ message }) => message === 'audit').map(({ fields }) => fields)
+  expect(new Set(audited.map(({ action, rule, namespace }) => `${action} ${rule} ${namespace}`))).toEqual(
+    new Set(['namespace none acme', 'namespace none null', 'namespace none default']),
+  )
+})
+
+test('namespaces: rights in one namespace are none in another', async () => {
+  const rules = [
+    { name: 'reads', who: { token: [await sha256('t0ken')] }, can: ['read'] },
+    { name: 'measures', who: { token: [await sha256('t0ken')] }, can: ['metrics', 'start'], namespaces: ['acme'] },
+  ]
+  const api = makeApi({
+    workflows: verbsOf('default'),
+    namespaces,
+    readMetrics: () => '',
+    auth: { policy: { issuers: {}, rules } },
+  })
+  const call = async (method: string, path: string) =>
+    (await api.call(method, path, undefined, { Authorization: 'Bearer t0ken' })).status
+
+  expect(await call('GET', '/metrics')).toBe(403)
+  expect(await call('POST', '/workflow/start')).toBe(403)
+  expect(await call('GET', '/namespaces/acme/workflow/w/status')).toBe(403)
+  expect(await call('GET', '/workflow/w/status')).toBe(200)
 })
 
 test('namespaces: /ready needs a credential; what is about the whole service does not exist there', async () => {

@@ -11,34 +11,37 @@ import type { RequestStep } from '../../../src/http/step.ts'
 const OPERATOR: Caller = { id: 'operator', grants: null, limits: null }
 
 function callerWith(...namespaces: (readonly string[] | undefined)[]): Caller {
-  const grants = namespaces.map((names): Grant => ({ rule: 'r', can: ['*'], options: [], namespaces: names }))
+  const grants = namespaces.map((names): Grant => ({ rule: `r:${names}`, can: ['*'], options: [], namespaces: names }))
   return { id: 'token:r', grants, limits: null }
 }
 
 /** The response in the namespace `acme` of a service whose paths without a namespace use `default`. */
 async function respond(
   caller: Caller | null,
-  options: { name?: string; exists?: boolean; isNamespaced?: boolean; path?: string; method?: string } = {},
+  options: { name?: string; exists?: boolean; isNamespaced?: boolean; method?: string } = {},
 ) {
-  const { name = 'acme', exists = true, isNamespaced = true, path = '/status', method = 'GET' } = options
+  const { name = 'acme', exists = true, isNamespaced = true, method = 'GET' } = options
   let audit: object = {}
+  let rules: unknown
   const authenticate: RequestStep = (c) => {
     audit = c.get('audit')
     if (caller !== null) c.set('caller', caller)
     return undefined
   }
-  const isPublic = (path: string) => !isNamespaced && path === '/ready'
-  const gate = requireNamespace({ name, exists, defaultNamespace: 'default', isNamespaced, isPublic })
+  const gate = requireNamespace({ name, exists, defaultNamespace: 'default', isNamespaced })
   const lines: Readonly<Record<string, unknown>>[] = []
   const log = (_level: string, _message: string, fields = {}) => void lines.push(fields)
   const app = new Hono<Env>()
   app.all(
     '*',
-    serve({ log }, [requestId(''), authenticate, gate], (c) => jsonResponse(c, { reached: true })),
+    serve({ log }, [requestId(''), authenticate, gate], (c) => {
+      rules = c.get('caller')?.grants?.map(({ rule }) => rule)
+      return jsonResponse(c, { reached: true })
+    }),
   )
-  const response = await app.request(path, { method, headers: { 'X-Request-Id': 'r' } })
+  const response = await app.request('/status', { method, headers: { 'X-Request-Id': 'r' } })
   const { status, headers } = response
-  return { status, bytes: `${JSON.stringify([...headers])}\n${await response.text()}`, audit, line: lines[0] }
+  return { status, bytes: `${JSON.stringify([...headers])}\n${await response.text()}`, audit, line: lines[0], rules }
 }
 
 test('namespaces: operators, rules that name it, and requests without authentication reach it', async () => {
@@ -77,7 +80,6 @@ test('namespaces: without a prefix, a caller whose rules name others gets 403', 
     403,
     expect.objectContaining({ error: 'ForbiddenError', action: 'namespace' }),
   ])
-  expect((await respond(callerWith(['acme']), { ...options, path: '/ready' })).status).toBe(200)
 })
 
 test('namespaces: OPTIONS needs no credential, whether the namespace exists or not', async () => {
@@ -95,4 +97,10 @@ test('namespaces: a denial is audited, and the log names only namespaces that th
 
   expect([granted, denied, unknown].map(({ line }) => line?.namespace)).toEqual(['acme', undefined, undefined])
   expect([granted, denied, unknown].map(({ audit }) => audit)).toEqual([{}, { action: 'namespace', rule: 'none' }, {}])
+})
+
+test('namespaces: only the rules for the namespace count', async () => {
+  const { rules } = await respond(callerWith(['acme'], ['other'], undefined, ['ac*']))
+
+  expect(rules).toEqual(['r:acme', 'r:ac*'])
 })
