@@ -108,9 +108,10 @@ export function connect(options: ClientOptions): Connection {
  */
 function baseOf({ url, namespace }: ClientOptions): string {
   const { origin, pathname, href } = new URL(absolute(url) ?? 'data:')
-  const prefix = namespace === undefined ? '' : `/namespaces/${pathSegment(namespace, 'a namespace')}`
-  if (href === `${origin}${pathname}` && /^https?:/.test(origin)) return href.replace(/\/$/, '') + prefix
-  throw new TypeError('url must begin with http:// or https://, without user, password, query or fragment')
+  if (href !== origin + pathname || !/^http/.test(origin))
+    throw new TypeError('url must begin with http:// or https://, without user, password, query or fragment')
+  const base = href.replace(/\/$/, '')
+  return namespace === undefined ? base : `${base}/namespaces/${pathSegment(namespace, 'a namespace')}`
 }
 
 /** As `fetch` resolves it: on a page a relative URL is one of the page's host. */
