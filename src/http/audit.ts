@@ -2,7 +2,6 @@
 import type { Context } from 'hono'
 import { AUDIT } from '../log.ts'
 import { type Env, whenResponded, whenSent } from './context.ts'
-import type { Access } from './endpoint.ts'
 import { errorOf, type Observers, statusOf } from './observe.ts'
 import type { RequestStep } from './step.ts'
 
@@ -23,7 +22,7 @@ const READS: ReadonlySet<string> = new Set(['read', 'list', 'query', 'catalog', 
  * Logs one line when the response is complete: what the request did, and which rule allowed it. A request that was
  * rejected before anything was decided has no line.
  */
-export function audit({ mode, namespace, observers }: AuditOptions, access: Access): RequestStep {
+export function audit({ mode, namespace, observers }: AuditOptions): RequestStep {
   const { log, metrics = null } = observers
 
   function record(c: Context<Env>): void {
@@ -50,8 +49,6 @@ export function audit({ mode, namespace, observers }: AuditOptions, access: Acce
   }
 
   return (c) => {
-    // The domain decides about all others.
-    if (access === 'any' || access === 'metrics') c.get('audit').action = access
     // An operator is never denied anything.
     if (mode === 'off' && (c.get('caller')?.grants ?? null) === null) return
     whenResponded(c, () => whenSent(c, () => record(c)))

@@ -1,8 +1,8 @@
 /** Steps that find out who sends a request, and reject callers that cannot do anything like it. */
 import type { Context } from 'hono'
+import { forbidden } from '../domain/access/decide.ts'
 import { mayUse } from '../domain/access/grant.ts'
 import type { Caller } from '../domain/model/caller.ts'
-import { ServiceError } from '../domain/model/errors.ts'
 import type { Env } from './context.ts'
 import type { Callers } from './credentials/callers.ts'
 import { unauthorized } from './credentials/rejection.ts'
@@ -35,11 +35,11 @@ const UNKNOWN_YET = unauthorized('not valid')
 export function authorize(access: Access): RequestStep {
   return (c) => {
     const caller = c.get('caller')
+    // The domain decides about all others.
+    if (access === 'any' || access === 'metrics') c.get('audit').action = access
     if (caller === undefined || mayUse(caller, access)) return
     Object.assign(c.get('audit'), { action: access, rule: 'none' })
-    throw new ServiceError('ForbiddenError', `No rule of the policy allows this caller the action ${access}`, {
-      details: { action: access },
-    })
+    throw forbidden(access)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { forbidden } from '../domain/access/decide.ts'
 import { grantsIn } from '../domain/access/grant.ts'
 import type { Caller } from '../domain/model/caller.ts'
 import { ServiceError } from '../domain/model/errors.ts'
@@ -13,6 +14,8 @@ export interface NamespaceOptions {
   defaultNamespace: string
   /** Whether the paths begin with `/namespaces/<name>`. */
   isNamespaced: boolean
+  /** Whether a path needs no rule for the namespace. */
+  isForAll(path: string): boolean
 }
 
 /**
@@ -20,13 +23,13 @@ export interface NamespaceOptions {
  * `/namespaces/<name>` the response is that of a namespace that does not exist, so that nobody can find out which
  * namespaces there are. OPTIONS needs no credential, so it gets the same response for every name.
  */
-export function requireNamespace({ name, exists, defaultNamespace, isNamespaced }: NamespaceOptions): RequestStep {
-  const error = isNamespaced ? notFound : forbidden
+export function requireNamespace(options: NamespaceOptions): RequestStep {
+  const { name, exists, defaultNamespace, isNamespaced, isForAll } = options
+  const error = isNamespaced ? notFound : () => forbidden('namespace', ['paths without /namespaces/<name>'])
 
-  /** Restricts the caller to its rules for the namespace. */
-  function restrict(c: Context<Env>, caller: Caller): undefined {
+  function restrict(c: Context<Env>, caller: Caller): void {
     const grants = grantsIn(caller, name, defaultNamespace)
-    if (grants === null) return undefined
+    if (grants === null) return
     if (!exists || grants.length === 0) {
       Object.assign(c.get('audit'), { action: 'namespace', rule: 'none' })
       throw error()
@@ -35,7 +38,7 @@ export function requireNamespace({ name, exists, defaultNamespace, isNamespaced 
   }
 
   return (c) => {
-    if (c.req.method === 'OPTIONS') return undefined
+    if (c.req.method === 'OPTIONS' || isForAll(c.req.path)) return undefined
     const caller = c.get('caller')
     if (caller !== undefined) restrict(c, caller)
     if (!exists) throw error()
@@ -46,12 +49,4 @@ export function requireNamespace({ name, exists, defaultNamespace, isNamespaced 
 
 function notFound(): ServiceError {
   return new ServiceError('NotFoundError', 'This namespace does not exist, or the credential does not allow its use')
-}
-
-function forbidden(): ServiceError {
-  return new ServiceError(
-    'ForbiddenError',
-    'No rule of the policy allows this caller the namespace of paths without one; use /namespaces/<name>/…',
-    { details: { action: 'namespace' } },
-  )
 }

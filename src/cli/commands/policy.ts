@@ -5,9 +5,17 @@ import { parsePolicyText } from '../../config/policy-variables.ts'
 import { errorCode } from '../../lib/error-code.ts'
 import { EXIT } from '../exit-code.ts'
 import { UsageError } from '../failures.ts'
-import { renderPolicyExplanation } from '../output/policy.ts'
-import { type OutputFlags, printable, printDocument, printLines, printNote, printsJson } from '../output/terminal.ts'
-import { explainPolicy } from '../policy/explain-policy.ts'
+import { pairs, table } from '../output/table.ts'
+import {
+  type OutputFlags,
+  paint,
+  printable,
+  printDocument,
+  printLines,
+  printNote,
+  printsJson,
+} from '../output/terminal.ts'
+import { explainPolicy, type PolicyExplanation, type RuleExplanation } from '../policy/explain-policy.ts'
 import { type QuestionFlags, readQuestion } from '../policy/question.ts'
 
 /** Prints the mistakes and the warnings of a file. */
@@ -32,6 +40,20 @@ export async function explain(path: string, action: string, flags: QuestionFlags
   if (printsJson(flags)) printDocument(JSON.stringify(explanation))
   else printLines(renderPolicyExplanation(explanation))
   process.exitCode = explanation.verdict === 'allowed' ? EXIT.completed : EXIT.failed
+}
+
+function renderPolicyExplanation({ caller, action, verdict, rule, rules }: PolicyExplanation): string {
+  const decided = rule === null ? verdict : `${verdict} by the rule ${rule}`
+  const head = pairs([
+    ['Caller', caller === null ? 'unknown' : printable(caller)],
+    ['Action', printable(action)],
+    ['Verdict', paint(verdict === 'allowed' ? 'green' : 'red', decided)],
+  ])
+  return rules.length === 0 ? head : `${head}\n\n${table(['Rule', 'Result', 'Why'], rules.map(rowOf))}`
+}
+
+function rowOf({ rule, result, reason }: RuleExplanation): string[] {
+  return [rule, result, printable(reason ?? '')]
 }
 
 async function readPolicy(path: string): Promise<Policy> {

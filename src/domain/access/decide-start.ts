@@ -78,7 +78,7 @@ function idOf({ workflowId }: StartCommand): Pick<Asked, 'workflowId'> {
   return workflowId === undefined ? {} : { workflowId }
 }
 
-/** An id in the first granted pattern that has room for one; null if there is none. */
+/** An id in the first granted pattern that has room for one; null without such a pattern. */
 async function generatedId({ ids = ['*'] }: Grant, idempotencyKey: string | undefined): Promise<string | null> {
   const pattern = ids.find((id) => id.endsWith('*'))
   if (pattern === undefined) return null

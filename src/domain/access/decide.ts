@@ -70,7 +70,7 @@ async function readRun(
   return ref.runId === undefined ? engine.describe(ref, call) : (await withinCall(knownRuns.read(ref), call)).value
 }
 
-/** The rules that allow what is asked. */
+/** The rules that allow the request. */
 export function allowingGrants(
   { defaults }: Pick<DecidePorts, 'defaults'>,
   grants: readonly Grant[],
@@ -97,8 +97,12 @@ export function denied(asked: Asked, call: Call): ServiceError {
     ...(workflowId === undefined ? [] : [`workflow id "${workflowId}"`]),
     ...(options.length === 0 ? [] : [`options ${options.join(', ')}`]),
   ]
+  return forbidden(action, facts)
+}
+
+/** `facts` name what else was requested. */
+export function forbidden(action: string, facts: readonly string[] = []): ServiceError {
   const about = facts.length === 0 ? '' : ` for ${facts.join(', ')}`
-  return new ServiceError('ForbiddenError', `No rule of the policy allows this credential "${action}"${about}`, {
-    details: { action },
-  })
+  const message = `The policy does not allow "${action}"${about} with this credential`
+  return new ServiceError('ForbiddenError', message, { details: { action } })
 }

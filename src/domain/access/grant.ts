@@ -70,7 +70,7 @@ export interface Defaults {
   namespace: string
 }
 
-/** The part of a rule that does not allow what is asked. */
+/** The part of a rule that does not allow a request. */
 export type Refusal = 'can' | 'namespaces' | 'catalogs' | 'ids' | 'workflows' | 'options'
 
 /** Null if the rule allows it. */

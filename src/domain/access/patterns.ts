@@ -17,7 +17,7 @@ export function matchesAll(patterns: readonly string[] | undefined): boolean {
 
 export type Claims = Readonly<Record<string, unknown>>
 
-/** The value of a claim, by name or JSON Pointer; undefined if there is none. */
+/** The value of a claim, by name or JSON Pointer; undefined without such a claim. */
 export function claimValue(claims: Claims, name: string): unknown {
   const keys = name.startsWith('/') ? pointerKeys(name) : [name]
   return keys.reduce<unknown>(

@@ -1,6 +1,6 @@
 /** Who sends a request, and what the policy lets it do: docs/access.md. */
 
-/** What a rule of the policy can allow. `signal`, `query` and `update` can be narrowed to handlers: `signal:approve`. */
+/** What a rule can allow. `signal`, `query` and `update` can be narrowed to handlers: `signal:approve`. */
 export const VERBS = [
   'start',
   'read',

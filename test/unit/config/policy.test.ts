@@ -195,7 +195,15 @@ test('parsePolicy: names of rules, and URLs of issuers, are unique', () => {
 test('parsePolicy: keys are fetched with https, or with http from this machine', () => {
   const issuesOfUrl = (jwksUrl: string) => issuesOf({ version: 1, issuers: { main: { ...MAIN, jwksUrl } }, rules: [] })
   const urls = ['https://a.example/jwks?x=1', 'http://localhost:1/', 'http://127.0.0.1:1/', 'http://[::1]:1/jwks']
-  const wrong = ['http://a.example/', 'http://127.0.0.1.a.example/', 'https://u:p@a.example/', 'file:///jwks', 'jwks']
+  const wrong = [
+    'http://a.example/',
+    'http://127.0.0.1.a.example/',
+    'https://u@a.example/',
+    'https://:p@a.example/',
+    'https://a.example/#x',
+    'file:///jwks',
+    'jwks',
+  ]
 
   expect(urls.flatMap(issuesOfUrl)).toEqual([])
   expect(wrong.map(issuesOfUrl)).toEqual(

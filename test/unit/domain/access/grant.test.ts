@@ -72,7 +72,7 @@ test('caller: a rule does not apply when a claim of its ids is missing', () => {
   expect(callerOf({ jwt: 'main', claims: { sub: 'ada' } }, { rules })?.grants).toEqual([])
 })
 
-test('rules: everything that is asked must be allowed by one rule', () => {
+test('rules: one rule must allow the whole request', () => {
   const grant = aGrant({ can: ['start', 'signal:app*'], ids: ['ci:*'], workflows: ['deploy*'], options: ['memo'] })
   const refusal = (asked: Parameters<typeof refusalOf>[1]) => refusalOf(grant, asked, DEFAULTS)
 

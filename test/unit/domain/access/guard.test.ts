@@ -77,7 +77,7 @@ test('a run outside the ids is forbidden, with the action, whether it exists or 
 
   expect(error).toEqual({
     error: 'ForbiddenError',
-    message: 'No rule of the policy allows this credential "read" for workflow id "u:bob:1"',
+    message: 'The policy does not allow "read" for workflow id "u:bob:1" with this credential',
     action: 'read',
   })
   expect([done, described]).toEqual([[], []])
@@ -189,7 +189,7 @@ test('start: catalogs and options must be granted', async () => {
 
   expect(await start({ catalog: 'others' })).toMatchObject({ error: 'ForbiddenError' })
   expect((await start({ options: { memo: {}, startDelayMs: 1 } })).message).toBe(
-    'No rule of the policy allows this credential "start" for workflow "order", catalog "orders", options memo, startDelay',
+    'The policy does not allow "start" for workflow "order", catalog "orders", options memo, startDelay with this credential',
   )
   await workflows.start({ ...START, options: { memo: {} } }, call)
   expect(done).toHaveLength(1)
