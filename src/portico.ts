@@ -185,6 +185,22 @@ export function createPortico(parts: Parts): Portico {
   }
 }
 
+/** A namespace that no request names takes no memory. */
+function createOnce<T>(create: (name: string) => T): (name: string) => T {
+  const created = new Map<string, T>()
+  return (name) => {
+    const one = created.get(name) ?? create(name)
+    created.set(name, one)
+    return one
+  }
+}
+
+/** An array has the sources of the namespace of paths without one. */
+function traceSourcesOf({ config, traceSources = [] }: Parts): SharedParts['traceSourcesOf'] {
+  if (typeof traceSources === 'function') return traceSources
+  return (namespace) => (namespace === config.engine.namespace ? traceSources : [])
+}
+
 function configOf({ config, policy }: Parts): Config {
   return policy === undefined ? config : withPolicy(config, policy)
 }
@@ -202,22 +218,6 @@ function callersOf({ access }: Config, { log, sharesPending }: Parts): Callers |
         cause: cause instanceof Error ? withoutStack(cause) : cause,
       }),
   })
-}
-
-/** A namespace that no request names takes no memory. */
-function createOnce<T>(create: (name: string) => T): (name: string) => T {
-  const created = new Map<string, T>()
-  return (name) => {
-    const one = created.get(name) ?? create(name)
-    created.set(name, one)
-    return one
-  }
-}
-
-/** An array has the sources of the namespace of paths without one. */
-function traceSourcesOf({ config, traceSources = [] }: Parts): SharedParts['traceSourcesOf'] {
-  if (typeof traceSources === 'function') return traceSources
-  return (namespace) => (namespace === config.engine.namespace ? traceSources : [])
 }
 
 /** Only frameworks may strip the path at which they mount the service; our own servers pass the whole path. */

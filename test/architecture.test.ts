@@ -170,6 +170,16 @@ test('architecture: workerd loads neither node: modules nor gRPC', () => {
   expect(reached.filter((name) => /^(node:|@grpc\/|@temporalio\/client)/.test(name))).toEqual([])
 })
 
+test('architecture: jose is loaded with the first JWT', () => {
+  const loadedAtStart = files.flatMap((file) =>
+    importsOf(file).filter(({ target, isType, isLazy }) => target.endsWith('credentials/jwt.ts') && !isType && !isLazy),
+  )
+  const loading = files.filter((file) => valueImportsOf(file).includes('jose'))
+
+  expect(loading).toEqual(['src/http/credentials/jwt.ts', 'src/http/credentials/key-set.ts'])
+  expect(loadedAtStart).toEqual([])
+})
+
 test('architecture: only transports load @temporalio/proto, and nothing loads protobufjs', () => {
   const loading = files.filter(
     (file) => file.startsWith('src/engine/') && valueImportsOf(file).includes('@temporalio/proto'),

@@ -40,7 +40,7 @@ test('errors: nothing was seen that the table does not have', () => {
 // What the engine's HTTP API has no path for, a namespace that is not there, and a codec that fails.
 const EXPECTED = ['NotSupportedError', 'EngineError', 'PayloadCodecError']
 
-test('errors: a sound engine makes the service answer 500, 501 or 502 for these reasons alone', () => {
+test('errors: while the engine is healthy, a 500, 501 or 502 has one of these reasons', () => {
   const unexpected = answers.filter(
     ({ status, engine, error }) =>
       engine === 'real' && status >= 500 && status <= 502 && !EXPECTED.includes(error ?? ''),

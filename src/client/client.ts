@@ -191,14 +191,17 @@ export interface Workflow<Types extends Shape = AnyWorkflow> {
   runSettled(...request: Optional<StartRequest<Types['args']>>): Promise<WorkflowResult<Types['output']>>
   /** Starts the workflow without waiting for its end. */
   start(...request: Optional<StartRequest<Types['args']>>): Promise<WorkflowHandle<Types>>
-  /** Sends a signal to the open run of `workflowId`, and starts one before if the id has no open run. */
+  /**
+   * Sends a signal to the open run of `workflowId`, and starts one before if the id has no open run. With a
+   * `workflowId` of yours it is not repeated if the response is lost.
+   */
   signalWithStart<Name extends keyof Types['signals'] & string>(
     name: Name,
     request: WithStartRequest<Types['args'], ArgsOf<Types['signals'][Name]>>,
   ): Promise<RunRef & { started: boolean; warnings?: string[] }>
   /**
-   * Sends an update to the open run of `workflowId`, and starts one before if the id has no open run.
-   * Waits as `update` does.
+   * Sends an update to the open run of `workflowId`, and starts one before if the id has no open run. Waits as
+   * `update` does, but with a `workflowId` of yours it is not repeated if the response is lost.
    */
   updateWithStart<Name extends keyof Types['updates'] & string>(
     name: Name,
@@ -250,7 +253,7 @@ export interface Client<Workflows> extends HandleMethods {
   /** The runs that match all filters, open ones first. */
   list(options?: ListOptions): Pages<ListedRun, RunPage>
 
-  /** Any other request of the API: parses the response, repeats a GET, and throws the same errors. */
+  /** Any other request of the API: parses the response, repeats what only reads, and throws the same errors. */
   request(method: string, path: string, options?: RequestOptions): Promise<unknown>
 }
 

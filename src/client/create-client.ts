@@ -30,14 +30,18 @@ export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): 
     ...methodsOf(get),
     request(method, path, { signal, timeoutMs, idempotencyKey, headers, ...request } = {}) {
       const keyed = withKey(idempotencyKey)
-      const isRetryable = method === 'GET' || keyed.isRetryable
-      const all = { method, path, ...request, headers: { ...headers, ...keyed.headers }, isRetryable }
+      const isRead = method === 'GET' || READS.test(path)
+      const isRetryable = isRead || keyed.isRetryable
+      const all = { method, path, ...request, headers: { ...headers, ...keyed.headers }, isRetryable, isRead }
       return connection.send(all, { signal, timeoutMs })
     },
   }
   // Types of workflows exist at compile time only.
   return client as unknown as Client<Workflows>
 }
+
+// The requests with another method than GET that change nothing.
+const READS = /^\/workflow\/(validate$|.+\/query\/)/
 
 const HANDLE_METHODS = Object.keys({
   result: 0,

@@ -66,22 +66,31 @@ const HANDLER_MS = 60_000
 // The service reports at once that no worker polls.
 const NEXT_ATTEMPT_MS = 1000
 
+/** Sends one request of an update. */
+export type SendUpdate = <Body>(request: HttpRequest) => Promise<Body>
+
 /**
  * Sends an update, and with `timeoutMs` sends it again until it has completed: a request with the same key waits for
  * the same update. The service waits for a limited time, and a proxy may cut the connection even earlier.
+ *
+ * `toRun` sends it to the run that the error names; null if `request` must be sent.
  */
 export async function sendUpdate<Body>(
-  { send }: Connection,
+  connection: Connection,
   request: HttpRequest,
   { signal, timeoutMs }: CallOptions,
+  toRun?: (unanswered: PorticoError, send: SendUpdate) => Promise<Body | null>,
 ): Promise<Body> {
   const deadlineAt = Date.now() + (timeoutMs ?? 0)
-  const isWait = request.isRetryable && timeoutMs !== undefined
-  let unanswered: unknown
+  const isWait = timeoutMs !== undefined && (request.isRetryable || toRun !== undefined)
+  const send: SendUpdate = (next) => {
+    const remainingMs = timeoutMs && Math.max(0, deadlineAt - Date.now())
+    return connection.send({ ...next, isWait, waitMs: HANDLER_MS }, { signal, timeoutMs: remainingMs })
+  }
+  let unanswered: PorticoError | undefined
   while (true) {
     try {
-      const remainingMs = timeoutMs === undefined ? undefined : Math.max(0, deadlineAt - Date.now())
-      return await send({ ...request, isWait, waitMs: HANDLER_MS }, { signal, timeoutMs: remainingMs })
+      return (unanswered && (await toRun?.(unanswered, send))) ?? (await send<Body>(request))
     } catch (error) {
       if (!isWait || !isUnanswered(error) || Date.now() + NEXT_ATTEMPT_MS >= deadlineAt)
         throw moreTelling(error, unanswered)
@@ -97,6 +106,6 @@ function moreTelling(error: unknown, before: unknown): unknown {
   return error instanceof PorticoError && isNoResponse(error) ? (before ?? error) : error
 }
 
-function isUnanswered(error: unknown): boolean {
+function isUnanswered(error: unknown): error is PorticoError {
   return error instanceof PorticoError && error.error === 'DeadlineExceededError' && error.updateId !== undefined
 }

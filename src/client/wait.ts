@@ -4,7 +4,7 @@
 import { sleep } from '../lib/abort.ts'
 import type { ResultOptions } from './client.ts'
 import type { Connection } from './connection/connection.ts'
-import type { HttpRequest, Limits } from './connection/request.ts'
+import type { HttpRequest, RequestLimits } from './connection/request.ts'
 import { isNoResponse } from './connection/retry-delay.ts'
 import { PorticoError, type PorticoErrorFacts, withFacts } from './portico-error.ts'
 import type { OpenRun, Status, WorkflowResult } from './responses.ts'
@@ -46,7 +46,7 @@ async function waitOnce(
   { sendWaiting }: Connection,
   request: WaitRequest,
   run: KnownRun,
-  limits: Limits,
+  limits: RequestLimits,
 ): Promise<{ result: WorkflowResult } | { open: OpenRun; intervalMs: number }> {
   try {
     const { status, body } = await sendWaiting(request, limits)

@@ -2,12 +2,13 @@
 import type { StartOptions, StartRequest, Workflow } from './client.ts'
 import type { Connection } from './connection/connection.ts'
 import { newIdempotencyKey, withKey } from './connection/idempotency-key.ts'
+import type { CallOptions } from './connection/options.ts'
 import type { HttpRequest } from './connection/request.ts'
 import { createHandle, outputOf } from './handle.ts'
-import { sendUpdate } from './messages.ts'
-import { type PorticoErrorFacts, withFacts } from './portico-error.ts'
+import { type SendUpdate, sendUpdate } from './messages.ts'
+import { PorticoError, type PorticoErrorFacts, withFacts } from './portico-error.ts'
 import type { RunRef } from './responses.ts'
-import { pathSegment, toTarget } from './target.ts'
+import { pathOf, pathSegment, toTarget } from './target.ts'
 import { untilEnded } from './wait.ts'
 
 export function createWorkflow(connection: Connection, workflowName: string, catalog?: string): Workflow {
@@ -26,11 +27,11 @@ export function createWorkflow(connection: Connection, workflowName: string, cat
     path: string,
     list: List,
     given: StartOptions,
-    send: Connection['send'] = connection.send,
+    send: (request: HttpRequest, options?: CallOptions) => Promise<Body> = connection.send<Body>,
   ): Promise<Body> {
     const { request, known, options } = toStart(path, list, defaults, given)
     try {
-      return await send<Body>(request, options)
+      return await send(request, options)
     } catch (error) {
       throw withFacts(error, known)
     }
@@ -44,10 +45,14 @@ export function createWorkflow(connection: Connection, workflowName: string, cat
       return createHandle(connection, { workflowId, runId, isPinned: false })
     },
     signalWithStart: (name, given) => start(`signal-with-start/${pathSegment(name, 'a signal')}`, 'startArgs', given),
-    updateWithStart: (name, given) =>
-      start(`update-with-start/${pathSegment(name, 'an update')}`, 'startArgs', given, (request, options = {}) =>
-        sendUpdate(connection, request, options),
-      ),
+    updateWithStart(name, given) {
+      const handler = pathSegment(name, 'an update')
+      const { workflowId, workflowIdConflictPolicy: policy } = given
+      const isPinnable = workflowId !== undefined && policy !== 'terminate-existing'
+      return start(`update-with-start/${handler}`, 'startArgs', given, (request, options = {}) =>
+        sendUpdate(connection, request, options, isPinnable ? toRun(request, handler) : undefined),
+      )
+    },
     get: (ref) => createHandle(connection, toTarget(ref)),
   }
 }
@@ -70,15 +75,37 @@ interface Defaults {
 function toStart(path: string, list: List, { workflowName, catalog }: Defaults, given: StartOptions): Start {
   const { signal, timeoutMs, idempotencyKey, ...fields }: StartOptions & { [Key in 'input' | List]?: unknown } = given
   // The service rejects a key together with this policy: the repeated request would terminate the new run.
-  const isRetryable = fields.workflowIdConflictPolicy !== 'terminate-existing'
-  const key = idempotencyKey ?? (isRetryable ? newIdempotencyKey() : undefined)
+  const mayHaveKey = fields.workflowIdConflictPolicy !== 'terminate-existing'
+  const key = idempotencyKey ?? (mayHaveKey ? newIdempotencyKey() : undefined)
+  const keyed = withKey(key)
   const hasArguments = fields.input !== undefined || fields[list] !== undefined
   const start = { catalog: fields.catalog ?? catalog, workflowName }
   const body = { ...fields, ...start, ...(!hasArguments && { [list]: [] }) }
   const { workflowId } = fields
+  // A repeated message could reach a later run of an id that does not belong to the key.
+  const isShared = list === 'startArgs' && workflowId !== undefined
   return {
-    request: { method: 'POST', path: `/workflow/${path}`, body, ...withKey(key) },
+    request: { method: 'POST', path: `/workflow/${path}`, body, ...keyed, ...(isShared && { isRetryable: false }) },
     known: { ...(workflowId !== undefined && { workflowId }), ...(key !== undefined && { idempotencyKey: key }) },
     options: { signal, timeoutMs },
+  }
+}
+
+/**
+ * Sends the update of a with-start to the run that has it. Null if the with-start has started that run: then the
+ * service finds the run by the key of the with-start, and rejects the key for an update alone.
+ */
+function toRun(request: HttpRequest, handler: string) {
+  const { payload, args, headers } = request.body as Record<string, unknown>
+  return async ({ workflowId = '', runId }: PorticoError, send: SendUpdate) => {
+    if (runId === undefined) return null
+    const path = `${pathOf({ workflowId, runId, isPinned: true })}/update/${handler}`
+    try {
+      const result = await send<unknown>({ ...request, path, body: { payload, args, headers }, isRetryable: true })
+      return { workflowId, runId, started: false, result }
+    } catch (error) {
+      if (error instanceof PorticoError && error.error === 'IdempotencyKeyReusedError') return null
+      throw error
+    }
   }
 }

@@ -9,7 +9,7 @@ import type { Env } from './context.ts'
 import { allowOrigins } from './cors.ts'
 import type { Callers } from './credentials/callers.ts'
 import { rejectCrossSite, requireLoopbackHost } from './cross-site.ts'
-import { type Endpoint, matcherOf, type Service, toHandler } from './endpoint.ts'
+import { type Access, type Endpoint, matcherOf, type Service, toHandler } from './endpoint.ts'
 import { createDocsResponder, type ReadDocsFile } from './endpoints/docs.ts'
 import { ENDPOINTS } from './endpoints/endpoints.ts'
 import { COMMENT_EVERY_MS } from './events.ts'
@@ -96,12 +96,15 @@ export function createApp(options: AppOptions): App {
   const { maxBodyBytes, readMetrics = null, readDocsFile, openRequests = createOpenRequests() } = options
   const { mount = { basePath: '' }, sharesPending = true, forwardHeaders: forwarded = [] } = options
   const { namespace, defaultNamespace = namespace, isNamespaced = false, workflows, limit } = options
-  const { callers, callerLimiter = createCallerLimiter(), audit: auditMode = 'off' } = options
   const { basePath, pathOf } = isNamespaced
     ? mountBelowNamespace(mount, namespace)
     : { ...mount, pathOf: pathBelow(mount) }
+  const { callers, audit: mode = 'off', callerLimiter = createCallerLimiter() } = options
   const requiresToken = callers !== null
-  const endpoints = endpointsOf(options)
+  const isMounted = { metrics: options.readMetrics !== undefined, docs: readDocsFile !== undefined }
+  const endpoints = ENDPOINTS.filter(
+    ({ feature, isOfService }) => (feature === undefined || isMounted[feature]) && !(isNamespaced && isOfService),
+  )
 
   const service: Service | null = workflows && {
     workflows,
@@ -122,30 +125,42 @@ export function createApp(options: AppOptions): App {
 
   const observers = { ...options.observers, isPeriodic: matcherOf(ENDPOINTS.filter(({ isPeriodic }) => isPeriodic)) }
   const isPublic = matcherOf(isNamespaced ? [] : endpoints.filter(({ access }) => access === null))
-  // They tell nothing about the namespace.
-  const isForAll = matcherOf(isNamespaced ? [] : endpoints.filter(({ access }) => access === null || access === 'any'))
-  const checks = checksOf(options)
+  const checks: RequestCheck[] = [
+    ...(options.loopbackOnly === true ? [requireLoopbackHost] : []),
+    rejectCrossSite(options.corsOrigins),
+    rejectContentLength(maxBodyBytes),
+  ]
   const everyRequest: RequestStep[] = [
     requestId(basePath),
     ...(options.corsOrigins.length > 0 ? [allowOrigins(options.corsOrigins)] : []),
     ...checks,
     ...(callers === null ? [] : [except(isPublic, authenticate(callers))]),
-    audit({ mode: auditMode, namespace: workflows === null ? null : namespace, observers }),
-    requireNamespace({ name: namespace, exists: workflows !== null, defaultNamespace, isNamespaced, isForAll }),
   ]
   const work = [limitInFlight(limit), abortable(openRequests)]
   const forward = forwarded.length > 0 ? [forwardHeaders(forwarded)] : []
   const keySteps = { taken: [checkIdempotencyKey], rejected: [rejectIdempotencyKey], ignored: [] }
 
+  const exists = workflows !== null
+  const ofNamespace = requireNamespace({ name: namespace, exists, defaultNamespace, isNamespaced })
+
+  function accessSteps(access: Access, takes: Endpoint['takes']): RequestStep[] {
+    return [
+      audit({ mode, namespace: exists ? namespace : null, observers }, access),
+      ...(isNamespaced || access !== 'any' ? [ofNamespace] : []),
+      ...(callers === null ? [] : [authorize(access), limitCallers(callerLimiter, takes)]),
+    ]
+  }
+
   function stepsOf(endpoint: Endpoint): RequestStep[] {
-    const { access, takes, key, path } = endpoint
+    // Below `/namespaces/<name>` nothing is public.
+    const access = endpoint.access ?? (isNamespaced ? 'any' : null)
     return [
       ...everyRequest,
-      ...(callers === null || access === null ? [] : [authorize(access), limitCallers(callerLimiter, takes)]),
+      ...(access === null ? [] : accessSteps(access, endpoint.takes)),
       ...(reportsReplays(endpoint) ? [notReplayed] : []),
-      ...(path.startsWith('/workflow/') ? [...forward, decodablePath] : []),
-      ...keySteps[key],
-      ...(takes === 'nothing' ? [] : work),
+      ...(endpoint.path.startsWith('/workflow/') ? [...forward, decodablePath] : []),
+      ...keySteps[endpoint.key],
+      ...(endpoint.takes === 'nothing' ? [] : work),
     ]
   }
 
@@ -157,7 +172,7 @@ export function createApp(options: AppOptions): App {
       endpoint.path,
       serve(observers, stepsOf(endpoint), service ? toHandler(endpoint, service) : notFound),
     )
-  app.notFound(serve(observers, everyRequest, unmatched(app)))
+  app.notFound(serve(observers, [...everyRequest, ...(isNamespaced ? [ofNamespace] : [])], unmatched(app)))
 
   return {
     checks: [...checks, ...(callers === null ? [] : [except(isPublic, requireKnownCaller(callers))]), decodablePath],
@@ -172,18 +187,6 @@ export function createApp(options: AppOptions): App {
       }
     },
   }
-}
-
-function endpointsOf({ readMetrics, readDocsFile, isNamespaced = false }: AppOptions): Endpoint[] {
-  const isMounted = { metrics: readMetrics !== undefined, docs: readDocsFile !== undefined }
-  return ENDPOINTS.filter(
-    ({ feature, isOfService }) => (feature === undefined || isMounted[feature]) && !(isNamespaced && isOfService),
-  )
-}
-
-function checksOf({ loopbackOnly, corsOrigins, maxBodyBytes }: AppOptions): RequestCheck[] {
-  const ofHost = loopbackOnly === true ? [requireLoopbackHost] : []
-  return [...ofHost, rejectCrossSite(corsOrigins), rejectContentLength(maxBodyBytes)]
 }
 
 /** Whether responses have the header `Idempotency-Replayed`. */

@@ -2,6 +2,7 @@
 import type { Context } from 'hono'
 import { AUDIT } from '../log.ts'
 import { type Env, whenResponded, whenSent } from './context.ts'
+import type { Access } from './endpoint.ts'
 import { errorOf, type Observers, statusOf } from './observe.ts'
 import type { RequestStep } from './step.ts'
 
@@ -22,7 +23,7 @@ const READS: ReadonlySet<string> = new Set(['read', 'list', 'query', 'catalog', 
  * Logs one line when the response is complete: what the request did, and which rule allowed it. A request that was
  * rejected before anything was decided has no line.
  */
-export function audit({ mode, namespace, observers }: AuditOptions): RequestStep {
+export function audit({ mode, namespace, observers }: AuditOptions, access: Access): RequestStep {
   const { log, metrics = null } = observers
 
   function record(c: Context<Env>): void {
@@ -49,6 +50,8 @@ export function audit({ mode, namespace, observers }: AuditOptions): RequestStep
   }
 
   return (c) => {
+    // The domain decides about all others.
+    if (access === 'any' || access === 'metrics') c.get('audit').action = access
     // An operator is never denied anything.
     if (mode === 'off' && (c.get('caller')?.grants ?? null) === null) return
     whenResponded(c, () => whenSent(c, () => record(c)))

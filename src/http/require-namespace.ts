@@ -14,8 +14,6 @@ export interface NamespaceOptions {
   defaultNamespace: string
   /** Whether the paths begin with `/namespaces/<name>`. */
   isNamespaced: boolean
-  /** Whether a path needs no rule for the namespace. */
-  isForAll(path: string): boolean
 }
 
 /**
@@ -23,13 +21,13 @@ export interface NamespaceOptions {
  * `/namespaces/<name>` the response is that of a namespace that does not exist, so that nobody can find out which
  * namespaces there are. OPTIONS needs no credential, so it gets the same response for every name.
  */
-export function requireNamespace(options: NamespaceOptions): RequestStep {
-  const { name, exists, defaultNamespace, isNamespaced, isForAll } = options
+export function requireNamespace({ name, exists, defaultNamespace, isNamespaced }: NamespaceOptions): RequestStep {
   const error = isNamespaced ? notFound : () => forbidden('namespace', ['paths without /namespaces/<name>'])
 
-  function restrict(c: Context<Env>, caller: Caller): void {
+  /** Restricts the caller to its rules for the namespace. */
+  function restrict(c: Context<Env>, caller: Caller): undefined {
     const grants = grantsIn(caller, name, defaultNamespace)
-    if (grants === null) return
+    if (grants === null) return undefined
     if (!exists || grants.length === 0) {
       Object.assign(c.get('audit'), { action: 'namespace', rule: 'none' })
       throw error()
@@ -38,7 +36,7 @@ export function requireNamespace(options: NamespaceOptions): RequestStep {
   }
 
   return (c) => {
-    if (c.req.method === 'OPTIONS' || isForAll(c.req.path)) return undefined
+    if (c.req.method === 'OPTIONS') return undefined
     const caller = c.get('caller')
     if (caller !== undefined) restrict(c, caller)
     if (!exists) throw error()

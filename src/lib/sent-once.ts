@@ -5,13 +5,13 @@ export interface SentBody {
 }
 
 /**
- * The body of a request, undefined for none, in a form that makes `fetch` send a POST once.
+ * The body of a request, undefined for none, in a form that makes `fetch` send a POST or PATCH once.
  *
  * If a connection ends before the response, Deno's `fetch` sends any request a second time, unless its body is a
- * stream. Node, Bun and workerd do that with no POST. Browsers do, and support streams only over HTTP/2.
+ * stream. Node, Bun and workerd do that with no POST or PATCH. Browsers do, and support streams only over HTTP/2.
  */
 export function sentOnce(method: string, body: string | undefined): SentBody {
-  if (method === 'POST' && 'Deno' in globalThis) return { body: toStream(body ?? ''), duplex: 'half' }
+  if (/^P/.test(method) && 'Deno' in globalThis) return { body: toStream(body ?? ''), duplex: 'half' }
   return body === undefined ? {} : { body }
 }
 

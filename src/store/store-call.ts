@@ -92,7 +92,7 @@ function codeOf(error: unknown): string | null {
 /**
  * The whole body of a store's response. Rejects with a `StoreError` when it is larger than `maxBytes`, or incomplete.
  */
-export async function readBody(store: string, response: Response, maxBytes: number): Promise<string> {
+export async function readResponseBody(store: string, response: Response, maxBytes: number): Promise<string> {
   const body = await readText(response, maxBytes)
   if (body === null) throw new StoreError(`${store} returned more than ${maxBytes} bytes`)
   if (body.isTruncated) throw new StoreError(`${store} returned an incomplete response`, { retryable: true })

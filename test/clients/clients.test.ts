@@ -26,10 +26,7 @@ const TOOLCHAINS: Toolchain[] = [
   }),
   {
     name: 'openapi-python-client',
-    files: {
-      'program.py': 'python/program.py',
-      'openapi-python-client.yaml': 'python/openapi-python-client.yaml',
-    },
+    files: { 'program.py': 'python/program.py', 'openapi-python-client.yaml': 'python/openapi-python-client.yaml' },
     prepare: pythonEnvironment,
   },
   {
@@ -68,11 +65,7 @@ const test = sharedTest
   .extend('changedCatalog', { scope: 'file' }, async ({ startWorker }) => {
     const changed = JSON.stringify(exampleCatalog).replace('"amount":{"type":"number"}', '"amount":{"type":"string"}')
     const catalog: typeof exampleCatalog = JSON.parse(changed)
-    const { taskQueue } = await startWorker({
-      ...EXAMPLE_WORKER,
-      catalog,
-      taskQueue: `changed-${crypto.randomUUID()}`,
-    })
+    const { taskQueue } = await startWorker({ ...EXAMPLE_WORKER, catalog, taskQueue: `changed-${crypto.randomUUID()}` })
     return taskQueue
   })
 

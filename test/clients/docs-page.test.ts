@@ -153,10 +153,7 @@ test(
     expect(shown.filter((path) => path?.includes('rid'))).toEqual([])
     expect(summaries.filter((summary) => summary.includes('`'))).toEqual([])
     expect(intro).toContain(`Catalog ${about.name} in the namespace default.`)
-    expect(JSON.parse(body)).toEqual({
-      workflowName: 'order',
-      input: { orderId: 'string', amount: 1, card: 'string' },
-    })
+    expect(JSON.parse(body)).toEqual({ workflowName: 'order', input: { orderId: 'string', amount: 1, card: 'string' } })
     expect(status).toBe('completed')
     expect(codes.filter((code) => /^\d/.test(code))).toEqual(['200'])
     expect(errors).toContain('424: UnsupportedWorkflowError\n')

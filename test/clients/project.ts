@@ -37,9 +37,7 @@ export async function createProject(toolchain: Toolchain, folder: string, docume
   await writeFile(join(folder, 'openapi.json'), document)
   const environment = await toolchain.prepare(folder)
   const chapter = chapterOf(await readFile(PAGE, 'utf8'), toolchain.name)
-  return {
-    run: (step, env) => shell(commandsOf(chapter, step), folder, { ...environment, ...env }),
-  }
+  return { run: (step, env) => shell(commandsOf(chapter, step), folder, { ...environment, ...env }) }
 }
 
 function commandsOf(chapter: string, step: Step): string {

@@ -73,11 +73,8 @@ export function activitySamples(samples: () => Samples): void {
       outcomeOf(samples(), 'periodicPolling', 3),
     ]
 
-    expect(await Promise.all(polls)).toEqual([
-      completed('ready after 3 polls'),
-      completed('answered attempt 4'),
-      completed('3 laps'),
-    ])
+    const found = await Promise.all(polls)
+    expect(found).toEqual([completed('ready after 3 polls'), completed('answered attempt 4'), completed('3 laps')])
   })
 
   test('asynchronous completion: the value that came from outside', async () => {

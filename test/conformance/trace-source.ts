@@ -80,11 +80,7 @@ export function describeStoredTraces(name: string, locate: () => Place): void {
       const runId = await stored(document)
 
       const { localPath: _, ...found } = (await find(runId)) ?? {}
-      expect(found).toEqual({
-        entries: storedEntries({ runId }),
-        whole: true,
-        warnings: [],
-      })
+      expect(found).toEqual({ entries: storedEntries({ runId }), whole: true, warnings: [] })
     })
 
     test('returns null for an open run without a stored trace', async () => {

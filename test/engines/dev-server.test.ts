@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { Connection, type WorkflowService } from '@temporalio/client'
 import { expect, onTestFinished } from 'vitest'
-import { type EngineOptions, type RunningEngine, startEngine } from '../../src/cli/dev/servers/engine.ts'
+import { type EngineServerOptions, type RunningEngine, startEngine } from '../../src/cli/dev/servers/engine.ts'
 import { freePort, isTaken } from '../../src/cli/dev/servers/ports.ts'
 import { isGone } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
@@ -84,7 +84,7 @@ test('stop: leaves neither a process nor an open port', async () => {
   expect(await isTaken(Number(engine.address.split(':')[1]))).toBe(false)
 })
 
-async function started(options: EngineOptions): Promise<RunningEngine> {
+async function started(options: EngineServerOptions): Promise<RunningEngine> {
   const engine = await startEngine(options)
   onTestFinished(engine.stop)
   return engine

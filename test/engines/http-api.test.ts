@@ -78,11 +78,8 @@ describe.concurrent('engine over http: differences from gRPC', () => {
 
     const rejected = await rejection(engine.updateWithStart(request, { name: 'set', args: [] }, 'u', call()))
 
-    expect([rejected.error, transport.features.updateWithStart.supported, sent]).toEqual([
-      'NotSupportedError',
-      false,
-      0,
-    ])
+    const facts = [rejected.error, transport.features.updateWithStart.supported, sent]
+    expect(facts).toEqual(['NotSupportedError', false, 0])
     expect(rejected.message).toContain('ExecuteMultiOperation')
   })
 

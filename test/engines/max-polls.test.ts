@@ -79,6 +79,8 @@ test('requests that wait for events take no place', async ({ serve, service: _ }
   const client = new AbortController()
   const position = await until('nothing more happens', async () => {
     const { body } = await get(`${workflowId}/history?pageSize=1000`)
+    // Before that, the worker has yet to take the first workflow task.
+    if (!body.events.some(({ eventType }: { eventType: string }) => eventType === 'WorkflowTaskCompleted')) return false
     const next = await get(`${workflowId}/history?pageToken=${encodeURIComponent(body.nextPageToken)}`)
     return next.body.events.length === 0 && next.body.nextPageToken
   })

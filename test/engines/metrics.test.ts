@@ -23,11 +23,7 @@ test('requests are counted by method, route pattern and status, never by path', 
 
   const after = await scrape(service)
   const moved = (route: string, status: string) =>
-    delta(before, after, REQUESTS, {
-      http_request_method: 'GET',
-      http_route: route,
-      http_response_status_code: status,
-    })
+    delta(before, after, REQUESTS, { http_request_method: 'GET', http_route: route, http_response_status_code: status })
   expect([moved('/workflow/:id/status', '200'), moved('/workflow/:id/status', '404'), moved('', '404')]).toEqual([
     2, 1, 1,
   ])

@@ -21,10 +21,7 @@ test.beforeAll(async ({ faultProxy, serve, startWorker }) => {
   const workflow = { description: 'For counting' }
   const names = ['echo', 'chain', 'messages', 'failTask', 'manySteps', 'neverEnds', 'nothing', 'waitForSignal']
   const updates = { validated: { input: z.number() } }
-  const catalog = defineCatalog({
-    ...Object.fromEntries(names.map((name) => [name, workflow])),
-    messages: { updates },
-  })
+  const catalog = defineCatalog({ ...Object.fromEntries(names.map((name) => [name, workflow])), messages: { updates } })
   await startWorker({ catalog })
   serveCounted = (env) => serve({ ENGINE_ADDRESS: faultProxy.address, SERVICE_CATALOG_TTL: '10m', ...env })
   served = serveCounted()
@@ -80,11 +77,8 @@ test('start without a catalog: 2 more, one for each form of a catalog; many at o
 })
 
 test('run: one poll more for each link of a chain, and one read for the input of the last', async () => {
-  expect(await counted(() => ended('chain', { links: 3 }))).toEqual({
-    StartWorkflowExecution: 1,
-    PollWorkflowExecutionHistory: 3,
-    GetWorkflowExecutionHistory: 1,
-  })
+  const calls = await counted(() => ended('chain', { links: 3 }))
+  expect(calls).toEqual({ StartWorkflowExecution: 1, PollWorkflowExecutionHistory: 3, GetWorkflowExecutionHistory: 1 })
 })
 
 test('status 1 with a memo and search attributes, while the catalog is cached', async () => {
@@ -154,11 +148,7 @@ test('result with wait: of a closed run no more than without; of an open one the
   const read = { GetWorkflowExecutionHistory: 1 }
 
   expect(await counted(() => result(closed, '60s'))).toEqual(read)
-  expect(await counted(waiting)).toEqual({
-    ...read,
-    SignalWorkflowExecution: 1,
-    PollWorkflowExecutionHistory: 1,
-  })
+  expect(await counted(waiting)).toEqual({ ...read, SignalWorkflowExecution: 1, PollWorkflowExecutionHistory: 1 })
   expect(await counted(() => result(never, '3s'))).toEqual({
     ...read,
     PollWorkflowExecutionHistory: 1,
@@ -340,16 +330,10 @@ test('reset 3, for the description, the history and the reset; pause and unpause
     await post(`${open}/unpause`)
   }
 
-  expect(await counted(() => post(`${id}/reset`, { stepName: 'step' }))).toEqual({
-    DescribeWorkflowExecution: 1,
-    GetWorkflowExecutionHistory: 1,
-    ResetWorkflowExecution: 1,
-  })
-  expect(await counted(pausing)).toEqual({
-    DescribeWorkflowExecution: 2,
-    PauseWorkflowExecution: 1,
-    UnpauseWorkflowExecution: 1,
-  })
+  const reset = await counted(() => post(`${id}/reset`, { stepName: 'step' }))
+  expect(reset).toEqual({ DescribeWorkflowExecution: 1, GetWorkflowExecutionHistory: 1, ResetWorkflowExecution: 1 })
+  const paused = await counted(pausing)
+  expect(paused).toEqual({ DescribeWorkflowExecution: 2, PauseWorkflowExecution: 1, UnpauseWorkflowExecution: 1 })
   await post(`${open}/terminate`)
 })
 
@@ -362,11 +346,7 @@ test('signal to a closed run, query without a handler: one look more', async () 
     await post(`${id}/query/nope`)
   }
 
-  expect(await counted(sending)).toEqual({
-    SignalWorkflowExecution: 1,
-    DescribeWorkflowExecution: 1,
-    QueryWorkflow: 2,
-  })
+  expect(await counted(sending)).toEqual({ SignalWorkflowExecution: 1, DescribeWorkflowExecution: 1, QueryWorkflow: 2 })
 })
 
 test('a run whose workflow task fails: one additional read for the reason', async () => {

@@ -103,11 +103,8 @@ describe('a poll without a response', () => {
     const { status, body, headers } = await run(api, 'nothing', 'unread', '1s')
     for (const act of restore) act()
 
-    expect([status, body.error, headers.get('Location')]).toEqual([
-      408,
-      'WorkflowExecutionTimedOutError',
-      '/workflow/unread/result',
-    ])
+    const facts = [status, body.error, headers.get('Location')]
+    expect(facts).toEqual([408, 'WorkflowExecutionTimedOutError', '/workflow/unread/result'])
     expect(body.message).toMatch(/^Workflow unread did not complete within \d+ ms; its status could not be read$/)
     expect(body).not.toHaveProperty('workflowStatus')
   })

@@ -51,11 +51,8 @@ test.for(['reject-duplicate', 'allow-duplicate-failed-only'])(
     const rejected = await api.start('echo', 1, { workflowId: used, workflowIdReusePolicy })
 
     expect([started.status, started.body.runId]).toEqual([200, (await statusOf(own)).runId])
-    expect([rejected.status, rejected.body.error, rejected.body.runId]).toEqual([
-      409,
-      'WorkflowAlreadyStartedError',
-      before.body.runId,
-    ])
+    const facts = [rejected.status, rejected.body.error, rejected.body.runId]
+    expect(facts).toEqual([409, 'WorkflowAlreadyStartedError', before.body.runId])
     expect((await statusOf(used)).runId).toBe(before.body.runId)
   },
 )

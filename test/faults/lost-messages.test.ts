@@ -153,12 +153,8 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
 
     const { status, body } = await faulted(`${workflowId}/signal/add`, { dropped: () => end(workflowId) })
 
-    expect([status, body.error, body.runId, body.workflowStatus]).toEqual([
-      409,
-      'WorkflowNotRunningError',
-      runId,
-      'terminated',
-    ])
+    const facts = [status, body.error, body.runId, body.workflowStatus]
+    expect(facts).toEqual([409, 'WorkflowNotRunningError', runId, 'terminated'])
   })
 
   test('signal: the run that accepted it is returned; a later use of the id does not get it, open or closed', async () => {
@@ -199,9 +195,7 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
       retryPolicy: { initialInterval: { nanos: 1_000_000 }, maximumAttempts: 5 },
     })
 
-    const { status, body } = await faulted(`${workflowId}/signal/next`, {
-      lost: () => ended({ workflowId, runId }),
-    })
+    const { status, body } = await faulted(`${workflowId}/signal/next`, { lost: () => ended({ workflowId, runId }) })
 
     expect([status, body.runId]).toEqual([200, runId])
     expect(await state(workflowId)).toBe(2)
@@ -338,11 +332,8 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
     const rejected = await faulted(`${without.workflowId}/update/set`, { dropped: () => end(without.workflowId) }, 'a')
 
     expect([value.status, value.body]).toEqual([200, { before: null, after: 'a' }])
-    expect([rejected.status, rejected.body.error, rejected.body.runId]).toEqual([
-      409,
-      'WorkflowNotRunningError',
-      without.runId,
-    ])
+    const facts = [rejected.status, rejected.body.error, rejected.body.runId]
+    expect(facts).toEqual([409, 'WorkflowNotRunningError', without.runId])
   })
 
   /** A signal-with-start whose first attempt meets this fault. */

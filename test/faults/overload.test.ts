@@ -97,11 +97,7 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
     faultProxy,
   }) => {
     const [waiting, rejected] = [crypto.randomUUID(), crypto.randomUUID()]
-    const headers = {
-      'Content-Type': 'application/json',
-      Accept: 'text/event-stream',
-      'Idempotency-Key': waiting,
-    }
+    const headers = { 'Content-Type': 'application/json', Accept: 'text/event-stream', 'Idempotency-Key': waiting }
     const body = JSON.stringify({ workflowName: 'waitForSignal', input: null, workflowId: waiting })
     const run = await until('a run waits', async () => {
       const answer = await fetch(`${url.origin}/workflow/run`, { method: 'POST', headers, body })

@@ -3,7 +3,7 @@
 import { startServiceProcess } from '../../dev/servers/service.ts'
 import { startWorker } from '../../dev/servers/worker.ts'
 import * as activities from '../../examples/activities.ts'
-import type { EngineOptions } from '../../src/cli/dev/servers/engine.ts'
+import type { EngineServerOptions } from '../../src/cli/dev/servers/engine.ts'
 import { UNDISTURBED } from '../support/undisturbed.ts'
 import { catalog } from './catalog.ts'
 import { endRuns } from './end-runs.ts'
@@ -20,7 +20,7 @@ export interface FuzzOptions {
 }
 
 /** Of the engine to fuzz on: nothing is rejected for its rate, and runs can be paused. */
-export const FUZZED_ENGINE: EngineOptions = {
+export const FUZZED_ENGINE: EngineServerOptions = {
   dynamicConfig: { ...UNDISTURBED, 'frontend.WorkflowPauseEnabled': true },
   searchAttributes: { Customer: 'Keyword' },
 }

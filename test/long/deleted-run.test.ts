@@ -24,9 +24,6 @@ test('result: a run that the engine has deleted is an error, although its result
   const alsoGone = await pinned()
 
   expect(before).toEqual([200, 200, 200, 200])
-  expect([gone.body.error, alsoGone.status, alsoGone.body.error]).toEqual([
-    'WorkflowNotFoundError',
-    404,
-    'WorkflowNotFoundError',
-  ])
+  const facts = [gone.body.error, alsoGone.status, alsoGone.body.error]
+  expect(facts).toEqual(['WorkflowNotFoundError', 404, 'WorkflowNotFoundError'])
 })

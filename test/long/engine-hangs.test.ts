@@ -106,10 +106,6 @@ test('engine hangs: a start during shutdown does not blame a slow worker', async
   service.drain()
 
   const { status, body, headers } = await starting
-  expect([status, body.error, body.workflowId, headers.get('Retry-After')]).toEqual([
-    503,
-    'EngineUnavailableError',
-    workflowId,
-    null,
-  ])
+  const facts = [status, body.error, body.workflowId, headers.get('Retry-After')]
+  expect(facts).toEqual([503, 'EngineUnavailableError', workflowId, null])
 })

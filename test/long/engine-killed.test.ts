@@ -175,12 +175,8 @@ test('engine killed: every endpoint reports it within 5 s', () => {
 test('engine killed: an update in progress returns its ids', () => {
   const { status, body } = seen.message
 
-  expect([status, body.error, body.workflowId, typeof body.updateId]).toEqual([
-    503,
-    'EngineUnavailableError',
-    'busy',
-    'string',
-  ])
+  const facts = [status, body.error, body.workflowId, typeof body.updateId]
+  expect(facts).toEqual([503, 'EngineUnavailableError', 'busy', 'string'])
 })
 
 test('engine killed: the process stays healthy and is not ready within 3 s', () => {

@@ -66,11 +66,8 @@ test.beforeAll(async ({ folder, cleanup: fileCleanup }) => {
 })
 
 test('README.md, Write a worker: the code works when it is pasted into an empty folder', async () => {
-  expect(await curlOfReadme(newest)).toMatchObject({
-    status: 'completed',
-    input: { name: 'Ada' },
-    output: 'Hello, Ada!',
-  })
+  const found = await curlOfReadme(newest)
+  expect(found).toMatchObject({ status: 'completed', input: { name: 'Ada' }, output: 'Hello, Ada!' })
 })
 
 test('README.md, Write a worker: the code works with the oldest SDK that package.json allows', async () => {
@@ -183,9 +180,7 @@ async function curlOfReadme(project: Project): Promise<unknown> {
   expect(engine).toBe('temporal server start-dev')
   const port = await freePort()
   const api = await running(project, runApi, { SERVICE_PORT: String(port) })
-  await until('the API listens', () => api.output().includes('"listening"'), {
-    signal: exitSignal(api, 'The API'),
-  })
+  await until('the API listens', () => api.output().includes('"listening"'), { signal: exitSignal(api, 'The API') })
   const { start } = makeApi({ url: `http://127.0.0.1:${port}` })
   // It loads code, for which a busy machine may take longer than a request may take.
   await whenInTime('the first run is started', () => start('hello', { name: 'Bob' }))

@@ -78,11 +78,8 @@ test('portico: arguments come from stdin and from files', async ({ portico, fold
     portico(['run', 'several', '--arg', '@input.json', '--arg', '-'], { stdin: '[2]', cwd: folder }),
   ])
 
-  expect([piped, read, several].map(({ stdout }) => JSON.parse(stdout).output)).toEqual([
-    { from: 'stdin' },
-    { from: 'a file' },
-    [{ from: 'a file' }, [2]],
-  ])
+  const outputs = [piped, read, several].map(({ stdout }) => JSON.parse(stdout).output)
+  expect(outputs).toEqual([{ from: 'stdin' }, { from: 'a file' }, [{ from: 'a file' }, [2]]])
 })
 
 test('portico openapi, types: they describe the workflows of the catalog', async ({ portico, catalog, folder }) => {

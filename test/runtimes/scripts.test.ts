@@ -97,9 +97,7 @@ async function referencePageOfNode(): ReturnType<typeof referencePage> {
 }
 
 // Not concurrent, like the next test: both build in the same folder.
-test('npm run start:workerd: the variables in wrangler.toml are not used', {
-  timeout: 2 * START_MS,
-}, async () => {
+test('npm run start:workerd: the variables in wrangler.toml are not used', { timeout: 2 * START_MS }, async () => {
   const port = await freePort()
   const { SERVICE_CATALOG_ID: _, ENGINE_HTTP_URL: __, ...environment } = process.env
   const npm = await startProcess({

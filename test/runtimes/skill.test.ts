@@ -142,12 +142,7 @@ async function printedBy(heading: string): Promise<{ printed: string; shown: str
   const files = codeBlocks(chapter, 'js').map((code) => ({ name: fileNameOf(code), code }))
   for (const { name, code } of files) await writeFile(join(programs, name), code)
   const env = { ...process.env, PORTICO_URL: url, PORTICO_TOKEN: TOKEN }
-  const printed = await outputOf({
-    command: process.execPath,
-    args: [files.at(-1)?.name ?? ''],
-    cwd: programs,
-    env,
-  })
+  const printed = await outputOf({ command: process.execPath, args: [files.at(-1)?.name ?? ''], cwd: programs, env })
   return { printed: `${printed}\n`, shown: codeBlocks(chapter, 'text').join('') }
 }
 

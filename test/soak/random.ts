@@ -16,9 +16,5 @@ export function createRandom(seed: number): Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
   const below = (limit: number) => Math.floor(next() * limit)
-  return {
-    below,
-    chance: (probability) => next() < probability,
-    pick: (from) => from[below(from.length)] ?? from[0],
-  }
+  return { below, chance: (probability) => next() < probability, pick: (from) => from[below(from.length)] ?? from[0] }
 }

@@ -15,7 +15,7 @@ import { startRclone, startWeed } from '../../dev/servers/s3.ts'
 import { quietRuntime } from '../../dev/servers/worker.ts'
 import {
   type EngineAddresses,
-  type EngineOptions,
+  type EngineServerOptions,
   type RunningEngine,
   startEngine,
 } from '../../src/cli/dev/servers/engine.ts'
@@ -79,7 +79,7 @@ const base = vitestTest
 export const test = withServers(base)
 
 /** For tests that kill, freeze or limit it: an engine of their own. */
-export function testWithOwnEngine(options: EngineOptions = {}) {
+export function testWithOwnEngine(options: EngineServerOptions = {}) {
   return test.extend('engine', { scope: 'file' }, async ({ cleanup }): Promise<RunningEngine> => {
     const engine = await startEngine({ ...options, dynamicConfig: { ...UNDISTURBED, ...options.dynamicConfig } })
     cleanup.defer(() => engine.kill())

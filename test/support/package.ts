@@ -30,10 +30,7 @@ const isCopied = (name: string) => !NOT_COPIED.has(name) && !/^rolldown\.config\
 
 /** The repository in another folder, after `npm ci` and before `npm run build`. */
 export async function makeClone(folder: string): Promise<void> {
-  await cp(ROOT, folder, {
-    recursive: true,
-    filter: (path) => isCopied(path.slice(ROOT.length).split(sep)[0] ?? ''),
-  })
+  await cp(ROOT, folder, { recursive: true, filter: (path) => isCopied(path.slice(ROOT.length).split(sep)[0] ?? '') })
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
 }
 

@@ -56,10 +56,7 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
 
   SERVICE_CATALOG_ID: {
     mark: 'marked-catalog',
-    may: {
-      answers: 'clients send it as `catalog`',
-      log: '`listening` and the errors of a catalog name it',
-    },
+    may: { answers: 'clients send it as `catalog`', log: '`listening` and the errors of a catalog name it' },
   },
   SERVICE_PORT: { mark: '61789', may: LISTENS },
   SERVICE_HOST: { mark: 'marked-host.invalid', may: LISTENS },

@@ -193,11 +193,8 @@ describe('kvstore', () => {
   test('kvstore: returns the spans of the run, not a whole trace', async () => {
     await append('spans', [JSON.stringify(span('spans')), 'not an entry'])
 
-    expect(await find('spans')).toEqual({
-      entries: [span('spans')],
-      whole: false,
-      warnings: ['1 of the spans could not be read'],
-    })
+    const found = await find('spans')
+    expect(found).toEqual({ entries: [span('spans')], whole: false, warnings: ['1 of the spans could not be read'] })
   })
 
   test('kvstore: ignores the spans of another namespace', async () => {

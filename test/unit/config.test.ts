@@ -250,12 +250,8 @@ test.each(['portico', '//', '/a//b', '/a/../b', '/.', '/a b', '/a%20b', '/a?b', 
 )
 
 test('parseConfig: an API key implies TLS', () => {
-  expect(parse({ ENGINE_API_KEY: 'key' }).engine.tls).toEqual({
-    caPath: null,
-    certPath: null,
-    keyPath: null,
-    serverName: null,
-  })
+  const found = parse({ ENGINE_API_KEY: 'key' }).engine.tls
+  expect(found).toEqual({ caPath: null, certPath: null, keyPath: null, serverName: null })
 })
 
 test('parseConfig: certificates contradict ENGINE_TLS=false', () => {

@@ -45,11 +45,7 @@ test('after an engine restarts without its data, the catalog is published again 
   serve,
 }) => {
   const engine = await startEngine()
-  const served = serve({
-    ENGINE_ADDRESS: engine.address,
-    SERVICE_CATALOG_ID: aTaskQueue(),
-    SERVICE_CATALOG_TTL: '1ms',
-  })
+  const served = serve({ ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: aTaskQueue(), SERVICE_CATALOG_TTL: '1ms' })
   const worker = await run({ address: engine.address, taskQueue: served.catalog })
   await worker.ready
   const startUnknown = async () => (await served.start('nonsense', 1)).status

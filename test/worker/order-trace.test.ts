@@ -31,10 +31,7 @@ const test = baseTest
     return { bucket, region, accessKeyId, secretAccessKey, endpoint: `http://${storageProxy.address}` }
   })
   .extend('worker', { scope: 'file' }, ({ startTracedWorker, folder, redis, storage }) => {
-    const remote = {
-      storage,
-      kvstore: { url: redis.url, token: null },
-    }
+    const remote = { storage, kvstore: { url: redis.url, token: null } }
     const traces = { remote, local: { directory: folder, writes: true }, maxBytes: 1 << 20 }
     const workflowsPath = new URL('../../examples/workflows.ts', import.meta.url)
     return startTracedWorker({ plugin: { catalog, traces }, activities, workflowsPath })
@@ -80,13 +77,8 @@ test('order: its trace is the same from all four sources, except that the histor
   storageProxy.restore()
   const { remote, local, history } = await archived(services, handle)
 
-  expect(history.children.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
-    'step validate',
-    'step charge',
-    'update priority',
-    'signal approve',
-    'step ship',
-  ])
+  const kinds = history.children.map(({ kind, name }) => `${kind} ${name}`)
+  expect(kinds).toEqual(['step validate', 'step charge', 'update priority', 'signal approve', 'step ship'])
   expect(history.children[1]?.attributes).toMatchObject({
     attempts: 3,
     lastFailure: { message: 'The bank did not answer' },

@@ -97,11 +97,7 @@ test("Nexus: a span in an operation's handler is a child of the operation in the
     workflowsPath: new URL('./fixtures/nexus-workflows.ts', import.meta.url),
     options: { nexusServices: [nexus.serviceHandler(bank, { pay })] },
   })
-  const handle = await client.workflow.start('pays', {
-    workflowId: queue,
-    taskQueue: queue,
-    args: [{ endpoint }],
-  })
+  const handle = await client.workflow.start('pays', { workflowId: queue, taskQueue: queue, args: [{ endpoint }] })
   expect(await handle.result()).toBe('paid')
 
   const { tree } = await archivedTrace(folder, handle.firstExecutionRunId, { hasSpans: true })

@@ -10,7 +10,7 @@ import { type RunningEngine, startEngine } from './servers/engine.ts'
 import { freePort, listenErrorCode } from './servers/ports.ts'
 import { type Ended, type RunningProcess, startProcess } from './servers/process.ts'
 import { until } from './servers/until.ts'
-import { Interruption, type ProgramName, print, printer, whenInterrupted } from './terminal.ts'
+import { DevInterruption, type ProgramName, print, printer, whenInterrupted } from './terminal.ts'
 
 export type Environment = Record<string, string | undefined>
 
@@ -106,15 +106,22 @@ export async function runDev(options: DevOptions): Promise<number> {
 
     const address = env.ENGINE_ADDRESS ?? (await ownEngine(config.engine.namespaces))
     const uiUrl = env.ENGINE_UI_URL ?? engine?.uiUrl ?? null
+    // With a policy alone, this program could not see when the API is ready.
+    const ownToken = access.tokens === null && access.policy !== null ? crypto.randomUUID() : null
+    const token = access.tokens?.[0] ?? ownToken ?? undefined
     const withEngine = { ...env, ENGINE_ADDRESS: address }
     if (options.worker !== null) await startProgram('worker', options.worker, workerEnvironment(withEngine))
     await startProgram(
       'api',
       { command: process.execPath, args: [options.service] },
-      { ...withEngine, SERVICE_PORT: `${port}`, ...(uiUrl !== null && { ENGINE_UI_URL: uiUrl }) },
+      {
+        ...withEngine,
+        SERVICE_PORT: `${port}`,
+        ...(uiUrl !== null && { ENGINE_UI_URL: uiUrl }),
+        ...(ownToken !== null && { SERVICE_API_AUTH_TOKEN: ownToken }),
+      },
     )
 
-    const token = access.tokens?.[0]
     const url = `http://${addressable(server.host)}:${port}`
     const api = { url, withToken: token !== undefined, catalog, address, uiUrl, docs }
     const get = probe(api.url, token)
@@ -222,7 +229,7 @@ async function assertFree(port: number, host: string): Promise<void> {
 
 /** Prints why everything has stopped. */
 function exitCode(reason: unknown): number {
-  if (reason instanceof Interruption) {
+  if (reason instanceof DevInterruption) {
     print('Stopped.')
     return 0
   }

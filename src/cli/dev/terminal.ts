@@ -16,19 +16,19 @@ export function print(message: string): void {
 }
 
 /** The reason of a shutdown that is not an error. */
-export class Interruption extends Error {}
+export class DevInterruption extends Error {}
 
 // The terminal sends Ctrl-C to npm and to this process, and npm forwards it: one Ctrl-C can arrive twice.
 const DUPLICATE_SIGNAL_MS = 500
 const PARENT_POLL_INTERVAL_MS = 500
 
 /** Calls `interrupt` on a signal, or when npm, which would forward it, is killed. A second signal exits at once. */
-export function whenInterrupted(interrupt: (why: Interruption) => void): void {
+export function whenInterrupted(interrupt: (why: DevInterruption) => void): void {
   let firstAt: number | null = null
   const onInterrupt = (why: string) => {
     if (firstAt !== null && Date.now() - firstAt > DUPLICATE_SIGNAL_MS) process.exit(130)
     firstAt ??= Date.now()
-    interrupt(new Interruption(why))
+    interrupt(new DevInterruption(why))
   }
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => onInterrupt(name))
 
@@ -37,6 +37,6 @@ export function whenInterrupted(interrupt: (why: Interruption) => void): void {
   const timer = setInterval(() => {
     if (process.ppid === npm) return
     clearInterval(timer)
-    interrupt(new Interruption('npm has exited'))
+    interrupt(new DevInterruption('npm has exited'))
   }, PARENT_POLL_INTERVAL_MS)
 }

@@ -3,7 +3,7 @@ import { PorticoError } from '../portico-error.ts'
 import type { HttpRequest } from './request.ts'
 import { isForeign, isNoResponse, mayHaveTakenEffect } from './retry-delay.ts'
 
-export interface Attempts {
+export interface FailedAttempts {
   /** Returns how many have failed. */
   add(error: PorticoError, request: HttpRequest): number
   /**
@@ -13,7 +13,7 @@ export interface Attempts {
   toError(): PorticoError
 }
 
-export function createAttempts(): Attempts {
+export function createAttempts(): FailedAttempts {
   let attempts = 0
   let isOpen = false
   let shown: PorticoError

@@ -8,7 +8,7 @@ import { type Answer, readAnswer } from './answer.ts'
 import { toJson } from './json.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
 import { createRepeat } from './repeat.ts'
-import type { HttpRequest, Limits } from './request.ts'
+import type { HttpRequest, RequestLimits } from './request.ts'
 import { isForeign, isNoResponse, noResponse } from './retry-delay.ts'
 import { fetchSameOrigin } from './same-origin.ts'
 import { createWaitLimit } from './wait-limit.ts'
@@ -20,7 +20,7 @@ export interface Connection {
    */
   send<Body>(request: HttpRequest, options?: CallOptions): Promise<Body>
   /** Sends a request that waits; `toRequest` is called for each attempt with the time that it may wait. */
-  sendWaiting(toRequest: (waitMs: number) => HttpRequest, limits: Limits): Promise<Answer>
+  sendWaiting(toRequest: (waitMs: number) => HttpRequest, limits: RequestLimits): Promise<Answer>
 }
 
 // How long the service takes to respond when it does not wait.
@@ -50,7 +50,7 @@ export function connect(options: ClientOptions): Connection {
     return () => ({ method, headers, ...sentOnce(method, json) })
   }
 
-  async function attempt(request: HttpRequest, { signal, deadlineAt, timeoutMs }: Limits): Promise<Answer> {
+  async function attempt(request: HttpRequest, { signal, deadlineAt, timeoutMs }: RequestLimits): Promise<Answer> {
     const { method, path, query = {}, waitMs = WORK_MS } = request
     signal?.throwIfAborted()
     const init = toInit(request)
@@ -74,7 +74,7 @@ export function connect(options: ClientOptions): Connection {
     }
   }
 
-  async function observed(request: HttpRequest, limits: Limits): Promise<Answer> {
+  async function observed(request: HttpRequest, limits: RequestLimits): Promise<Answer> {
     const sentAt = Date.now()
     try {
       const answer = await attempt(request, limits)

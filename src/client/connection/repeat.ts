@@ -4,7 +4,7 @@ import { PorticoError } from '../portico-error.ts'
 import type { Answer } from './answer.ts'
 import { createAttempts } from './attempts.ts'
 import type { ClientOptions } from './options.ts'
-import type { HttpRequest, Limits } from './request.ts'
+import type { HttpRequest, RequestLimits } from './request.ts'
 import { retryDelayMs } from './retry-delay.ts'
 import { createSendLimit, type Leave } from './send-limit.ts'
 
@@ -15,15 +15,15 @@ export interface RepeatOptions extends Pick<ClientOptions, 'onRetry'> {
 }
 
 /** Rejects with a `PorticoError`, or with the signal's reason. `toRequest` is called for each attempt. */
-export type Repeat = (toRequest: () => HttpRequest, limits: Limits) => Promise<Answer>
+export type Repeat = (toRequest: () => HttpRequest, limits: RequestLimits) => Promise<Answer>
 
 export function createRepeat(
-  send: (request: HttpRequest, limits: Limits) => Promise<Answer>,
+  send: (request: HttpRequest, limits: RequestLimits) => Promise<Answer>,
   { retryMs, onRetry, isReached }: RepeatOptions,
 ): Repeat {
   const sendLimit = createSendLimit(retryMs)
 
-  async function attempt(request: HttpRequest, limits: Limits, leave: Leave | null): Promise<Answer> {
+  async function attempt(request: HttpRequest, limits: RequestLimits, leave: Leave | null): Promise<Answer> {
     if (leave === null) throw notSent(request)
     const sentAt = Date.now()
     let pauseMs = 0

@@ -17,7 +17,7 @@ export interface HttpRequest {
   waitMs?: number
 }
 
-export interface Limits {
+export interface RequestLimits {
   signal?: AbortSignal | undefined
   /** Epoch milliseconds. */
   deadlineAt: number

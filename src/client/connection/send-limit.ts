@@ -6,7 +6,7 @@
  * It keeps times, not promises or timers: on workerd one request must not wait for a promise of another one.
  */
 import { sleep } from '../../lib/abort.ts'
-import type { Limits } from './request.ts'
+import type { RequestLimits } from './request.ts'
 
 /** Frees the place at once, or after `pauseMs`, so that no other request takes it before. */
 export type Leave = (pauseMs?: number) => void
@@ -16,7 +16,7 @@ export interface SendLimit {
    * Waits for a place; null if none was free before the deadline, or if the service was overloaded for all of
    * `retryMs`. A request that `waits` for a run or a handler frees its place after two seconds.
    */
-  enter(limits: Limits, waits: boolean): Promise<Leave | null>
+  enter(limits: RequestLimits, waits: boolean): Promise<Leave | null>
   /** A request got a response, other than that the service is overloaded. */
   completed(): void
   /** When a request of the overloaded service was last completed; 0 before the first overload. */

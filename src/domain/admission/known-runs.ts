@@ -45,7 +45,7 @@ const MAX_KNOWN_RUNS = 10_000
 export function createKnownRuns({ engine, ...options }: KnownRunsOptions): KnownRuns {
   const runs = readThroughCache({
     name: 'run',
-    read: (key) => describeRun(engine, JSON.parse(key)),
+    read: (key) => readKnownRun(engine, JSON.parse(key)),
     ttlMs: TTL_MS,
     maxKeys: MAX_KNOWN_RUNS,
     ...options,
@@ -86,7 +86,7 @@ export function rememberStarts(engine: Engine, knownRuns: KnownRuns): Engine {
   }
 }
 
-async function describeRun(engine: Pick<Engine, 'describe'>, ref: ExecutionRef): Promise<KnownRun> {
+async function readKnownRun(engine: Pick<Engine, 'describe'>, ref: ExecutionRef): Promise<KnownRun> {
   const { runId, workflowName, catalog, status, pinnedVersion, memo } = await engine.describe(
     ref,
     backgroundCall('known-runs', TIMEOUT_MS.handlerSchema),

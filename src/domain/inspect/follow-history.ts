@@ -5,7 +5,7 @@ import { ServiceError } from '../model/errors.ts'
 import type { Description } from '../model/execution.ts'
 import { type EventValues, HISTORY_START } from '../model/history-page.ts'
 import type { FollowCommand, HistoryFeed, HistoryFeedPage } from '../model/workflows.ts'
-import { describeRun, eventValues, type HistoryPorts, toHistoryRun, withoutSecrets } from './history.ts'
+import { describeUserRun, eventValues, type HistoryPorts, toHistoryRun, withoutSecrets } from './history.ts'
 
 // The limit on the memory of a stream, whatever the length of the history.
 const PAGE_SIZE = 100
@@ -18,7 +18,7 @@ export async function followHistory(
   { ref, after, includePayloads }: FollowCommand,
   call: Call,
 ): Promise<HistoryFeed | null> {
-  const run = await describeRun(ports, ref, call)
+  const run = await describeUserRun(ports, ref, call)
   if (after > run.historyLength) throw notAnEvent(run, after)
   if (after === run.historyLength && !isOpen(run.status)) return null
   const values = await eventValues(ports, run, includePayloads, call)

@@ -28,7 +28,7 @@ export async function readHistory(ports: HistoryPorts, command: HistoryCommand, 
   const { ref, pageSize, pageToken, waitMs, includePayloads } = command
   const request = { namespace: ports.catalogs.namespace, history: ref.workflowId }
   const { runId, ...from } = pageToken === null ? begin(ref) : await continueAt(request, ref, pageToken)
-  const run = await describeRun(ports, { workflowId: ref.workflowId, ...(runId !== '' && { runId }) }, call)
+  const run = await describeUserRun(ports, { workflowId: ref.workflowId, ...(runId !== '' && { runId }) }, call)
   const values = await eventValues(ports, run, includePayloads, call)
   const page = await ports.engine.events(run, { from, maxEvents: pageSize, waitMs, values }, call)
   const isRead = page.end !== null || (run.completedAt !== null && page.next.after >= run.historyLength)
@@ -39,7 +39,7 @@ export async function readHistory(ports: HistoryPorts, command: HistoryCommand, 
   }
 }
 
-export async function describeRun({ engine }: HistoryPorts, ref: ExecutionRef, call: Call): Promise<Description> {
+export async function describeUserRun({ engine }: HistoryPorts, ref: ExecutionRef, call: Call): Promise<Description> {
   const run = await engine.describe(ref, call)
   rejectReserved(run)
   return run

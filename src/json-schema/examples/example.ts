@@ -5,7 +5,7 @@ import { compileSchema, type JsonSchema } from '../compile.ts'
 import { BudgetExceededError, CircularReferenceError, SchemaError } from '../errors.ts'
 import { indexSchema, type SchemaIndex } from '../schema-index.ts'
 import { validate } from '../validate.ts'
-import { flatSchema, type Keywords, listOf } from './flat-schema.ts'
+import { type FlatSchema, flatSchema, listOf } from './flat-schema.ts'
 import { numberExamples, stringExamples } from './scalar-examples.ts'
 
 export interface Example {
@@ -75,12 +75,12 @@ function make(schema: unknown, attempt: Attempt, depth: number): unknown {
   return type === 'boolean' ? true : null
 }
 
-function hintsIn({ examples, default: byDefault }: Keywords): unknown[] {
+function hintsIn({ examples, default: byDefault }: FlatSchema): unknown[] {
   return [...listOf(examples), ...(byDefault === undefined ? [] : [byDefault])]
 }
 
 /** The type of the values. Without `type`, it is derived from the other keywords. */
-function typeOf(keywords: Keywords): unknown {
+function typeOf(keywords: FlatSchema): unknown {
   const { type } = keywords
   if (Array.isArray(type)) return type.find((name) => name !== 'null') ?? 'null'
   if (type !== undefined) return type
@@ -97,13 +97,13 @@ const OF_SCALARS = new Set([
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
 ])
 
-function firstValid(candidates: unknown[], keywords: Keywords, { budget }: Attempt): unknown {
+function firstValid(candidates: unknown[], keywords: FlatSchema, { budget }: Attempt): unknown {
   const own = Object.fromEntries(Object.entries(keywords).filter(([keyword]) => OF_SCALARS.has(keyword)))
   const compiled = compileSchema(own, budget)
   return candidates.find((value) => validate(compiled, value, budget).issues.length === 0) ?? candidates[0]
 }
 
-function objectOf(keywords: Keywords, attempt: Attempt, depth: number): unknown {
+function objectOf(keywords: FlatSchema, attempt: Attempt, depth: number): unknown {
   const properties = isObject(keywords.properties) ? keywords.properties : {}
   const required = listOf(keywords.required).filter((name) => typeof name === 'string')
   // If none is required, all of them, but only in the two outer levels: nested objects could repeat forever.
@@ -121,7 +121,7 @@ function objectOf(keywords: Keywords, attempt: Attempt, depth: number): unknown 
   )
 }
 
-function arrayOf(keywords: Keywords, attempt: Attempt, depth: number): unknown {
+function arrayOf(keywords: FlatSchema, attempt: Attempt, depth: number): unknown {
   const { items, prefixItems, minItems = 0, maxItems = MAX_ITEMS, contains } = keywords
   if (depth >= MAX_DEPTH) return []
   // In draft-07 a tuple is in `items`.

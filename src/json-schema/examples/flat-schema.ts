@@ -5,7 +5,7 @@ import { COST } from '../costs.ts'
 import { SchemaError } from '../errors.ts'
 import type { SchemaIndex } from '../schema-index.ts'
 
-export type Keywords = Record<string, unknown>
+export type FlatSchema = Record<string, unknown>
 
 // A schema that is nested deeper refers to itself, or is too long to read.
 const MAX_DEPTH = 20
@@ -14,10 +14,10 @@ const LARGEST = new Set(['minimum', 'exclusiveMinimum', 'minLength', 'minItems',
 const SMALLEST = new Set(['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'])
 
 /** `choice`: which of several alternatives is taken; beyond the last one it is the last one. */
-export function flatSchema(schema: unknown, index: SchemaIndex, choice: number, budget: Budget): Keywords {
+export function flatSchema(schema: unknown, index: SchemaIndex, choice: number, budget: Budget): FlatSchema {
   return flatten(schema, 0)
 
-  function flatten(schema: unknown, depth: number): Keywords {
+  function flatten(schema: unknown, depth: number): FlatSchema {
     if (!isObject(schema) || depth > MAX_DEPTH) return {}
     budget.spend(COST.exampleOfSubschema(Object.keys(schema).length))
     const { $ref, allOf, anyOf, oneOf, ...own } = schema
@@ -47,7 +47,7 @@ function isNull(schema: unknown): boolean {
   return isObject(schema) && (schema.type === 'null' || schema.const === null)
 }
 
-function merge(one: Keywords, other: Keywords): Keywords {
+function merge(one: FlatSchema, other: FlatSchema): FlatSchema {
   const shared = Object.entries(other).map(([keyword, value]) => [
     keyword,
     Object.hasOwn(one, keyword) ? both(keyword, one[keyword], value) : value,
@@ -65,7 +65,7 @@ function both(keyword: string, one: unknown, other: unknown): unknown {
   return one
 }
 
-function mergeProperties(one: Keywords, other: Keywords): Keywords {
+function mergeProperties(one: FlatSchema, other: FlatSchema): FlatSchema {
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])]
   return Object.fromEntries(
     names.map((name) => {

@@ -1,6 +1,6 @@
 /** Candidates for strings and numbers, the best ones first. The caller takes the first one that is valid. */
 import type { Budget } from '../budget.ts'
-import type { Keywords } from './flat-schema.ts'
+import type { FlatSchema } from './flat-schema.ts'
 import { patternExample } from './pattern-example.ts'
 
 const FORMATS: ReadonlyMap<unknown, string> = new Map([
@@ -36,7 +36,7 @@ const STRING = 'string'
 // Longer strings are not readable.
 const MAX_LENGTH = 500
 
-export function stringExamples({ format, pattern, minLength, maxLength }: Keywords, budget: Budget): string[] {
+export function stringExamples({ format, pattern, minLength, maxLength }: FlatSchema, budget: Budget): string[] {
   const minimum = typeof minLength === 'number' ? Math.min(minLength, MAX_LENGTH) : 0
   const maximum = typeof maxLength === 'number' ? maxLength : MAX_LENGTH
   const repetitions = typeof pattern === 'string' ? [1, 0, minimum, 8] : []
@@ -46,7 +46,7 @@ export function stringExamples({ format, pattern, minLength, maxLength }: Keywor
   return [FORMATS.get(format), ...made, fitting].filter((example) => typeof example === 'string')
 }
 
-export function numberExamples(keywords: Keywords, isInteger: boolean): number[] {
+export function numberExamples(keywords: FlatSchema, isInteger: boolean): number[] {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = keywords
   const from = [minimum, exclusiveMinimum].filter(isFiniteNumber)
   const to = [maximum, exclusiveMaximum].filter(isFiniteNumber)

@@ -1,4 +1,4 @@
-import { readBody, retryStoreCall, StoreError } from '../store-call.ts'
+import { readResponseBody, retryStoreCall, StoreError } from '../store-call.ts'
 import { type KvConnection, STORE } from './connection.ts'
 import { redisErrorCode } from './redis-error-code.ts'
 
@@ -28,7 +28,7 @@ export function upstashConnection({ url, token, fetch }: UpstashOptions): KvConn
         const init = { method: 'POST', headers, body: JSON.stringify(command), redirect: 'manual' as const, signal }
         const response = await fetch(address.href, init)
         // The values are JSON inside JSON: escaped quotes can double their size.
-        return resultOf(response.status, await readBody(STORE, response, 2 * maxBytes + SMALL_RESPONSE_BYTES))
+        return resultOf(response.status, await readResponseBody(STORE, response, 2 * maxBytes + SMALL_RESPONSE_BYTES))
       }),
     close: async () => {},
   }

@@ -1,4 +1,4 @@
-import { readBody, retryStoreCall, type StoreCall } from '../store-call.ts'
+import { readResponseBody, retryStoreCall, type StoreCall } from '../store-call.ts'
 import type { ObjectRef } from './object-url.ts'
 import { errorCodeOf, type ObjectStoreOptions, STORE, signedRequests, unexpectedResponse } from './signed-requests.ts'
 
@@ -23,7 +23,7 @@ export function createObjectReader(options: ObjectStoreOptions): ObjectReader {
         // With these statuses a gateway reports that the store is down.
         if (![502, 503, 504].includes(response.status)) call.onResponse?.()
         if (response.status === 200) {
-          return { text: await readBody(STORE, response, maxBytes), etag: response.headers.get('etag') ?? '' }
+          return { text: await readResponseBody(STORE, response, maxBytes), etag: response.headers.get('etag') ?? '' }
         }
         const code = await errorCodeOf(response)
         if (response.status === 404 && (code === 'NoSuchKey' || code === '')) return null

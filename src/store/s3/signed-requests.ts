@@ -1,5 +1,5 @@
 import { AwsClient } from 'aws4fetch'
-import { readBody, StoreError } from '../store-call.ts'
+import { readResponseBody, StoreError } from '../store-call.ts'
 import { type ObjectRef, objectUrl, type S3Location } from './object-url.ts'
 
 export interface ObjectStoreOptions extends S3Location {
@@ -30,7 +30,7 @@ export function signedRequests(options: ObjectStoreOptions): SendSigned {
 
 /** S3's error code, like `NoSuchKey`; empty when the response has none. */
 export async function errorCodeOf(response: Response): Promise<string> {
-  const text = await readBody(STORE, response, ERROR_MAX_BYTES).catch(() => '') // the error then has only the status
+  const text = await readResponseBody(STORE, response, ERROR_MAX_BYTES).catch(() => '') // the error then has only the status
   return /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(text)?.[1] ?? ''
 }
 

@@ -6,7 +6,7 @@ import { createHistoryReader } from '../../temporal/history/reader.ts'
 import type { HistoryEvent } from '../../temporal/outcome.ts'
 import type { PayloadReader } from '../../temporal/payload-reader.ts'
 import type { Warn } from '../tracing/rate-limited-warnings.ts'
-import { type Limits, type Redact, toRedacted } from '../tracing/redact.ts'
+import { type Redact, toRedacted, type ValueLimits } from '../tracing/redact.ts'
 import type { SpanLists } from '../tracing/span-lists.ts'
 import type { KnownOfRun } from './archive-loop.ts'
 import type { ClosedRun } from './closed-run.ts'
@@ -32,7 +32,7 @@ export interface ArchivePorts {
 }
 
 // The history limits its own size. A stored trace adds three levels of JSON around its values.
-const HISTORY_LIMITS: Limits = { maxBytes: Number.POSITIVE_INFINITY, maxDepth: MAX_JSON_DEPTH - 3 }
+const HISTORY_LIMITS: ValueLimits = { maxBytes: Number.POSITIVE_INFINITY, maxDepth: MAX_JSON_DEPTH - 3 }
 
 // One call to a store, including its retries.
 const STORE_TIMEOUT_MS = 10_000

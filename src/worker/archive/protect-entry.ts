@@ -1,6 +1,6 @@
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
 import { isSpanId, maskEntry, maskUnlessRedacted } from '../../protocol/trace/mask-entry.ts'
-import { type Limits, type Redact, toRedacted } from '../tracing/redact.ts'
+import { type Redact, toRedacted, type ValueLimits } from '../tracing/redact.ts'
 
 export interface Protection {
   redact: Redact
@@ -10,7 +10,7 @@ export interface Protection {
   catalog: string
   /** The catalog says that its workers redact values. */
   isCatalogRedacted: boolean
-  limits: Limits
+  limits: ValueLimits
 }
 
 /**

@@ -1,7 +1,7 @@
 import { MAX_STRING_LENGTH } from '../../protocol/trace/document.ts'
 import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
 import type { Warn } from './rate-limited-warnings.ts'
-import { atKey, type Context, TRUNCATED, toJsonString, toJsonValue } from './to-json-value.ts'
+import { atKey, TRUNCATED, toJsonString, toJsonValue, type ValueContext } from './to-json-value.ts'
 
 /**
  * Called for every value of a trace before it leaves the process, containers before their members. Returns the value to
@@ -31,7 +31,7 @@ function isThenable(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
-export interface Limits {
+export interface ValueLimits {
   /** Maximum size of each of input, output, error and attributes, as JSON. */
   maxBytes: number
   /** Maximum nesting of each of them. */
@@ -39,10 +39,10 @@ export interface Limits {
 }
 
 /** The entry as it leaves the process: plain JSON, redacted and truncated to the limits. */
-export function toRedacted(entry: TraceEntry, redact: Redact, limits: Limits): TraceEntry {
+export function toRedacted(entry: TraceEntry, redact: Redact, limits: ValueLimits): TraceEntry {
   const { kind, name, input, output, attributes, error, ...rest } = entry
   const encoded: string[] = []
-  const contextOf = (key: string, maxBytes = limits.maxBytes): Context => ({
+  const contextOf = (key: string, maxBytes = limits.maxBytes): ValueContext => ({
     path: `/${key}`,
     redact,
     depthLeft: limits.maxDepth,
@@ -68,7 +68,7 @@ export function toRedacted(entry: TraceEntry, redact: Redact, limits: Limits): T
 // Readers reject longer names.
 const MAX_NAME_BYTES = MAX_STRING_LENGTH - TRUNCATED.length
 
-function redactedError({ name, message, details, cause }: TraceError, context: Context): TraceError {
+function redactedError({ name, message, details, cause }: TraceError, context: ValueContext): TraceError {
   const shown = details && toJsonValue(details, atKey(context, 'details'))
   return {
     name: toJsonString(name, atKey(context, 'name')),

@@ -1,7 +1,7 @@
 import { mapConcurrent } from '../../lib/map-concurrent.ts'
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
 import type { Warn } from './rate-limited-warnings.ts'
-import { type Limits, type Redact, toRedacted } from './redact.ts'
+import { type Redact, toRedacted, type ValueLimits } from './redact.ts'
 import type { SpanRun } from './span.ts'
 
 export interface SpanBufferOptions {
@@ -30,7 +30,7 @@ interface Buffered {
   bytes: number
 }
 
-const LIMITS: Limits = { maxBytes: 64 * 1024, maxDepth: 100 }
+const LIMITS: ValueLimits = { maxBytes: 64 * 1024, maxDepth: 100 }
 const MAX_BYTES = 16 * 1024 * 1024
 
 // A process that is killed loses the spans of this period, plus those being sent.

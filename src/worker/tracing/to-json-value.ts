@@ -6,7 +6,7 @@ import { payloadOf } from '../../temporal/payload-json.ts'
 export const TRUNCATED = '… [truncated: too large]'
 
 /** Where a value is, and what is left of its limits. */
-export interface Context {
+export interface ValueContext {
   /** JSON Pointer. */
   path: string
   /**
@@ -20,7 +20,7 @@ export interface Context {
   encoded: string[]
 }
 
-export function toJsonString(value: string, context: Context): string {
+export function toJsonString(value: string, context: ValueContext): string {
   const json = toJsonValue(value, context)
   return typeof json === 'string' ? json : ''
 }
@@ -33,7 +33,7 @@ const EMPTY_BYTES = 3
  * Converts any JavaScript value to plain JSON: redacts values under secret names and truncates to the limits of
  * `context`. Returns undefined for what JSON cannot express.
  */
-export function toJsonValue(given: unknown, context: Context): unknown {
+export function toJsonValue(given: unknown, context: ValueContext): unknown {
   const value = context.redact(context.path, given)
   switch (typeof value) {
     case 'string':
@@ -53,7 +53,7 @@ export function toJsonValue(given: unknown, context: Context): unknown {
   }
 }
 
-function fromObject(value: object, context: Context): unknown {
+function fromObject(value: object, context: ValueContext): unknown {
   if (JSON.isRawJSON(value)) {
     context.budget.left -= JSON.stringify(value).length
     return value
@@ -75,7 +75,7 @@ function fromObject(value: object, context: Context): unknown {
   return fromMembers(Object.entries(value), context)
 }
 
-function fromElements(elements: Iterable<unknown>, context: Context): unknown[] {
+function fromElements(elements: Iterable<unknown>, context: ValueContext): unknown[] {
   const json: unknown[] = []
   for (const element of elements) {
     if (context.budget.left <= 0) return [...json, TRUNCATED]
@@ -86,7 +86,7 @@ function fromElements(elements: Iterable<unknown>, context: Context): unknown[] 
   return json
 }
 
-function fromMembers(members: Iterable<[unknown, unknown]>, context: Context): object {
+function fromMembers(members: Iterable<[unknown, unknown]>, context: ValueContext): object {
   const json: [string, unknown][] = []
   for (const [key, value] of members) {
     if (context.budget.left <= 0) {
@@ -101,7 +101,7 @@ function fromMembers(members: Iterable<[unknown, unknown]>, context: Context): o
   return Object.fromEntries(json)
 }
 
-export function atKey({ path, ...context }: Context, key: string | number): Context {
+export function atKey({ path, ...context }: ValueContext, key: string | number): ValueContext {
   return { ...context, path: `${path}/${escapePointer(key)}`, depthLeft: context.depthLeft - 1 }
 }
 

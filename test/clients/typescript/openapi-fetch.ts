@@ -5,9 +5,7 @@ import type { paths } from './portico.js'
 const { PORTICO_URL = 'http://localhost:3001', PORTICO_TOKEN = '' } = process.env
 const portico = createClient<paths>({ baseUrl: PORTICO_URL, headers: { Authorization: `Bearer ${PORTICO_TOKEN}` } })
 
-const greeting = await portico.POST('/workflow/run#greet', {
-  body: { workflowName: 'greet', input: { name: 'Ada' } },
-})
+const greeting = await portico.POST('/workflow/run#greet', { body: { workflowName: 'greet', input: { name: 'Ada' } } })
 const hello: string | null | undefined = greeting.data?.output
 
 const orderId = crypto.randomUUID()

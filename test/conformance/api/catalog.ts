@@ -70,11 +70,8 @@ export function catalogs(api: () => ApiFixture): void {
 
     const { status, body } = await service.get(`catalog/${encodeURIComponent(catalog)}`)
 
-    expect([status, body.catalog, body.workflows.map(({ name }: { name: string }) => name)]).toEqual([
-      200,
-      catalog,
-      ['one'],
-    ])
+    const facts = [status, body.catalog, body.workflows.map(({ name }: { name: string }) => name)]
+    expect(facts).toEqual([200, catalog, ['one']])
   })
 
   test('catalog: an unpublished catalog is an error', async () => {
@@ -99,13 +96,8 @@ export function catalogs(api: () => ApiFixture): void {
     const same = await service.get('catalog', { 'If-None-Match': etag })
     const other = await service.get('catalog', { 'If-None-Match': '"of another"' })
 
-    expect([etag, same.status, same.text, same.headers.get('ETag'), other.status]).toEqual([
-      expect.stringMatching(/^(?:W\/)?".+"$/),
-      304,
-      '',
-      etag,
-      200,
-    ])
+    const facts = [etag, same.status, same.text, same.headers.get('ETag'), other.status]
+    expect(facts).toEqual([expect.stringMatching(/^(?:W\/)?".+"$/), 304, '', etag, 200])
   })
 
   test('catalog: a replaced catalog has another ETag', async () => {
@@ -161,12 +153,8 @@ export function catalogs(api: () => ApiFixture): void {
     const update = await service.post(`${catalog}/update/any`)
 
     const expected = [403, 'ForbiddenError']
-    expect([stop, terminate, signal, update].map(({ status, body }) => [status, body.error])).toEqual([
-      expected,
-      expected,
-      expected,
-      expected,
-    ])
+    const found = [stop, terminate, signal, update].map(({ status, body }) => [status, body.error])
+    expect(found).toEqual([expected, expected, expected, expected])
     expect((await service.get(`${catalog}/status`)).body.status).toBe('running')
   })
 
@@ -185,12 +173,8 @@ export function catalogs(api: () => ApiFixture): void {
 
     const { status, body } = await service.run('toString', null, { catalog })
 
-    expect([status, body.error, body.available, body.source]).toEqual([
-      424,
-      'UnsupportedWorkflowError',
-      ['echo', 'nothing'],
-      'gateway',
-    ])
+    const facts = [status, body.error, body.available, body.source]
+    expect(facts).toEqual([424, 'UnsupportedWorkflowError', ['echo', 'nothing'], 'gateway'])
   })
 
   test('names: a workflow of a published catalog is started even if no worker is running', async () => {
@@ -211,11 +195,8 @@ export function catalogs(api: () => ApiFixture): void {
     const missing = await service.start('nap', {})
 
     expect([wrong.status, wrong.body.error, wrong.body.issues[0].path]).toEqual([400, 'ValidationError', '/input/ms'])
-    expect([missing.status, missing.body.error, missing.body.issues[0].path]).toEqual([
-      400,
-      'ValidationError',
-      '/input',
-    ])
+    const facts = [missing.status, missing.body.error, missing.body.issues[0].path]
+    expect(facts).toEqual([400, 'ValidationError', '/input'])
   })
 
   test('names: without a catalog any workflow name is accepted, except names of object properties', async () => {

@@ -81,11 +81,8 @@ export function control(api: () => ApiFixture): void {
 
     const { body } = await service.get(`${workflowId}/status`)
     const { body: result } = await service.get(`${workflowId}/result`)
-    expect([body.status, result.status, result.error]).toEqual([
-      'terminated',
-      'terminated',
-      'The workflow was terminated',
-    ])
+    const facts = [body.status, result.status, result.error]
+    expect(facts).toEqual(['terminated', 'terminated', 'The workflow was terminated'])
   })
 
   test('terminate: a closed run is rejected, and the error has its status', async () => {

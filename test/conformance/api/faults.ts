@@ -10,6 +10,8 @@ import { type ApiFixture, anId, type Serve, startDirectly, startMessages, untilS
 const { google, temporal } = proto
 const { RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT } = temporal.api.enums.v1.ResourceExhaustedCause
 
+const GONE = { code: GrpcCode.UNAVAILABLE, message: 'gone' }
+
 /** Responses when the engine is unreachable or returns unexpected errors. */
 export function faults(api: () => ApiFixture, serve: Serve): void {
   test('faults: an unreachable engine is reported, with Retry-After, because nothing was sent', async () => {
@@ -31,57 +33,31 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     )
     // status, result, start, run, signal, query, update:
     // before a start or a run the catalog is read, and more is not sent.
-    expect(answers.map(({ headers }) => headers.get('Retry-After'))).toEqual([
-      '1',
-      '1',
-      '1',
-      '1',
-      onWrites,
-      '1',
-      onWrites,
-    ])
+    const retryAfter = answers.map(({ headers }) => headers.get('Retry-After'))
+    expect(retryAfter).toEqual(['1', '1', '1', '1', onWrites, '1', onWrites])
   })
 
   test('faults: the error of a start that may have arrived has the workflow id and no Retry-After', async () => {
-    const { serviceBehindFaultProxy, faultProxy } = api()
-    const workflowId = anId()
-    faultProxy.on({
-      method: 'StartWorkflowExecution',
-      containing: workflowId,
-      fault: { code: GrpcCode.UNAVAILABLE, message: 'gone' },
-    })
+    const { service, workflowId } = broken(api(), 'StartWorkflowExecution', GONE)
 
-    const { status, body, headers } = await serviceBehindFaultProxy.start('echo', 1, { workflowId })
+    const { status, body, headers } = await service.start('echo', 1, { workflowId })
 
-    expect([status, body.error, body.workflowId, headers.get('Retry-After')]).toEqual([
-      503,
-      'EngineUnavailableError',
-      workflowId,
-      null,
-    ])
+    const facts = [status, body.error, body.workflowId, headers.get('Retry-After')]
+    expect(facts).toEqual([503, 'EngineUnavailableError', workflowId, null])
   })
 
   test('faults: a start with a transient error is retried', async () => {
-    const { serviceBehindFaultProxy, faultProxy } = api()
-    const workflowId = anId()
-    faultProxy.on({
-      method: 'StartWorkflowExecution',
-      containing: workflowId,
-      fault: { code: GrpcCode.UNAVAILABLE, message: 'gone' },
-      times: 2,
-    })
+    const { service, workflowId } = broken(api(), 'StartWorkflowExecution', GONE, 2)
 
-    const { status, body } = await serviceBehindFaultProxy.run('echo', 1, { workflowId })
+    const { status, body } = await service.run('echo', 1, { workflowId })
 
     expect([status, body.output]).toEqual([200, 1])
   })
 
   test('faults: a hanging read ends with an error', async () => {
-    const { serviceBehindFaultProxy, faultProxy } = api()
-    const workflowId = anId()
-    faultProxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'hang' })
+    const { service, workflowId } = broken(api(), 'DescribeWorkflowExecution', 'hang')
 
-    const { status, body, headers } = await serviceBehindFaultProxy.get(`${workflowId}/status`)
+    const { status, body, headers } = await service.get(`${workflowId}/status`)
 
     expect([status, body.error, headers.get('Retry-After')]).toEqual([503, 'EngineUnavailableError', '1'])
   })
@@ -90,7 +66,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     const { serviceBehindFaultProxy, faultProxy } = api()
     const workflowId = anId()
     const method = 'GetWorkflowExecutionHistory'
-    faultProxy.on({ method, containing: workflowId, fault: { code: GrpcCode.UNAVAILABLE, message: 'gone' }, times: 5 })
+    faultProxy.on({ method, containing: workflowId, fault: GONE, times: 5 })
     faultProxy.on({ method, containing: workflowId, fault: 'close', times: 1 })
     faultProxy.on({ method, containing: workflowId, fault: rpsLimit(), times: 1 })
 
@@ -112,33 +88,21 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     ])
     heal()
 
-    expect([query.status, query.body.error, query.headers.get('Retry-After')]).toEqual([
-      503,
-      'EngineUnavailableError',
-      '1',
-    ])
-    expect([update.status, update.body.error, update.headers.get('Retry-After')]).toEqual([
-      503,
-      'EngineUnavailableError',
-      null,
-    ])
+    const ofQuery = [query.status, query.body.error, query.headers.get('Retry-After')]
+    expect(ofQuery).toEqual([503, 'EngineUnavailableError', '1'])
+    const ofUpdate = [update.status, update.body.error, update.headers.get('Retry-After')]
+    expect(ofUpdate).toEqual([503, 'EngineUnavailableError', null])
     expect(update.body).toMatchObject({ workflowId, updateId: expect.stringMatching(/./) })
     await api().service.post(`${workflowId}/signal/finish`)
   })
 
   test('faults: the engine’s rate limit', async () => {
-    const { serviceBehindFaultProxy, faultProxy } = api()
-    const workflowId = anId()
-    faultProxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: rpsLimit() })
+    const { service, workflowId } = broken(api(), 'DescribeWorkflowExecution', rpsLimit())
 
-    const { status, body, headers } = await serviceBehindFaultProxy.get(`${workflowId}/status`)
+    const { status, body, headers } = await service.get(`${workflowId}/status`)
 
-    expect([status, body.error, body.source, headers.get('Retry-After')]).toEqual([
-      429,
-      'ResourceExhaustedError',
-      'engine',
-      '1',
-    ])
+    const facts = [status, body.error, body.source, headers.get('Retry-After')]
+    expect(facts).toEqual([429, 'ResourceExhaustedError', 'engine', '1'])
   })
 
   test('faults: a missing namespace is an EngineError without the engine’s message', async () => {
@@ -162,30 +126,24 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
 
   test('faults: an API key that the engine rejects is an error without details', async () => {
     announceErrors(/check ENGINE_API_KEY: .*key k3y is void/)
-    const { serviceBehindFaultProxy, faultProxy } = api()
-    const workflowId = anId()
-    faultProxy.on({
-      method: 'DescribeWorkflowExecution',
-      containing: workflowId,
-      fault: { code: GrpcCode.UNAUTHENTICATED, message: 'key k3y is void' },
+    const { service, workflowId } = broken(api(), 'DescribeWorkflowExecution', {
+      code: GrpcCode.UNAUTHENTICATED,
+      message: 'key k3y is void',
     })
 
-    const { status, body, text } = await serviceBehindFaultProxy.get(`${workflowId}/status`)
+    const { status, body, text } = await service.get(`${workflowId}/status`)
 
     expect([status, body.error]).toEqual([502, 'EngineError'])
     expect(text).not.toContain('k3y')
   })
 
   test('faults: an operation that the engine does not support is a 501', async () => {
-    const { serviceBehindFaultProxy, faultProxy } = api()
-    const workflowId = anId()
-    faultProxy.on({
-      method: 'QueryWorkflow',
-      containing: workflowId,
-      fault: { code: GrpcCode.UNIMPLEMENTED, message: 'unknown method' },
+    const { service, workflowId } = broken(api(), 'QueryWorkflow', {
+      code: GrpcCode.UNIMPLEMENTED,
+      message: 'unknown method',
     })
 
-    const { status, body } = await serviceBehindFaultProxy.post(`${workflowId}/query/state`)
+    const { status, body } = await service.post(`${workflowId}/query/state`)
 
     expect([status, body.error]).toEqual([501, 'NotSupportedError'])
   })
@@ -254,6 +212,13 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       [503, 'EngineUnavailableError', workflowId, '1'],
     ])
   })
+}
+
+/** A workflow id for whose calls of this method the engine fails, and a service that uses that engine. */
+function broken({ serviceBehindFaultProxy, faultProxy }: ApiFixture, method: string, fault: Fault, times?: number) {
+  const workflowId = anId()
+  faultProxy.on({ method, containing: workflowId, fault, ...(times !== undefined && { times }) })
+  return { service: serviceBehindFaultProxy, workflowId }
 }
 
 function rpsLimit() {

@@ -78,16 +78,10 @@ export function handlerSchemas(api: () => ApiFixture): void {
           ...cart,
         }),
       ])
-      expect([query.status, query.body.error, query.body.issues[0].path]).toEqual([
-        400,
-        'ValidationError',
-        '/payload/a',
-      ])
-      expect([update.status, update.body.error, update.body.issues]).toEqual([
-        400,
-        'ValidationError',
-        [expect.objectContaining({ path: '/args/0' })],
-      ])
+      const ofQuery = [query.status, query.body.error, query.body.issues[0].path]
+      expect(ofQuery).toEqual([400, 'ValidationError', '/payload/a'])
+      const ofUpdate = [update.status, update.body.error, update.body.issues]
+      expect(ofUpdate).toEqual([400, 'ValidationError', [expect.objectContaining({ path: '/args/0' })]])
       expect([pinned.status, pinned.body.issues[0].path, pinned.body.runId]).toEqual([400, '/payload', messages.runId])
       const { body: status } = await api().service.get(`${cart.workflowId}/status`)
       expect(status.historyLength).toBe(2)
@@ -107,12 +101,8 @@ export function handlerSchemas(api: () => ApiFixture): void {
       const set = await post(`${workflowId}/update/validated`, { payload: 5 })
       const unlisted = await post(`${workflowId}/update/echo`, { payload: { any: 'thing' } })
 
-      expect([several.body, none.body, set.body, unlisted.body]).toEqual([
-        [{ a: 1 }, null, { a: 'x' }],
-        [],
-        5,
-        [{ any: 'thing' }],
-      ])
+      const found = [several.body, none.body, set.body, unlisted.body]
+      expect(found).toEqual([[{ a: 1 }, null, { a: 'x' }], [], 5, [{ any: 'thing' }]])
       await post(`${workflowId}/signal/finish`)
     },
   )
@@ -306,12 +296,8 @@ export function handlerSchemas(api: () => ApiFixture): void {
       expect(
         [nameless, rejected, again].map(({ status, body }) => [status, body.error, body.issues?.[0].path]),
       ).toEqual(Array.from({ length: 3 }, () => [400, 'ValidationError', '/payload']))
-      expect([nothing.status, started.status, started.body.result, again.body.runId]).toEqual([
-        404,
-        200,
-        1,
-        started.body.runId,
-      ])
+      const facts = [nothing.status, started.status, started.body.result, again.body.runId]
+      expect(facts).toEqual([404, 200, 1, started.body.runId])
       await post(`${workflowId}/terminate`)
     },
   )

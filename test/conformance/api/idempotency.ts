@@ -82,14 +82,8 @@ export function idempotency(api: () => ApiFixture): void {
     expect(stored.body).toEqual({ ...first.body, status: 'completed' })
     expect([next.status, next.body.status]).toEqual([200, 'running'])
     expect(next.body.runId).not.toBe(first.body.runId)
-    expect(replayed(first, again, other, unkeyed, stored, next)).toEqual([
-      'false',
-      'true',
-      'false',
-      null,
-      'true',
-      'false',
-    ])
+    const found = replayed(first, again, other, unkeyed, stored, next)
+    expect(found).toEqual(['false', 'true', 'false', null, 'true', 'false'])
     await post(`${workflowId}/terminate`, null)
   })
 
@@ -319,11 +313,8 @@ export function idempotency(api: () => ApiFixture): void {
 
     expect(found.body).toEqual(run)
     expect([found.headers.get('Portico-Started'), ...replayed(found)]).toEqual(['false', 'false'])
-    expect([...rejection(rejected), rejected.body.issues[0].path]).toEqual([
-      400,
-      'ValidationError',
-      '/workflowIdConflictPolicy',
-    ])
+    const facts = [...rejection(rejected), rejected.body.issues[0].path]
+    expect(facts).toEqual([400, 'ValidationError', '/workflowIdConflictPolicy'])
     await post(`${workflowId}/terminate`, null)
   })
 

@@ -175,13 +175,8 @@ export function inspect(api: () => ApiFixture): void {
       const path = runId === undefined ? workflowId : `${workflowId}/runs/${runId}`
       for (const verb of ['status', 'result']) {
         const { status, body } = await service.get(`${path}/${verb}`)
-        expect([verb, status, body.error, body.workflowId, body.runId]).toEqual([
-          verb,
-          404,
-          'WorkflowNotFoundError',
-          workflowId,
-          runId,
-        ])
+        const facts = [verb, status, body.error, body.workflowId, body.runId]
+        expect(facts).toEqual([verb, 404, 'WorkflowNotFoundError', workflowId, runId])
       }
     }
   })
@@ -220,11 +215,8 @@ export function inspect(api: () => ApiFixture): void {
     const none = await statusOf('nothing', 'completed')
     const several = await statusOf('several', 'completed', { args: [1, 'two', null] })
 
-    expect([none.result.input, several.result.input, several.result.output]).toEqual([
-      null,
-      [1, 'two', null],
-      [1, 'two', null],
-    ])
+    const facts = [none.result.input, several.result.input, several.result.output]
+    expect(facts).toEqual([null, [1, 'two', null], [1, 'two', null]])
   })
 
   test('result: is found in a history longer than a page', async () => {
@@ -259,13 +251,8 @@ export function inspect(api: () => ApiFixture): void {
     const { status, body } = await service.get(`${ran.workflowId}/trace-log`)
     const pinned = await service.get(`${ran.workflowId}/runs/${ran.runId}/trace-log`)
 
-    expect([status, body.source, body.runId, body.complete, body.warnings]).toEqual([
-      200,
-      'history',
-      ran.runId,
-      true,
-      [],
-    ])
+    const facts = [status, body.source, body.runId, body.complete, body.warnings]
+    expect(facts).toEqual([200, 'history', ran.runId, true, []])
     expect(body.data).toMatchObject({
       kind: 'workflow',
       name: 'everyKind',

@@ -56,11 +56,8 @@ export function message(api: () => ApiFixture): void {
     const pinned = await post(`${workflowId}/runs/${first.runId}/signal/finish`)
     const latest = await post(`${workflowId}/signal/finish`)
 
-    expect([pinned.status, pinned.body.error, pinned.body.workflowStatus]).toEqual([
-      409,
-      'WorkflowNotRunningError',
-      'continued',
-    ])
+    const facts = [pinned.status, pinned.body.error, pinned.body.workflowStatus]
+    expect(facts).toEqual([409, 'WorkflowNotRunningError', 'continued'])
     expect([latest.status, latest.body.runId === first.runId]).toEqual([200, false])
   })
 
@@ -73,13 +70,8 @@ export function message(api: () => ApiFixture): void {
     const several = await post(`${workflowId}/runs/${runId}/query/echo`, { args: [1, 'two'] })
     const nothing = await post(`${workflowId}/query/void`)
 
-    expect([none.status, none.body, one.body, several.body, nothing.text]).toEqual([
-      200,
-      [],
-      [{ a: 1 }],
-      [1, 'two'],
-      'null',
-    ])
+    const facts = [none.status, none.body, one.body, several.body, nothing.text]
+    expect(facts).toEqual([200, [], [{ a: 1 }], [1, 'two'], 'null'])
     const after = await api().service.get(`${workflowId}/status`)
     expect(after.body.historyLength).toBe(before.body.historyLength)
     await post(`${workflowId}/signal/finish`)
@@ -102,12 +94,8 @@ export function message(api: () => ApiFixture): void {
     const threw = await post(`${workflowId}/query/throws`)
     const rejected = await post(`${workflowId}/query/throwsFailure`)
 
-    expect([threw.status, threw.body.error, threw.body.source, rejected.body.error]).toEqual([
-      422,
-      'QueryFailedError',
-      'workflow',
-      'QueryFailedError',
-    ])
+    const facts = [threw.status, threw.body.error, threw.body.source, rejected.body.error]
+    expect(facts).toEqual([422, 'QueryFailedError', 'workflow', 'QueryFailedError'])
     expect([threw.body.message, rejected.body.message]).toEqual([
       expect.stringContaining('the query does not want to'),
       expect.stringContaining('the query rejects'),
@@ -122,12 +110,8 @@ export function message(api: () => ApiFixture): void {
 
     const { status, body } = await api().restrictedService.post(`${workflowId}/query/state`)
 
-    expect([status, body.error, body.source, body.workflowId]).toEqual([
-      504,
-      'DeadlineExceededError',
-      'engine',
-      workflowId,
-    ])
+    const facts = [status, body.error, body.source, body.workflowId]
+    expect(facts).toEqual([504, 'DeadlineExceededError', 'engine', workflowId])
   })
 
   rule('update.changes-and-confirms', async () => {
@@ -137,12 +121,8 @@ export function message(api: () => ApiFixture): void {
     const second = await post(`${workflowId}/runs/${runId}/update/set`, { args: ['newer'] })
     const nothing = await post(`${workflowId}/update/void`)
 
-    expect([first.status, first.body, second.body, nothing.text]).toEqual([
-      200,
-      { before: null, after: 'new' },
-      { before: 'new', after: 'newer' },
-      'null',
-    ])
+    const facts = [first.status, first.body, second.body, nothing.text]
+    expect(facts).toEqual([200, { before: null, after: 'new' }, { before: 'new', after: 'newer' }, 'null'])
     expect((await post(`${workflowId}/query/state`)).body.value).toBe('newer')
     await post(`${workflowId}/signal/finish`)
   })
@@ -194,9 +174,7 @@ export function message(api: () => ApiFixture): void {
     })
     const sentAt = performance.now()
 
-    const { status, body } = await api().restrictedService.post(`${workflowId}/update/set`, {
-      payload: 1,
-    })
+    const { status, body } = await api().restrictedService.post(`${workflowId}/update/set`, { payload: 1 })
 
     expect([status, body]).toEqual([
       504,
@@ -227,11 +205,8 @@ export function message(api: () => ApiFixture): void {
         available: expect.arrayContaining(['state', 'echo', 'void', 'throws']),
       }),
     ])
-    expect([update.status, update.body.error, update.body.available]).toEqual([
-      404,
-      'HandlerNotFoundError',
-      expect.arrayContaining(['set', 'validated']),
-    ])
+    const facts = [update.status, update.body.error, update.body.available]
+    expect(facts).toEqual([404, 'HandlerNotFoundError', expect.arrayContaining(['set', 'validated'])])
     expect([proto.status, proto.body.error]).toEqual([404, 'HandlerNotFoundError'])
     // The engine keeps a signal for a handler that may come.
     expect([signal.status, signal.body.accepted]).toEqual([200, true])

@@ -95,11 +95,8 @@ export function runEnds(api: () => ApiFixture): void {
   test('run: the failure of a child is returned as the run’s own', async () => {
     const body = await runOf('failInChild')
 
-    expect([body.error, body.errorDetails.name, body.errorDetails.activityId]).toEqual([
-      'the outer failure',
-      'Outer',
-      null,
-    ])
+    const facts = [body.error, body.errorDetails.name, body.errorDetails.activityId]
+    expect(facts).toEqual(['the outer failure', 'Outer', null])
   })
 
   test('run: a cancellation without a request is a failure', async () => {
@@ -170,12 +167,8 @@ export function runEnds(api: () => ApiFixture): void {
     const { body: latest } = await service.get(`${workflowId}/result`)
     const { body: base } = await service.get(`${workflowId}/runs/${firstExecutionRunId}/result`)
 
-    expect([latest.runId, latest.status, latest.input, latest.output]).toEqual([
-      runId,
-      'completed',
-      'the input',
-      ['after'],
-    ])
+    const facts = [latest.runId, latest.status, latest.input, latest.output]
+    expect(facts).toEqual([runId, 'completed', 'the input', ['after']])
     expect([base.runId, base.status, base.input]).toEqual([firstExecutionRunId, 'terminated', 'the input'])
   })
 
@@ -187,11 +180,8 @@ export function runEnds(api: () => ApiFixture): void {
     const empty = await service.run('saysTrace', { trace: {} }, { catalog: plainTaskQueue })
     const none = await service.run('echo', 1, { catalog: plainTaskQueue })
 
-    expect([full.body.trace, empty.body.trace, none.body.trace]).toEqual([
-      { destinations: trace },
-      { destinations: {} },
-      null,
-    ])
+    const facts = [full.body.trace, empty.body.trace, none.body.trace]
+    expect(facts).toEqual([{ destinations: trace }, { destinations: {} }, null])
   })
 
   rule('result.trace-may-be-there-when-failed', async () => {
@@ -224,12 +214,8 @@ export function runEnds(api: () => ApiFixture): void {
     const warning = '/output must have at most 3 characters'
     expect(answers.map(({ status, body }) => [status, body])).toEqual(answers.map(() => [200, run.body]))
     expect([run.body.status, run.body.output]).toEqual(['completed', 'said'])
-    expect([...answers, matching].map(({ headers }) => headers.get('Portico-Output-Warning'))).toEqual([
-      warning,
-      warning,
-      null,
-      null,
-    ])
+    const warnings = [...answers, matching].map(({ headers }) => headers.get('Portico-Output-Warning'))
+    expect(warnings).toEqual([warning, warning, null, null])
   })
 
   test('SERVICE_CHECK_OUTPUTS: an update warns of a result that does not match its schema', async () => {

@@ -52,10 +52,7 @@ export function runEvents(api: () => ApiFixture): void {
   test('run as events: a rejection is an answer like any other', async () => {
     const { status, body, headers } = await api().service.post('run', { workflowName: 'echo' }, EVENTS)
 
-    expect([status, body.error, headers.get('Content-Type')]).toEqual([
-      400,
-      'ValidationError',
-      'application/problem+json',
-    ])
+    const facts = [status, body.error, headers.get('Content-Type')]
+    expect(facts).toEqual([400, 'ValidationError', 'application/problem+json'])
   })
 }

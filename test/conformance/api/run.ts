@@ -14,22 +14,16 @@ export function run(api: () => ApiFixture): void {
     const missing = await api().service.post('run', { input: null })
     const empty = await api().service.run('')
 
-    expect([missing.status, missing.body.error, missing.body.issues]).toEqual([
-      400,
-      'ValidationError',
-      [{ path: '/workflowName', message: 'is required' }],
-    ])
+    const facts = [missing.status, missing.body.error, missing.body.issues]
+    expect(facts).toEqual([400, 'ValidationError', [{ path: '/workflowName', message: 'is required' }]])
     expect([empty.status, empty.body.issues[0].path]).toEqual([400, '/workflowName'])
   })
 
   rule('run.input-is-required', async () => {
     const { status, body } = await api().service.post('run', { workflowName: 'echo' })
 
-    expect([status, body.error, body.issues]).toEqual([
-      400,
-      'ValidationError',
-      [{ path: '', message: expect.stringMatching(/input.*args/) }],
-    ])
+    const facts = [status, body.error, body.issues]
+    expect(facts).toEqual([400, 'ValidationError', [{ path: '', message: expect.stringMatching(/input.*args/) }]])
   })
 
   rule('run.input-is-any-json', async () => {

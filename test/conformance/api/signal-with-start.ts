@@ -15,11 +15,8 @@ export function signalWithStart(api: () => ApiFixture): void {
 
     const { runId } = first.body
     expect([first.status, first.headers.get('Location')]).toEqual([200, `/workflow/${workflowId}/result`])
-    expect([first.body, second.status, second.body]).toEqual([
-      { workflowId, runId, started: true },
-      200,
-      { workflowId, runId, started: false },
-    ])
+    const facts = [first.body, second.status, second.body]
+    expect(facts).toEqual([{ workflowId, runId, started: true }, 200, { workflowId, runId, started: false }])
     await untilStatus(api(), workflowId, 'completed')
     expect((await result(workflowId)).body.output.gathered).toEqual(['new'])
   })

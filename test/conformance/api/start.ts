@@ -92,11 +92,8 @@ export function start(api: () => ApiFixture): void {
     const first = await service.post('start', request)
     const second = await service.post('start', request)
 
-    expect([second.status, second.body.error, second.body.runId]).toEqual([
-      409,
-      'WorkflowAlreadyStartedError',
-      first.body.runId,
-    ])
+    const facts = [second.status, second.body.error, second.body.runId]
+    expect(facts).toEqual([409, 'WorkflowAlreadyStartedError', first.body.runId])
     await service.post(`${request.workflowId}/terminate`)
   })
 
@@ -154,12 +151,8 @@ export function start(api: () => ApiFixture): void {
     const status = await service.get(`${encodeURIComponent(workflowId)}/status`)
 
     if (!hasGap('slashes')) return expect([start.status, status.status]).toEqual([200, 200])
-    expect([start.status, start.body.error, status.status, status.body.error]).toEqual([
-      501,
-      'NotSupportedError',
-      501,
-      'NotSupportedError',
-    ])
+    const facts = [start.status, start.body.error, status.status, status.body.error]
+    expect(facts).toEqual([501, 'NotSupportedError', 501, 'NotSupportedError'])
     expect(start.body.message).toContain('HTTP API')
   })
 }

@@ -73,11 +73,8 @@ export function updateWithStart(api: () => ApiFixture): void {
     const nowhere = await post('update-with-start/set', { ...MESSAGES, workflowId, catalog: `nobody-${anId()}` })
 
     expect([unknown.status, unknown.body.error]).toEqual([424, 'UnsupportedWorkflowError'])
-    expect([invalid.status, invalid.body.error, invalid.body.issues[0].path]).toEqual([
-      400,
-      'ValidationError',
-      '/input/ms',
-    ])
+    const facts = [invalid.status, invalid.body.error, invalid.body.issues[0].path]
+    expect(facts).toEqual([400, 'ValidationError', '/input/ms'])
     expect([neither, both].map(({ status, body }) => [status, body.message])).toEqual([
       [400, expect.stringMatching(/input.*startArgs/)],
       [400, expect.stringMatching(/input.*startArgs/)],
@@ -124,12 +121,8 @@ export function updateWithStart(api: () => ApiFixture): void {
     const { status, headers, body: late } = await post('update-with-start/wait', body, 'restrictedService')
 
     const { body: run } = await api().service.get(`${workflowId}/status`)
-    expect([status, late.error, late.workflowId, late.runId]).toEqual([
-      504,
-      'DeadlineExceededError',
-      workflowId,
-      run.runId,
-    ])
+    const facts = [status, late.error, late.workflowId, late.runId]
+    expect(facts).toEqual([504, 'DeadlineExceededError', workflowId, run.runId])
     expect([late.updateId, headers.get('Retry-After')]).toEqual([expect.stringMatching(/./), null])
     expect(performance.now() - sentAt).toBeGreaterThan(MESSAGE_TIMEOUT_MS - 50)
     await post(`${workflowId}/terminate`)

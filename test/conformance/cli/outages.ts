@@ -74,11 +74,15 @@ export function cliOutages(): void {
     expect(output).toMatch(/starting nothing \(\d+ s\): The workflow engine is not responding/)
   })
 
-  test('portico status, explain: without an engine they do not say that something may have been carried out', async ({
+  test('portico status, explain, validate: without an engine they do not say that something may have been carried out', async ({
     portico,
     withoutEngine: env,
   }) => {
-    const reads = await Promise.all([portico(['status', 'nope'], { env }), portico(['explain', 'nope'], { env })])
+    const reads = await Promise.all([
+      portico(['status', 'nope'], { env }),
+      portico(['explain', 'nope'], { env }),
+      portico(['validate', 'nothing'], { env }),
+    ])
 
     for (const { code, stderr } of reads) {
       expect(code).toBe(3)

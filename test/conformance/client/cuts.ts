@@ -103,6 +103,41 @@ export const cuts: Record<string, ClientCase> = {
     }
   },
 
+  async 'signalWithStart: reaches one run of a chain that continues as new while the response is lost'({ connect }) {
+    const client = connect()
+    const run = await client.start('chainOnSignal', { input: 1 })
+    const { workflowId } = run
+    const hasContinued = () => untilLatest(client, run, (runId) => runId !== run.runId)
+    const cut = connect({ fetch: losing('/signal-with-start/', hasContinued) }).workflow('chainOnSignal')
+
+    const error = await failure(
+      cut.signalWithStart('next', { workflowId, input: 1, idempotencyKey: 'k' }),
+      'ConnectionError',
+    )
+
+    equal([error.mayHaveTakenEffect, error.idempotencyKey, error.workflowId], [true, 'k', workflowId])
+    equal(await run.update('round'), 2)
+    await run.signal('finish')
+    equal(await run.result(), 2)
+  },
+
+  async 'updateWithStart: does not reach the run of another client while the response is lost'({ connect }) {
+    const client = connect()
+    const { workflowId, runId } = await client.start('messages')
+    const endAndReuse = async () => {
+      await client.signal({ workflowId, ...(runId && { runId }) }, 'finish')
+      await untilClosed(client, workflowId)
+      await client.start('messages', { workflowId })
+    }
+    const cut = connect({ fetch: losing('/update-with-start/', endAndReuse) }).workflow('messages')
+
+    const error = await failure(cut.updateWithStart('set', { workflowId, payload: 'mine' }), 'ConnectionError')
+
+    equal([error.mayHaveTakenEffect, error.workflowId], [true, workflowId])
+    equal(await client.query(workflowId, 'state'), { gathered: [], value: null })
+    await client.terminate(workflowId)
+  },
+
   async 'signal: says that it may have been carried out if that is unknown'({ connect }) {
     const run = await connect().start('messages')
     const cut = connect({ retryMs: 0, fetch: losing('/signal/', async () => {}) })
@@ -158,6 +193,23 @@ export const cuts: Record<string, ClientCase> = {
     const isBrowser = 'document' in globalThis
     equal(error?.error === 'ConnectionError' || (isBrowser && error?.error === 'WorkflowNotRunningError'), true)
     equal([requests, (await run.status()).status], [1, 'terminated'])
+  },
+
+  async 'stop: is not sent again without a run id when the response is lost'({ connect, proxied, act }) {
+    const run = await connect().start('neverEnds')
+    const client = proxied()
+    // Some runtimes send a request again if its connection was used before.
+    await client.status(run.workflowId)
+
+    await act('lose-response')
+    const error = await client.stop(run.workflowId).then(
+      () => null,
+      (reason) => reason,
+    )
+
+    const isBrowser = 'document' in globalThis
+    equal(error?.error === 'ConnectionError' || (isBrowser && error === null), true)
+    await run.terminate().catch(() => null)
   },
 
   async 'run: waits on a way that closes each connection after two seconds'({ connect, impatientUrl, act }) {

@@ -135,11 +135,8 @@ export function changing(fixture: EngineFixture): void {
       rejection(fixture.engine.pause(unknown, null, call())),
     ])
 
-    expect(rejected.map(({ error }) => error)).toEqual([
-      'WorkflowNotRunningError',
-      'WorkflowNotRunningError',
-      'WorkflowNotFoundError',
-    ])
+    const errors = rejected.map(({ error }) => error)
+    expect(errors).toEqual(['WorkflowNotRunningError', 'WorkflowNotRunningError', 'WorkflowNotFoundError'])
   })
 
   test('pause: the engine says whether the namespace allows it', async () => {

@@ -41,10 +41,7 @@ export function messages(fixture: EngineFixture): void {
     const run = await fixture.start('nothing')
     await fixture.closed(run)
 
-    expect(await rejection(fixture.engine.terminate(run, null, call()))).toMatchObject({
-      error: 'WorkflowNotRunningError',
-      workflowStatus: 'completed',
-      runId: run.runId,
-    })
+    const rejected = await rejection(fixture.engine.terminate(run, null, call()))
+    expect(rejected).toMatchObject({ error: 'WorkflowNotRunningError', workflowStatus: 'completed', runId: run.runId })
   })
 }

@@ -45,10 +45,7 @@ export function pendingWork(fixture: EngineFixture): void {
   test('pendingWork: a timer, with the time when it fires', async () => {
     const work = await waitingRun('sleepFor', { ms: HOUR_MS }, ({ timers }) => timers.length > 0)
 
-    expect(work).toEqual({
-      ...idle,
-      timers: [{ timerId: '1', since: expect.any(Date), firesAt: expect.any(Date) }],
-    })
+    expect(work).toEqual({ ...idle, timers: [{ timerId: '1', since: expect.any(Date), firesAt: expect.any(Date) }] })
     expect(Number(work.timers[0]?.firesAt) - Number(work.timers[0]?.since)).toBe(HOUR_MS)
   })
 

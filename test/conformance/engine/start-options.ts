@@ -117,11 +117,7 @@ export function startOptions(fixture: EngineFixture): void {
     expect(durations.map(toDurationMs)).toEqual([90_500, 60_000, 45_000, 3_600_000])
     const { initialInterval, maximumInterval, ...policy } = attributes.retryPolicy ?? {}
     expect([initialInterval, maximumInterval].map(toDurationMs)).toEqual([500, 10_000])
-    expect(policy).toMatchObject({
-      backoffCoefficient: 1.5,
-      maximumAttempts: 3,
-      nonRetryableErrorTypes: ['BadInput'],
-    })
+    expect(policy).toMatchObject({ backoffCoefficient: 1.5, maximumAttempts: 3, nonRetryableErrorTypes: ['BadInput'] })
     expect(attributes.priority).toMatchObject({ priorityKey: 2, fairnessKey: 'customer-1', fairnessWeight: 2.5 })
     expect(attributes.versioningOverride?.autoUpgrade).toBe(true)
   })

@@ -108,12 +108,8 @@ export function describeStoredElsewhere(name: string, makeTransport: MakeTranspo
         ({ kind, input, output }) => kind === 'child_workflow' && (input ?? output) !== undefined,
       )
 
-      expect(large.map(({ kind, phase }) => `${kind} ${phase}`)).toEqual([
-        'workflow began',
-        'step began',
-        'step ended',
-        'workflow ended',
-      ])
+      const kinds = large.map(({ kind, phase }) => `${kind} ${phase}`)
+      expect(kinds).toEqual(['workflow began', 'step began', 'step ended', 'workflow ended'])
       for (const { input = null, output = null, attributes } of [...large, ...children])
         expect({ input, output, storedElsewhere: attributes?.storedElsewhere }).toEqual({
           input: null,

@@ -100,10 +100,7 @@ export function updateWithStart(fixture: EngineFixture): void {
     const queue = `by-hand-${workflowId}`
     const sending = send('set', { workflowId, catalog: queue, args: ['a'] })
 
-    await completeTask(queue, {
-      commandType: CONTINUE_AS_NEW,
-      continueAsNewWorkflowExecutionCommandAttributes: goesOn,
-    })
+    await completeTask(queue, { commandType: CONTINUE_AS_NEW, continueAsNewWorkflowExecutionCommandAttributes: goesOn })
     const { started, runId, result } = await sending
 
     const latest = await fixture.engine.describe({ workflowId }, call())
@@ -129,11 +126,7 @@ export function updateWithStart(fixture: EngineFixture): void {
 
     const rejected = await rejection(send('set', { catalog, updateId: 'u', timeoutMs: 22_000 }))
 
-    expect(rejected).toMatchObject({
-      error: 'DeadlineExceededError',
-      runId: expect.stringMatching(/./),
-      updateId: 'u',
-    })
+    expect(rejected).toMatchObject({ error: 'DeadlineExceededError', runId: expect.stringMatching(/./), updateId: 'u' })
     await end(rejected)
   })
 
@@ -143,9 +136,7 @@ export function updateWithStart(fixture: EngineFixture): void {
     const request = { namespace: 'default', workflowId, runId, requestId: crypto.randomUUID() }
     await fixture.connection.workflowService.pauseWorkflowExecution(request)
     const failing = await fixture.start('failTask')
-    await until('three tasks have failed', async () => (await attempts(failing.workflowId)) >= 3, {
-      timeoutMs: 40_000,
-    })
+    await until('three tasks have failed', async () => (await attempts(failing.workflowId)) >= 3, { timeoutMs: 40_000 })
 
     const rejected = [
       await rejection(send('set', { workflowId, updateId: 'u' })),

@@ -77,6 +77,9 @@ test('an error: says whether the request may have been carried out, unless it on
     await said(clientOf([OVERLOADED], options).signal(RUN, 'go')),
     await said(clientOf([cut], options).query(RUN, 'state')),
     await said(clientOf([MAYBE_DONE], options).status(RUN)),
+    await said(clientOf([cut], options).request('POST', '/workflow/validate')),
+    await said(clientOf([cut], options).request('POST', '/workflow/x/runs/r/query/state')),
+    await said(clientOf([cut], options).request('POST', '/workflow/query/signal/state')),
   ]).toEqual([
     [true, 'POST /workflow/x/runs/r/signal/go: fetch failed: ECONNRESET; it may have been carried out'],
     [true, 'POST /workflow/x/runs/r/terminate: unexpected response with status 502; it may have been carried out'],
@@ -87,7 +90,18 @@ test('an error: says whether the request may have been carried out, unless it on
     [false, 'a message'],
     [false, 'POST /workflow/x/runs/r/query/state: fetch failed: ECONNRESET'],
     [false, 'a message'],
+    [false, 'POST /workflow/validate: fetch failed: ECONNRESET'],
+    [false, 'POST /workflow/x/runs/r/query/state: fetch failed: ECONNRESET'],
+    [true, 'POST /workflow/query/signal/state: fetch failed: ECONNRESET; it may have been carried out'],
   ])
+})
+
+test('request: one that only reads is sent again without a key, whatever its method', async () => {
+  const attemptsOf = async (path: string) =>
+    (await rejection(clientOf([cut, cut, problem(400, 'ValidationError')]).request('POST', path))).attempts
+
+  expect([await attemptsOf('/workflow/validate'), await attemptsOf('/workflow/x/query/state')]).toEqual([3, 3])
+  expect(await attemptsOf('/workflow/start')).toBe(1)
 })
 
 test('onRetry: gets the error of each attempt before the next one', async () => {

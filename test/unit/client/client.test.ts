@@ -265,11 +265,8 @@ test('an error: its facts are those of the response, which cannot replace the na
 
   expect(error).toBeInstanceOf(PorticoError)
   expect(error).toMatchObject({ name: 'NotFoundError', error: 'NotFoundError', status: 404, sizeBytes: 7 })
-  expect([error.cause, error.constructor, String(error.stack).includes('NotFoundError: m')]).toEqual([
-    undefined,
-    PorticoError,
-    true,
-  ])
+  const found = [error.cause, error.constructor, String(error.stack).includes('NotFoundError: m')]
+  expect(found).toEqual([undefined, PorticoError, true])
 })
 
 test('result: onOpen gets each response about the open run, and the error has what the last one says', async () => {

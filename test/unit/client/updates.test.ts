@@ -1,6 +1,6 @@
 /** How often an update is sent; test/conformance/client/ has a real service. */
 import { expect, test, vi } from 'vitest'
-import { clientOf, cut, ok, problem, type Respond, resetBeforeEach, sent } from './scripted-service.ts'
+import { clientOf, cut, ok, problem, type Respond, resetBeforeEach, sent, sentPaths } from './scripted-service.ts'
 
 resetBeforeEach()
 
@@ -67,4 +67,64 @@ test('updateWithStart: with timeoutMs it waits for the same update again, unless
   await expect(clientOf([unanswered]).workflow('order').updateWithStart('set', withoutKey)).rejects.toThrow(
     expect.objectContaining({ error: 'DeadlineExceededError', updateId: 'u' }),
   )
+})
+
+const WITH_START = { workflowId: 'x', input: 1, payload: 2, idempotencyKey: 'k' }
+
+const workflowOf = (...responses: Respond[]) => {
+  sent.length = 0
+  return clientOf(responses).workflow('order')
+}
+
+/** What the call ends with within 20 s. */
+async function errorOrValue(call: Promise<unknown>) {
+  const settled = call.catch((error) => error)
+  await vi.advanceTimersByTimeAsync(20_000)
+  return settled
+}
+
+test('signalWithStart, updateWithStart: are sent again without a workflowId, which then belongs to the key', async () => {
+  const signaled = await errorOrValue(workflowOf(cut, ok({ runId: 'r' })).signalWithStart('go', { payload: 2 }))
+  const updated = await errorOrValue(workflowOf(cut, ok({ runId: 'r' })).updateWithStart('set', { payload: 2 }))
+
+  expect([signaled, updated]).toEqual([{ runId: 'r' }, { runId: 'r' }])
+})
+
+test('signalWithStart, updateWithStart: are not sent again to a workflowId of their own if they may have been carried out', async () => {
+  const failed = [
+    await errorOrValue(workflowOf(cut, ok()).signalWithStart('go', WITH_START)),
+    await errorOrValue(workflowOf(cut, ok()).updateWithStart('set', { ...WITH_START, timeoutMs: 60_000 })),
+  ]
+  const overloaded = problem(503, 'OverloadedError', {}, { 'Retry-After': '1' })
+  const later = await errorOrValue(workflowOf(overloaded, ok({ runId: 'r' })).signalWithStart('go', WITH_START))
+
+  const open = { error: 'ConnectionError', mayHaveTakenEffect: true, idempotencyKey: 'k', workflowId: 'x', attempts: 1 }
+  expect(failed).toMatchObject([open, open])
+  expect(later).toEqual({ runId: 'r' })
+})
+
+test('updateWithStart: with timeoutMs it waits for its update in the run that the first response names', async () => {
+  const unanswered = problem(504, 'DeadlineExceededError', { workflowId: 'x', runId: 'r', updateId: 'u' })
+  const request = { ...WITH_START, headers: { user: 'Ada' }, timeoutMs: 60_000 }
+  const updating = workflowOf(unanswered, cut, unanswered, ok('new')).updateWithStart('set', request)
+
+  expect(await errorOrValue(updating)).toEqual({ workflowId: 'x', runId: 'r', started: false, result: 'new' })
+  const pinned = '/workflow/x/runs/r/update/set'
+  expect(sentPaths()).toEqual(['/workflow/update-with-start/set', pinned, pinned, pinned])
+  expect(sent.at(-1)?.body).toEqual({ payload: 2, headers: { user: 'Ada' } })
+  expect(new Set(sent.map(({ headers }) => headers.get('Idempotency-Key')))).toEqual(new Set(['k']))
+})
+
+test('updateWithStart: if it has started the run itself, the service finds the run by the key', async () => {
+  const unanswered = problem(504, 'DeadlineExceededError', { workflowId: 'x', runId: 'r', updateId: 'u' })
+  const ownRun = problem(422, 'IdempotencyKeyReusedError', { workflowId: 'x', runId: 'r' })
+  const result = { workflowId: 'x', runId: 'r', started: true, result: 'new' }
+  const order = workflowOf(unanswered, ownRun, ok(result))
+
+  expect(await errorOrValue(order.updateWithStart('set', { ...WITH_START, timeoutMs: 60_000 }))).toEqual(result)
+  expect(sentPaths()).toEqual([
+    '/workflow/update-with-start/set',
+    '/workflow/x/runs/r/update/set',
+    '/workflow/update-with-start/set',
+  ])
 })

@@ -27,11 +27,8 @@ test('toServiceError: returns an error that does not come from the engine unchan
 test('toServiceError: adds the details of the request', () => {
   const request: RequestFacts = { kind: 'read', details: { workflowId: 'orders-17', runId: 'r', updateId: 'u' } }
 
-  expect(translated(answer(GrpcCode.UNAVAILABLE), request)).toMatchObject({
-    workflowId: 'orders-17',
-    runId: 'r',
-    updateId: 'u',
-  })
+  const found = translated(answer(GrpcCode.UNAVAILABLE), request)
+  expect(found).toMatchObject({ workflowId: 'orders-17', runId: 'r', updateId: 'u' })
 })
 
 const UNPOLLED = 'no poller seen for task queue recently, worker may be down'
@@ -130,10 +127,7 @@ test.for<[sentence: string, error: RpcError, request: RequestFacts, expected: ob
 test('toServiceError: names an unknown workflow or run', () => {
   const unknown = answer(GrpcCode.NOT_FOUND, 'workflow not found for ID: orders-17', detail('NotFoundFailure'))
 
-  expect(translated(unknown)).toMatchObject({
-    error: 'WorkflowNotFoundError',
-    message: 'Workflow orders-17 not found',
-  })
+  expect(translated(unknown)).toMatchObject({ error: 'WorkflowNotFoundError', message: 'Workflow orders-17 not found' })
   expect(translated(unknown, { kind: 'read', details: { workflowId: 'orders-17', runId: 'r' } }).message).toBe(
     'Workflow orders-17 has no run r',
   )

@@ -11,6 +11,7 @@ import {
 } from '../../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
 import { aCall } from '../call.ts'
+import { ALL_FEATURES } from './calls/scripted-context.ts'
 import { LOST, UNSENT } from './rpc-errors.ts'
 
 beforeEach(() => {
@@ -36,11 +37,7 @@ function transportThat(...errors: Error[]) {
   const left = [...errors]
   const transport: Transport = {
     name: 'grpc',
-    features: {
-      slashInIds: { supported: true },
-      updateWithStart: { supported: true },
-      asyncUpdates: { supported: true },
-    },
+    features: ALL_FEATURES,
     async call<M extends Method>(method: M, request: Request<M>, options: CallOptions) {
       sent.push({ method, request, options, at: Date.now() })
       const error = left.shift()

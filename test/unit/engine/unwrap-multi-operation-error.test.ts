@@ -70,9 +70,6 @@ test('unwrapMultiOperationError: returns any other error unchanged', () => {
     new TypeError('a bug'),
   ]
 
-  expect([unwrapMultiOperationError(down), unwrapMultiOperationError(odd), unwrapMultiOperationError(bug)]).toEqual([
-    down,
-    odd,
-    bug,
-  ])
+  const facts = [unwrapMultiOperationError(down), unwrapMultiOperationError(odd), unwrapMultiOperationError(bug)]
+  expect(facts).toEqual([down, odd, bug])
 })

@@ -29,9 +29,9 @@ export function makeApi({
   workflows = {},
   namespaces = {},
   auth = null,
+  maxInFlight = 100,
   metrics = null,
   tracer = null,
-  maxInFlight = 100,
   ...options
 }: ApiOptions = {}) {
   const events: Event[] = []

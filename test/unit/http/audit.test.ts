@@ -27,6 +27,10 @@ function auditedApi(audit: AuditMode, facts: Partial<AuditFacts> = { rule: 'ci',
         decide(call, 'read')
         return running
       },
+      async readUpdate(_, call) {
+        decide(call, 'update:set')
+        throw new ServiceError('UpdateNotFoundError', 'none')
+      },
       async signal({ message: { name } }, call) {
         decide(call, `signal:${name}`)
         if (name === 'late') throw new ServiceError('WorkflowNotRunningError', 'over')
@@ -70,7 +74,7 @@ test.for<[mode: AuditMode, actions: string[]]>([
   ['effects', ['signal:approve', 'terminate']],
   ['all', ['read', 'signal:approve', 'terminate', 'metrics']],
 ])('audit: %s records %j', async ([mode, actions]) => {
-  const { call, lines } = auditedApi(mode)
+  const { call, lines, metrics } = auditedApi(mode)
 
   for (const [method, path] of [
     ['GET', READ],
@@ -82,6 +86,9 @@ test.for<[mode: AuditMode, actions: string[]]>([
     await call(method, path)
 
   expect(lines().map(({ action }) => action)).toEqual(actions)
+  expect(metrics.text().match(/portico_denied_total\{.*/g)).toEqual([
+    'portico_denied_total{action="terminate",rule="none"} 1',
+  ])
 })
 
 test('audit: a denial is recorded with the rule none, and counted without the name of a handler (threats 27, 30)', async () => {
@@ -111,12 +118,20 @@ test('audit: denials are counted without an audit log, too', async () => {
   expect(metrics.text()).toContain('portico_denied_total{action="query",rule="none"} 1')
 })
 
-test('audit: a change that failed has its error, and reading an update is no change', async () => {
+test('audit: a change that failed has its error', async () => {
   const { call, lines } = auditedApi('effects')
 
   await call('POST', '/workflow/w/signal/late')
 
   expect(lines()).toMatchObject([{ action: 'signal:late', status: 409, error: 'WorkflowNotRunningError' }])
+})
+
+test('audit: reading an update is no change, although it needs the same right', async () => {
+  const { call, lines } = auditedApi('effects')
+
+  const { status } = await call('GET', '/workflow/w/update/set/u1')
+
+  expect([status, lines()]).toEqual([404, []])
 })
 
 test('audit: an operator is recorded without a rule', async () => {

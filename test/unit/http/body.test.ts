@@ -79,11 +79,8 @@ test('body: rejects any other type, and a missing one', async () => {
     'application/jsonp',
     '+json',
   ]) {
-    expect([type, ...(await rejection(await signal('{}', { 'Content-Type': type })))]).toEqual([
-      type,
-      415,
-      'UnsupportedMediaTypeError',
-    ])
+    const facts = [type, ...(await rejection(await signal('{}', { 'Content-Type': type })))]
+    expect(facts).toEqual([type, 415, 'UnsupportedMediaTypeError'])
   }
   expect(await rejection((await stream(['{}'], {})).response)).toEqual([415, 'UnsupportedMediaTypeError'])
 })
@@ -129,12 +126,8 @@ test('body: rejects invalid JSON without quoting it', async () => {
   ]) {
     const response = await signal(body)
     const text = await response.text()
-    expect([body, response.status, JSON.parse(text).error, text.includes('s3cret')]).toEqual([
-      body,
-      400,
-      'ValidationError',
-      false,
-    ])
+    const facts = [body, response.status, JSON.parse(text).error, text.includes('s3cret')]
+    expect(facts).toEqual([body, 400, 'ValidationError', false])
   }
 })
 

@@ -2,10 +2,7 @@ import { expect, test } from 'vitest'
 import { makeApi, rejection } from './api.ts'
 
 const foreign = { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }
-const workflows = {
-  terminate: async () => ({ workflowId: 'w', runId: 'r' }),
-  ready: async () => 'reachable' as const,
-}
+const workflows = { terminate: async () => ({ workflowId: 'w', runId: 'r' }), ready: async () => 'reachable' as const }
 
 test('cross-site: requests with an effect are rejected, even without a body', async () => {
   const { call } = makeApi({ workflows })

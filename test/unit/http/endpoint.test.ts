@@ -6,7 +6,7 @@ import { toJsonSchema } from '../../../src/http/openapi/to-json-schema.ts'
 import { RESERVED_IDS } from '../../../src/protocol/names.ts'
 
 describe('the list of endpoints', () => {
-  test('a static path segment in the place of an id is a reserved id, and nothing else is', () => {
+  test('a static path segment where others have an id is a reserved id, and nothing else is', () => {
     const segments = ENDPOINTS.flatMap(({ path }) => /^\/workflow\/([^:/]+)\//.exec(path)?.[1] ?? [])
     const { pattern } = toJsonSchema(workflowId)
 
@@ -25,12 +25,8 @@ describe('the list of endpoints', () => {
   })
 
   test('what needs no token says nothing about this deployment', () => {
-    expect(ENDPOINTS.filter(({ access }) => access === null).map(({ path }) => path)).toEqual([
-      '/health',
-      '/ready',
-      '/docs',
-      '/docs/:file',
-    ])
+    const paths = ENDPOINTS.filter(({ access }) => access === null).map(({ path }) => path)
+    expect(paths).toEqual(['/health', '/ready', '/docs', '/docs/:file'])
   })
 
   test('a matcher knows whole paths, and paths up to their first parameter', () => {

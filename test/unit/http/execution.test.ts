@@ -161,12 +161,8 @@ test('message: keeps exact numbers and __proto__ keys in both directions', async
 test('signal: returns the run that received it', async () => {
   const { call } = makeRunApi()
 
-  expect(await (await call('POST', '/workflow/w/signal/approve')).json()).toEqual({
-    workflowId: 'w',
-    runId: RUN_ID,
-    signal: 'approve',
-    accepted: true,
-  })
+  const body = await (await call('POST', '/workflow/w/signal/approve')).json()
+  expect(body).toEqual({ workflowId: 'w', runId: RUN_ID, signal: 'approve', accepted: true })
 })
 
 test('update: returns null when the handler returns nothing', async () => {

@@ -44,11 +44,8 @@ describe('createMetricsApp', () => {
   test('createMetricsApp: serves /metrics without a token', async () => {
     const response = await get('/metrics')
 
-    expect([response.status, response.headers.get('Content-Type'), await response.text()]).toEqual([
-      200,
-      'text/plain; version=0.0.4; charset=utf-8',
-      'up 1\n',
-    ])
+    const facts = [response.status, response.headers.get('Content-Type'), await response.text()]
+    expect(facts).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8', 'up 1\n'])
   })
 
   test('createMetricsApp: serves nothing else', async () => {

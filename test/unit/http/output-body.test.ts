@@ -10,9 +10,7 @@ function makeOutputApi(end: Partial<WorkflowResult> = {}) {
     verbs.push(verb)
     return { ...result, ...end }
   }
-  const api = makeApi({
-    workflows: { run: ended('run'), result: ended('result') },
-  })
+  const api = makeApi({ workflows: { run: ended('run'), result: ended('result') } })
   const run = (query: string, headers?: Record<string, string>) =>
     api.call('POST', `/workflow/run?${query}`, { workflowName: 'greet', input: 1 }, headers)
   const get = (query: string, headers?: Record<string, string>) =>

@@ -112,10 +112,7 @@ test('Prefer: a result and other errors are ordinary responses', async () => {
 
 test('Prefer: the repeat of a start whose run has closed is a 200 with the result', async () => {
   const { call } = makeApi({
-    workflows: {
-      start: async () => ({ ...RUN, repeatedStatus: 'completed' as const }),
-      run: async () => result,
-    },
+    workflows: { start: async () => ({ ...RUN, repeatedStatus: 'completed' as const }), run: async () => result },
   })
 
   const response = await call('POST', '/workflow/run', BODY, { Prefer: 'respond-async', 'Idempotency-Key': 'k' })

@@ -28,7 +28,7 @@ async function respond(
     if (caller !== null) c.set('caller', caller)
     return undefined
   }
-  const gate = requireNamespace({ name, exists, defaultNamespace: 'default', isNamespaced, isForAll: () => false })
+  const gate = requireNamespace({ name, exists, defaultNamespace: 'default', isNamespaced })
   const lines: Readonly<Record<string, unknown>>[] = []
   const log = (_level: string, _message: string, fields = {}) => void lines.push(fields)
   const app = new Hono<Env>()

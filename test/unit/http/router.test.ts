@@ -6,7 +6,7 @@ import { makeApi } from './api.ts'
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE']
 
-// What may come in the place of an id, a run id, a name or an update id.
+// Path segments that may be an id, a run id, a name or an update id.
 const VALUES = ['w', 'a.b:c', '%2F', 'é', 'start', 'run', 'catalog', 'runs', 'count', 'status', 'signal-with-start', '']
 
 test('createRouter: finds the same routes with the same parameters as a trie alone', () => {

@@ -1,7 +1,7 @@
 import type { Message, ResetTarget } from '../../../src/domain/model/engine.ts'
 import type { ExecutionRef, WorkflowResult } from '../../../src/domain/model/execution.ts'
 import type { Workflows } from '../../../src/domain/model/workflows.ts'
-import { makeApi } from './api.ts'
+import { makeApi, running } from './api.ts'
 
 export const RUN_ID = '0198c0de-0000-7000-8000-00000000000a'
 
@@ -26,21 +26,7 @@ export function makeRunApi(overrides: Partial<Workflows> = {}) {
     workflows: {
       status: async (ref) => {
         refs.push(ref)
-        return {
-          ...result,
-          workflowName: 'greet',
-          catalog: 'orders',
-          startedAt: new Date(0),
-          completedAt: null,
-          historyLength: 3,
-          problem: null,
-          memo: {},
-          searchAttributes: {},
-          parent: null,
-          workerVersion: null,
-          executionTimeoutMs: null,
-          runTimeoutMs: null,
-        }
+        return { ...running, runId: RUN_ID, startedAt: new Date(0) }
       },
       result: async ({ ref }) => {
         refs.push(ref)

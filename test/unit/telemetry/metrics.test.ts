@@ -3,6 +3,7 @@ import { RpcError, type Transport } from '../../../src/engine/transport/transpor
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import { measuredTransport } from '../../../src/telemetry/observed-engine.ts'
 import { parseMetrics, sumOf } from '../../support/prometheus.ts'
+import { ALL_FEATURES } from '../engine/calls/scripted-context.ts'
 
 const BUILD = { version: '1.2.3', runtime: 'node', transport: 'grpc' }
 
@@ -25,11 +26,7 @@ test('calls: an error is counted with the name of its gRPC code, any other error
   const errors = [new RpcError('busy', { code: 8 }), new TypeError('a bug')]
   const transport: Transport = {
     name: 'grpc',
-    features: {
-      slashInIds: { supported: true },
-      updateWithStart: { supported: true },
-      asyncUpdates: { supported: true },
-    },
+    features: ALL_FEATURES,
     call: () => Promise.reject(errors.shift()),
     close: async () => {},
   }

@@ -47,11 +47,7 @@ test('describeRun: an open run without a parent has no end, parent or pinned ver
 })
 
 test('toRunRef: is null unless both ids are set', () => {
-  expect([null, {}, { workflowId: 'w' }, { workflowId: 'w', runId: '' }].map(toRunRef)).toEqual([
-    null,
-    null,
-    null,
-    null,
-  ])
+  const found = [null, {}, { workflowId: 'w' }, { workflowId: 'w', runId: '' }].map(toRunRef)
+  expect(found).toEqual([null, null, null, null])
   expect(toRunRef({ workflowId: 'w', runId: 'r' })).toEqual({ workflowId: 'w', runId: 'r' })
 })

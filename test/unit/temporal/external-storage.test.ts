@@ -56,11 +56,8 @@ test('storedElsewhere: is null for a payload of another type', () => {
 test('isReference: accepts both protobuf encodings, and that of the first SDK with references', () => {
   const first = reference([], { encoding: 'json/external-storage-reference', messageType: null })
 
-  expect([reference(), reference([], { encoding: 'binary/protobuf' }), first].map(isReference)).toEqual([
-    true,
-    true,
-    true,
-  ])
+  const verdicts = [reference(), reference([], { encoding: 'binary/protobuf' }), first].map(isReference)
+  expect(verdicts).toEqual([true, true, true])
 })
 
 test('resolveReferences: replaces references by the payloads found', async () => {

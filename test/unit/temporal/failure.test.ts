@@ -101,11 +101,8 @@ test('toErrorDetails: keeps the causes of the user’s failure', () => {
 })
 
 test('toErrorDetails: is the wrapper when it has no cause', () => {
-  expect(toErrorDetails(activity('1', null))).toMatchObject({
-    name: 'ActivityFailure',
-    message: 'Activity task failed',
-    activityId: '1',
-  })
+  const details = toErrorDetails(activity('1', null))
+  expect(details).toMatchObject({ name: 'ActivityFailure', message: 'Activity task failed', activityId: '1' })
 })
 
 test('toErrorDetails: is not retryable when the failure says so, or was a cancellation or termination', () => {

@@ -16,9 +16,7 @@ test('toClosing: a completed run has its one value', async () => {
 })
 
 test('toClosing: a completed run without a value has null', async () => {
-  expect(await closing({ workflowExecutionCompletedEventAttributes: {} })).toMatchObject({
-    outcome: { output: null },
-  })
+  expect(await closing({ workflowExecutionCompletedEventAttributes: {} })).toMatchObject({ outcome: { output: null } })
 })
 
 test('toClosing: a failed run has its failure', async () => {

@@ -61,7 +61,7 @@ export async function ensureComponent(
   if (existsSync(program)) return program
 
   const report = (message: string) => progress(`${component.name} ${component.version}: ${message}`)
-  const failures: Failure[] = [{ source: 'the cache', error: 'not found' }]
+  const failures: FailedSource[] = [{ source: 'the cache', error: 'not found' }]
   for (const source of component.sources) {
     signal?.throwIfAborted()
     try {
@@ -80,14 +80,14 @@ export async function ensureComponent(
   throw new Error(unavailableMessage(component, failures))
 }
 
-export interface Failure {
+export interface FailedSource {
   source: string
   error: string
 }
 
 function unavailableMessage(
   { name, version, advice }: Pick<Component, 'name' | 'version' | 'advice'>,
-  failures: Failure[],
+  failures: FailedSource[],
 ): string {
   const width = Math.max(...failures.map(({ source }) => source.length))
   const lines = failures.map(

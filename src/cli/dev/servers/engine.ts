@@ -5,7 +5,7 @@ import { exitSignal, type RunningProcess, startProcess } from './process.ts'
 import { ensureTemporal } from './temporal.ts'
 import { until } from './until.ts'
 
-export interface EngineOptions {
+export interface EngineServerOptions {
   /** SQLite file for the data. Default: in memory. */
   dbFile?: string
   /** The server's dynamic configuration, for example `{'limit.blobSize.error': 4194304}`. */
@@ -66,7 +66,7 @@ export interface RunningEngine extends EngineAddresses {
  * Starts a Temporal dev server. Resolves when its namespaces can be used.
  * It is killed when this process exits for any reason.
  */
-export async function startEngine(options: EngineOptions = {}): Promise<RunningEngine> {
+export async function startEngine(options: EngineServerOptions = {}): Promise<RunningEngine> {
   const program = await ensureTemporal(options.ensure)
   const { ports = {}, preferredPorts = {} } = options
   return startServer(program, options, async (attempt) =>
@@ -80,7 +80,7 @@ const ATTEMPTS = 3
 
 async function startServer(
   program: string,
-  options: EngineOptions,
+  options: EngineServerOptions,
   choosePorts: (attempt: number) => Promise<EnginePorts>,
 ): Promise<RunningEngine> {
   for (let attempt = 1; ; attempt++) {
@@ -108,7 +108,7 @@ const START_TIMEOUT_MS = 90_000
 // A server with a database file takes two seconds.
 const STOP_GRACE_MS = 5000
 
-async function tryToStart(program: string, options: EngineOptions, ports: EnginePorts): Promise<RunningEngine> {
+async function tryToStart(program: string, options: EngineServerOptions, ports: EnginePorts): Promise<RunningEngine> {
   // Otherwise another server on that port could be mistaken for ours.
   for (const port of Object.values(ports))
     if (await isTaken(port)) throw new Error(`The engine cannot start: port ${port} is already in use`)
@@ -141,7 +141,7 @@ async function tryToStart(program: string, options: EngineOptions, ports: Engine
 }
 
 function serverArgs(
-  { dbFile, dynamicConfig = {}, searchAttributes = {}, namespaces = [], withUi }: EngineOptions,
+  { dbFile, dynamicConfig = {}, searchAttributes = {}, namespaces = [], withUi }: EngineServerOptions,
   ports: EnginePorts,
 ): string[] {
   return [

@@ -10,7 +10,7 @@ import type { OpenApiDocument, OperationObject, ResponseObject } from '../open-a
 import type { Schema } from '../schemas/schema.ts'
 import { createIdentifiers, identify } from './identifiers.ts'
 import { isBodyRequired, type OperationKind, publishTypes, type Typed, type Types } from './operation-types.ts'
-import { type Publication, sharesBySize } from './published-schema.ts'
+import { type PublishTarget, sharesBySize } from './published-schema.ts'
 import { type EntryExamples, examplesOfEntry, requestExample, responseExample } from './typed-examples.ts'
 
 // Each operation takes about two kilobytes.
@@ -54,7 +54,7 @@ export async function catalogOperations(
   const rows = await toRows(uniqueByPath(all).slice(0, MAX_OPERATIONS), general)
   const published = publishedSchemas(rows)
   const schemas: Record<string, Schema> = {}
-  const publication: Publication = {
+  const publication: PublishTarget = {
     identifiers: createIdentifiers(general.typeNames),
     components: schemas,
     budgetOf: sharesBySize(BUDGET, published),

@@ -2,7 +2,7 @@
 import type { HandlerEntry, JsonSchema } from '../../../protocol/catalog.ts'
 import { described, ref, type Schema } from '../schemas/schema.ts'
 import { workflowResult } from '../schemas/workflow-result.ts'
-import { NOTHING, type Publication, publishSchema } from './published-schema.ts'
+import { NOTHING, type PublishTarget, publishSchema } from './published-schema.ts'
 
 export type OperationKind = 'run' | 'start' | 'signal' | 'query' | 'update'
 
@@ -23,7 +23,7 @@ export interface Types {
 export function publishTypes(
   { kind, workflow, entry }: Typed,
   { name, catalog, inputsChecked }: { name: string; catalog: string | null; inputsChecked: boolean },
-  publication: Publication,
+  publication: PublishTarget,
 ): Types {
   const { identifiers, components } = publication
   const add = (schema: Schema, suffix: string): Schema => {

@@ -26,7 +26,7 @@ const DRAFT_07 = dialectOf('http://json-schema.org/draft-07/schema')
 export const NOTHING: Schema = { not: {} }
 
 /** Where the schemas are added, and how much work that may take. */
-export interface Publication {
+export interface PublishTarget {
   identifiers: Identifiers
   components: Record<string, Schema>
   budgetOf: (schema: JsonSchema) => Budget
@@ -41,7 +41,7 @@ export interface Publication {
 export function publishSchema(
   root: JsonSchema,
   name: string,
-  { identifiers, components, budgetOf, requiresDefaults }: Publication,
+  { identifiers, components, budgetOf, requiresDefaults }: PublishTarget,
 ): Schema {
   if (typeof root === 'boolean') return root ? {} : NOTHING
   try {

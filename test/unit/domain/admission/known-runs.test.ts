@@ -26,13 +26,8 @@ test('known runs: a run that was started here is known without a read', async ()
 
   await engine.start(REQUEST, aCall())
 
-  expect(await known()).toEqual({
-    runId: 'run-1',
-    workflowName: 'refund',
-    catalog: 'refunds',
-    open: true,
-    pinnedVersion: null,
-  })
+  const found = await known()
+  expect(found).toEqual({ runId: 'run-1', workflowName: 'refund', catalog: 'refunds', open: true, pinnedVersion: null })
 })
 
 test('known runs: a run that an update-with-start found is not remembered as a started one', async () => {

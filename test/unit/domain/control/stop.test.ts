@@ -38,12 +38,8 @@ function anEngineOf(descriptions: Partial<Description>[], errors: (Error | null)
 test('stop: requests cancellation of the chain of the run', async () => {
   const { engine, requests } = anEngineOf([{ runId: 'run-2', firstRunId: 'run-1' }])
 
-  expect(await stop({ engine }, { ref: UNPINNED, reason: 'no stock' }, aCall())).toEqual({
-    workflowId: 'orders-17',
-    runId: 'run-2',
-    cancelRequested: true,
-    status: 'running',
-  })
+  const found = await stop({ engine }, { ref: UNPINNED, reason: 'no stock' }, aCall())
+  expect(found).toEqual({ workflowId: 'orders-17', runId: 'run-2', cancelRequested: true, status: 'running' })
   expect(requests).toEqual([{ runId: 'run-2', firstRunId: 'run-1', reason: 'no stock', pinned: false }])
 })
 

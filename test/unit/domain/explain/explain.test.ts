@@ -40,11 +40,8 @@ describe('explain', () => {
     fixture.poll()
     const again = await fixture.explain()
 
-    expect([before, after, again].map(({ verdict }) => verdict)).toEqual([
-      'waiting_handler',
-      'no_workers',
-      'waiting_handler',
-    ])
+    const kinds = [before, after, again].map(({ verdict }) => verdict)
+    expect(kinds).toEqual(['waiting_handler', 'no_workers', 'waiting_handler'])
     expect(after).toMatchObject({ since: lastPollAt, reasons: [{ kind: 'no_workers' }, { kind: 'waiting_handler' }] })
   })
 

@@ -26,10 +26,7 @@ test('search attributes: get their types, which are read once a minute', async (
   clock.now += 60_001
   await resolve('Customer')
 
-  expect(resolved).toEqual({
-    status: 'running',
-    searchAttributes: [{ name: 'Customer', type: 'keyword', value: 'x' }],
-  })
+  expect(resolved).toEqual({ status: 'running', searchAttributes: [{ name: 'Customer', type: 'keyword', value: 'x' }] })
   expect(reads()).toBe(2)
 })
 

@@ -30,10 +30,7 @@ test('fillGaps: adds values that the history has stored elsewhere', () => {
       { ...STEP, attributes },
       { ...ENDED, attributes },
     ]),
-  ).toMatchObject({
-    input: 'older input',
-    output: 'older output',
-  })
+  ).toMatchObject({ input: 'older input', output: 'older output' })
 })
 
 test('fillGaps: a step that is open or has failed according to the history has no output', () => {

@@ -10,6 +10,12 @@ import { toPayload } from '../../../../src/temporal/payload.ts'
 
 const RUNNING = 1
 
+export const ALL_FEATURES: Transport['features'] = {
+  slashInIds: { supported: true },
+  updateWithStart: { supported: true },
+  asyncUpdates: { supported: true },
+}
+
 export interface Sent {
   method: string
   updateId: string | undefined
@@ -38,11 +44,7 @@ export function scriptedContext(...answers: (object | Answer)[]): { context: Eng
   }
   const transport: Transport = {
     name: 'grpc',
-    features: {
-      slashInIds: { supported: true },
-      updateWithStart: { supported: true },
-      asyncUpdates: { supported: true },
-    },
+    features: ALL_FEATURES,
     async call(method, request, { signal }) {
       signal.throwIfAborted()
       return answer(method, request as RequestLike) as never

@@ -292,9 +292,6 @@ test('update-with-start: has Retry-After only if nothing can have been carried o
 test('update-with-start: an internal error carries the ids', async () => {
   const { context } = scriptedContext({ responses: [] })
 
-  expect(await rejection(send(context))).toMatchObject({
-    error: 'InternalError',
-    workflowId: 'w',
-    updateId: 'the-update',
-  })
+  const rejected = await rejection(send(context))
+  expect(rejected).toMatchObject({ error: 'InternalError', workflowId: 'w', updateId: 'the-update' })
 })

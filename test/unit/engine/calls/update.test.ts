@@ -54,11 +54,8 @@ test('update: an admitted update is polled with the same id, even when the engin
 test('update: a limit that is reached before the update is admitted is returned with Retry-After', async () => {
   const { context } = scriptedContext(LIMITED)
 
-  expect(await rejection(send(context))).toMatchObject({
-    error: 'ResourceExhaustedError',
-    retryAfterSeconds: 1,
-    updateId: 'the-id',
-  })
+  const rejected = await rejection(send(context))
+  expect(rejected).toMatchObject({ error: 'ResourceExhaustedError', retryAfterSeconds: 1, updateId: 'the-id' })
 })
 
 test('update: after admission, an unreachable engine is reported with the run and without Retry-After', async () => {

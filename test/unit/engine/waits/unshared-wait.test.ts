@@ -24,9 +24,7 @@ const OPEN = {}
 const PAUSED = { history: { events: [{ workflowExecutionPausedEventAttributes: {} }] } }
 const COMPLETED = { history: { events: [{ workflowExecutionCompletedEventAttributes: {} }] } }
 /** The events of the last workflow task, latest first. */
-const LAST_BATCH = {
-  history: { events: [...COMPLETED.history.events, { workflowTaskCompletedEventAttributes: {} }] },
-}
+const LAST_BATCH = { history: { events: [...COMPLETED.history.events, { workflowTaskCompletedEventAttributes: {} }] } }
 
 interface Poll {
   deadlineMs: number

@@ -25,13 +25,8 @@ test('anyEqual: finds an equal pair at any position, and none where a single byt
 test('anyEqual: a prefix, a longer sequence and a repetition differ', () => {
   const expected = [[1, 2]]
 
-  expect([[], [1], [1, 2, 1], [1, 2, 1, 2], [1, 2]].map((presented) => anyEqual([presented], expected))).toEqual([
-    false,
-    false,
-    false,
-    false,
-    true,
-  ])
+  const verdicts = [[], [1], [1, 2, 1], [1, 2, 1, 2], [1, 2]].map((presented) => anyEqual([presented], expected))
+  expect(verdicts).toEqual([false, false, false, false, true])
 })
 
 test('anyEqual: reads a presented sequence to its end for each expected one, whatever those are', () => {

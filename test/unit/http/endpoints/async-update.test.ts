@@ -38,11 +38,8 @@ test.for([
   const response = await send(prefer)
 
   const { headers } = response
-  expect([response.status, headers.get('Location'), headers.get('Preference-Applied')]).toEqual([
-    202,
-    LOCATION,
-    'respond-async',
-  ])
+  const facts = [response.status, headers.get('Location'), headers.get('Preference-Applied')]
+  expect(facts).toEqual([202, LOCATION, 'respond-async'])
   expect(await response.json()).toEqual({ ...UPDATE, stage: 'accepted' })
   expect(reads).toEqual([])
 })

@@ -5,16 +5,10 @@ import { makeRunApi } from '../run-api.ts'
 test('catalog: is the default one unless the path names another', async () => {
   const { call } = makeRunApi()
 
-  expect(await (await call('GET', '/workflow/catalog')).json()).toEqual({
-    catalog: 'orders',
-    inputsChecked: true,
-    workflows: [],
-  })
-  expect(await (await call('GET', '/workflow/catalog/a%2Fb')).json()).toEqual({
-    catalog: 'a/b',
-    inputsChecked: true,
-    workflows: [],
-  })
+  const ofDefault = await (await call('GET', '/workflow/catalog')).json()
+  expect(ofDefault).toEqual({ catalog: 'orders', inputsChecked: true, workflows: [] })
+  const ofOther = await (await call('GET', '/workflow/catalog/a%2Fb')).json()
+  expect(ofOther).toEqual({ catalog: 'a/b', inputsChecked: true, workflows: [] })
 })
 
 test('catalog: its route wins over an execution of that name', async () => {
@@ -41,12 +35,8 @@ test.for([
 
   const again = await call('GET', '/workflow/catalog', undefined, { 'If-None-Match': ifNoneMatch(etag) })
 
-  expect([etag, again.status, await again.text(), again.headers.get('ETag')]).toEqual([
-    expect.stringMatching(/^"[\da-f]{64}"$/),
-    304,
-    '',
-    etag,
-  ])
+  const facts = [etag, again.status, await again.text(), again.headers.get('ETag')]
+  expect(facts).toEqual([expect.stringMatching(/^"[\da-f]{64}"$/), 304, '', etag])
 })
 
 test('catalog: responds with the catalog to another tag', async () => {

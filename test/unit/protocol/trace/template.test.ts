@@ -30,10 +30,6 @@ test('fillTemplate: a value that looks like a placeholder is not replaced', () =
 })
 
 test('isTraceTemplate: requires both placeholders, so that every run has its own object', () => {
-  expect(['{namespace}/{runId}', '{runId}', '{namespace}', ''].map(isTraceTemplate)).toEqual([
-    true,
-    false,
-    false,
-    false,
-  ])
+  const verdicts = ['{namespace}/{runId}', '{runId}', '{namespace}', ''].map(isTraceTemplate)
+  expect(verdicts).toEqual([true, false, false, false])
 })

@@ -39,11 +39,8 @@ test('reset point: is the end of the first workflow task after the step, or at t
 test('reset point: of several steps with one name the one that completed last counts', () => {
   const history = historyOf(scheduled('a'), scheduled('a'), scheduled('b'), completed(2), completed(1), failed(3))
 
-  expect([history.completionOf('a'), history.completionOf('b'), history.completionOf('toString')]).toEqual([
-    5,
-    null,
-    null,
-  ])
+  const facts = [history.completionOf('a'), history.completionOf('b'), history.completionOf('toString')]
+  expect(facts).toEqual([5, null, null])
   expect(history.stepNames()).toEqual(['a', 'b'])
 })
 

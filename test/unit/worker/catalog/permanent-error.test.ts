@@ -6,14 +6,8 @@ test('isPermanentError: INVALID_ARGUMENT, PERMISSION_DENIED and UNAUTHENTICATED 
 })
 
 test('isPermanentError: an engine that is unavailable, slow, at its limit or without the namespace is transient', () => {
-  expect([14, 4, 8, 5, 1, 13].map((code) => isPermanentError(grpcError(code)))).toEqual([
-    false,
-    false,
-    false,
-    false,
-    false,
-    false,
-  ])
+  const verdicts = [14, 4, 8, 5, 1, 13].map((code) => isPermanentError(grpcError(code)))
+  expect(verdicts).toEqual([false, false, false, false, false, false])
 })
 
 test('isPermanentError: a message that is too large is permanent, although rate limits have the same code', () => {

@@ -179,11 +179,8 @@ describe('responses', () => {
   ])('an error of an unexpected shape (%j) is still an error', async (shape) => {
     const { send } = transportOver(() => Response.json({ code: 5, ...shape }, { status: 404 }))
 
-    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
-      name: 'RpcError',
-      code: 5,
-      message: '',
-    })
+    const found = await send('getSystemInfo', {}).catch((reason: unknown) => reason)
+    expect(found).toMatchObject({ name: 'RpcError', code: 5, message: '' })
   })
 
   test.for([
