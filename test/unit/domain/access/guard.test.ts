@@ -195,10 +195,11 @@ test('start: catalogs and options must be granted', async () => {
   expect(done).toHaveLength(1)
 })
 
-test('run: also needs to read the id', async () => {
+test('run: also needs to read the id, even if it does not wait', async () => {
   const { workflows, call } = makeGuard({ grants: [aGrant({ can: ['start'], ids: ['u:ada:*'] })] })
 
   expect(await rejection(workflows.run({ ...START, timeoutMs: 1 }, call))).toMatchObject({ action: 'read' })
+  expect(await rejection(workflows.start({ ...START, mayRead: true }, call))).toMatchObject({ action: 'read' })
 })
 
 test('what may reach an open run of another workflow needs a rule with ids, or without workflows', async () => {
