@@ -14,6 +14,7 @@ function verbsOf(namespace: string) {
     run: () =>
       Promise.reject(new ServiceError('WorkflowExecutionTimedOutError', 'later', { details: { workflowId: 'w' } })),
     ready: async () => 'reachable' as const,
+    capabilities: async () => ({}) as never,
     catalog: async () => ({ catalog: namespace, inputsChecked: true, workflows: [] }),
   }
 }
@@ -153,6 +154,7 @@ test('namespaces: a caller cannot tell one that its rules do not name from one t
   expect(await status('/namespaces/a%2Fb%20c/ready')).toEqual([200, undefined])
   expect(await status('/workflow/w/status')).toEqual([403, 'ForbiddenError'])
   expect(await status('/ready')).toEqual([200, undefined])
+  expect(await status('/capabilities')).toEqual([200, undefined])
 
   const audited = api.events.filter(({ message }) => message === 'audit').map(({ fields }) => fields)
   expect(new Set(audited.map(({ action, rule, namespace }) => `${action} ${rule} ${namespace}`))).toEqual(
