@@ -49,19 +49,22 @@ export async function decideStart(
   const isNamed = grants.every(({ workflows }) => matchesAll(workflows))
   const workflowName = isNamed ? given.workflowName : await canonicalName(ports, given, call)
   const key = keyOf(given, call)
+  const onRun = workflowIdConflictPolicy === 'terminate-existing' ? [...also, { verb: 'terminate' } as const] : also
+  let missing: Asked | undefined
   for (const grant of candidates) {
     if (!matchesAny(grant.workflows, workflowName)) continue
     const workflowId = given.workflowId ?? (await generatedId(grant, key.idempotencyKey))
     if (workflowId === null) continue
-    call.audit({ action, rule: grant.rule, workflowId, workflowName })
-    const onRun = workflowIdConflictPolicy === 'terminate-existing' ? [...also, { verb: 'terminate' } as const] : also
-    const missing = onRun
-      .map((asked) => ({ ...asked, workflowId, workflowName }))
-      .find((asked) => !grants.some((other) => isAllowed(other, asked)))
-    if (missing !== undefined) throw denied(missing, call)
-    return { command: { ...given, ...key, workflowName, workflowId }, call: callFor(grant, call) }
+    const refused = onRun.find(
+      (asked) => !grants.some((other) => isAllowed(other, { ...asked, workflowId, workflowName })),
+    )
+    if (refused === undefined) {
+      call.audit({ action, rule: grant.rule, workflowId, workflowName })
+      return { command: { ...given, ...key, workflowName, workflowId }, call: callFor(grant, call) }
+    }
+    missing ??= { ...refused, ...idOf(given) }
   }
-  throw denied({ ...start, workflowName: given.workflowName }, call)
+  throw denied({ ...(missing ?? start), workflowName: given.workflowName }, call)
 }
 
 /** What a message asks for, without its run. */

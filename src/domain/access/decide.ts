@@ -90,7 +90,12 @@ export function callFor({ options }: Grant, call: Call): Call {
 export function denied(asked: Asked, call: Call): ServiceError {
   const { workflowId, workflowName, catalog, options = [] } = asked
   const action = actionOf(asked)
-  call.audit({ action, rule: 'none', ...(workflowId !== undefined && { workflowId }) })
+  call.audit({
+    action,
+    rule: 'none',
+    ...(workflowId !== undefined && { workflowId }),
+    ...(workflowName !== undefined && { workflowName }),
+  })
   const facts = [
     ...(workflowName === undefined ? [] : [`workflow "${workflowName}"`]),
     ...(catalog === undefined ? [] : [`catalog "${catalog}"`]),

@@ -202,6 +202,27 @@ test('run: also needs to read the id, even if it does not wait', async () => {
   expect(await rejection(workflows.start({ ...START, mayRead: true }, call))).toMatchObject({ action: 'read' })
 })
 
+test('run: a rule that allows all of it decides, also after one that allows a start alone', async () => {
+  const grants = [aGrant({ rule: 'ci', can: ['start'], ids: ['ci:*'] }), aGrant({ rule: 'users', ids: ['u:ada:*'] })]
+  const { workflows, call, done } = makeGuard({ grants })
+
+  await workflows.run({ ...START, timeoutMs: 1 }, call)
+
+  expect(done).toMatchObject([{ verb: 'run', command: { workflowId: expect.stringMatching(/^u:ada:/) } }])
+  expect(call.audited).toMatchObject({ action: 'start', rule: 'users' })
+})
+
+test('run: a denial names no id that the client did not send', async () => {
+  const { workflows, call } = makeGuard({ grants: [aGrant({ can: ['start'], ids: ['u:ada:*'] })] })
+
+  expect(await rejection(workflows.run({ ...START, timeoutMs: 1 }, call))).toEqual({
+    error: 'ForbiddenError',
+    message: 'The policy does not allow "read" for workflow "order" with this credential',
+    action: 'read',
+  })
+  expect(call.audited).toEqual({ action: 'read', rule: 'none', workflowName: 'order' })
+})
+
 test('what may reach an open run of another workflow needs a rule with ids, or without workflows', async () => {
   const options = { workflowIdConflictPolicy: 'use-existing' } as const
   const attach = (grant: Partial<Grant>) => {
