@@ -36,8 +36,11 @@ export async function decideStart(
   { also = [], carriesMessage = false, action = 'start' }: StartExtras = {},
 ): Promise<{ command: StartCommand; call: Call }> {
   const { catalog } = given
-  const options = Object.keys(given.options ?? {}).map(optionName)
   const { workflowIdConflictPolicy = 'fail' } = given.options ?? {}
+  const options = Object.keys(given.options ?? {})
+    .map(optionName)
+    // `fail` reaches no run that a start without the option does not reach.
+    .filter((name) => name !== 'workflowIdConflictPolicy' || workflowIdConflictPolicy !== 'fail')
   // The open run of the id may be of any workflow.
   const attaches = carriesMessage || workflowIdConflictPolicy !== 'fail'
   const isAllowed = (grant: Grant, asked: Asked) =>

@@ -172,6 +172,14 @@ test('start: without a pattern that has room for an id, the client must name one
   expect(done).toHaveLength(1)
 })
 
+test('start: the conflict policy fail is what a start without it does, so it needs no option', async () => {
+  const { workflows, call, done } = makeGuard({ grants: [aGrant({})] })
+
+  await workflows.start({ ...START, options: { workflowIdConflictPolicy: 'fail' } }, call)
+
+  expect(done).toHaveLength(1)
+})
+
 test('start: an alias counts as the workflow behind it', async () => {
   const { workflows, call, done } = makeGuard({ grants: [aGrant({ workflows: ['order'] })] })
 
