@@ -1,6 +1,7 @@
 /** Decisions of the policy about starts. */
 import { decideFresh } from '../../lib/decide-fresh.ts'
 import { newId } from '../../lib/new-id.ts'
+import { workflowIdIssue } from '../../protocol/names.ts'
 import type { Catalogs } from '../catalog/catalogs.ts'
 import type { Call } from '../model/call.ts'
 import type { Grant } from '../model/caller.ts'
@@ -88,7 +89,9 @@ function idOf({ workflowId }: StartCommand): Pick<Asked, 'workflowId'> {
 async function generatedId({ ids = ['*'] }: Grant, idempotencyKey: string | undefined): Promise<string | null> {
   const pattern = ids.find((id) => id.endsWith('*'))
   if (pattern === undefined) return null
-  return pattern.slice(0, -1) + (idempotencyKey === undefined ? newId() : await keyedId(idempotencyKey))
+  const id = pattern.slice(0, -1) + (idempotencyKey === undefined ? newId() : await keyedId(idempotencyKey))
+  // A claim can be longer than an id may be.
+  return workflowIdIssue(id) === null ? id : null
 }
 
 /** The name behind an alias. Of a name that the catalog does not have, only a fresh catalog says so. */

@@ -45,6 +45,10 @@ const MAX_CHARACTERS = 8192
 
 const CLOCK_SKEW_SECONDS = 30
 
+// Of OpenID Connect: https://openid.net/specs/openid-connect-core-1_0.html#IDToken. The encoded subject, which has at
+// most three times as many, is part of the identity of our calls, and the engine rejects one of more than 1000 bytes.
+const MAX_SUBJECT_BYTES = 255
+
 export function createJwtVerifier({ onKeysUnavailable, ...options }: JwtVerifierOptions): JwtVerifier {
   const { now = Date.now } = options
   // A policy that is loaded again keeps the keys of issuers that have not changed.
@@ -76,7 +80,7 @@ export function createJwtVerifier({ onKeysUnavailable, ...options }: JwtVerifier
           currentDate: new Date(now()),
         })
         const { sub, exp } = claims
-        if (typeof sub !== 'string' || sub === '' || exp === undefined) throw unauthorized('not valid')
+        if (!isSubject(sub) || exp === undefined) throw unauthorized('not valid')
         return { issuer: name, claims, expiresAt: exp * 1000 }
       } catch (error) {
         throw toRejection(error)
@@ -93,6 +97,10 @@ export function createJwtVerifier({ onKeysUnavailable, ...options }: JwtVerifier
         return fetchedAt === null ? [] : [[name, Math.max(0, now() - fetchedAt) / 1000]]
       }),
   }
+}
+
+function isSubject(sub: unknown): boolean {
+  return typeof sub === 'string' && sub !== '' && new TextEncoder().encode(sub).length <= MAX_SUBJECT_BYTES
 }
 
 /** Looks a key up that the issuer may have added since the keys were fetched. */

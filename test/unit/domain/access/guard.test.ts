@@ -172,6 +172,13 @@ test('start: without a pattern that has room for an id, the client must name one
   expect(done).toHaveLength(1)
 })
 
+test('start: a claim that makes the generated id too long for the engine leaves no room for one', async () => {
+  const { workflows, call, done } = makeGuard({ grants: [aGrant({ ids: [`u:${'a'.repeat(990)}:*`] })] })
+
+  expect(await rejection(workflows.start(START, call))).toMatchObject({ error: 'ForbiddenError', action: 'start' })
+  expect(done).toEqual([])
+})
+
 test('start: the conflict policy fail is what a start without it does, so it needs no option', async () => {
   const { workflows, call, done } = makeGuard({ grants: [aGrant({})] })
 

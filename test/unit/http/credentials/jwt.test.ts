@@ -119,6 +119,8 @@ test.for<[what: string, claims: Record<string, unknown>, expected: string]>([
   ['sub is missing', { sub: undefined }, 'not valid'],
   ['sub is empty', { sub: '' }, 'not valid'],
   ['sub is a number', { sub: 17 }, 'not valid'],
+  ['sub has 255 bytes', { sub: '€'.repeat(85) }, '€'.repeat(85)],
+  ['sub has more than 255 bytes', { sub: '€'.repeat(86) }, 'not valid'],
 ])('JWT: %s (threat 8)', async ([, claims, expected]) => {
   const { subjectOf } = makeVerifier()
 
