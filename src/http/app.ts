@@ -146,8 +146,10 @@ export function createApp(options: AppOptions): App {
   function accessSteps(access: Access, takes: Endpoint['takes']): RequestStep[] {
     return [
       audit({ mode, namespace: exists ? namespace : null, observers }, access),
+      // First, so that requests which no rule allows count, too.
+      ...(callers === null ? [] : [limitCallers(callerLimiter, takes)]),
       ...(isNamespaced || access !== 'any' ? [ofNamespace] : []),
-      ...(callers === null ? [] : [authorize(access), limitCallers(callerLimiter, takes)]),
+      ...(callers === null ? [] : [authorize(access)]),
     ]
   }
 

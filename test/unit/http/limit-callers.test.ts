@@ -219,3 +219,12 @@ test('limits: public routes do not count, and a scrape counts as a request', asy
 
   expect(statuses).toEqual([200, 200, 200, 429])
 })
+
+test('limits: requests that no rule allows count, too (threat 29)', async () => {
+  const api = makeApi({ auth: { policy: tokenPolicy({ name: 'ci', can: ['start'], limits: { perSecond: 0.001 } }) } })
+  const get = (path: string) => api.call('GET', path, undefined, bearer('ci')).then(({ status }) => status)
+
+  const statuses = [await get('/workflow/w/status'), await get('/workflow/w/status')]
+
+  expect(statuses).toEqual([403, 429])
+})
