@@ -195,10 +195,12 @@ test('start: catalogs and options must be granted', async () => {
   expect(done).toHaveLength(1)
 })
 
-test('run: also needs to read the id', async () => {
-  const { workflows, call } = makeGuard({ grants: [aGrant({ can: ['start'], ids: ['u:ada:*'] })] })
+test('run: also needs to read the id, and a start does if its client has asked for the result', async () => {
+  const { workflows, call, done } = makeGuard({ grants: [aGrant({ can: ['start'], ids: ['u:ada:*'] })] })
 
   expect(await rejection(workflows.run({ ...START, timeoutMs: 1 }, call))).toMatchObject({ action: 'read' })
+  expect(await rejection(workflows.start({ ...START, isAwaited: true }, call))).toMatchObject({ action: 'read' })
+  expect(done).toEqual([])
 })
 
 test('what may reach an open run of another workflow needs a rule with ids, or without workflows', async () => {
