@@ -12,6 +12,8 @@ import { askedOf, type DecideStartPorts, decideStart, keyOf, type StartExtras, w
 import { type Asked, RUN_VERBS } from './grant.ts'
 import { matchesAll, matchesAny } from './patterns.ts'
 
+const AWAITED: StartExtras = { also: [{ verb: 'read' }] }
+
 /**
  * The outermost decorator: a new verb does not compile until it says here what it requires. Endpoints declare the same
  * right (`access`), and a test compares both.
@@ -95,8 +97,8 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
   }
 
   return {
-    start: (command, call) => starting(command, call, {}, workflows.start),
-    run: (command, call) => starting(command, call, { also: [{ verb: 'read' }] }, workflows.run),
+    start: (command, call) => starting(command, call, command.isAwaited ? AWAITED : {}, workflows.start),
+    run: (command, call) => starting(command, call, AWAITED, workflows.run),
     validate: (command, call) => starting(command, call, { action: 'validate' }, workflows.validate),
     signalWithStart: ({ start, signal }, call) =>
       starting(start, call, { also: [askedOf('signal', signal)], carriesMessage: true }, (start, call) =>

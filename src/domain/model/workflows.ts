@@ -96,6 +96,8 @@ export interface StartCommand extends Arguments {
   options?: WorkflowOptions
   /** The workflow is started once for each key, with any `workflowId`. */
   idempotencyKey?: string
+  /** Set if the client also requests the result: it needs the right to read the run. */
+  isAwaited?: true
 }
 
 export interface RunStart extends RunRef {

@@ -195,10 +195,12 @@ test('start: catalogs and options must be granted', async () => {
   expect(done).toHaveLength(1)
 })
 
-test('run: also needs to read the id', async () => {
-  const { workflows, call } = makeGuard({ grants: [aGrant({ can: ['start'], ids: ['u:ada:*'] })] })
+test('run: also needs to read the id, and a start does if its client also requests the result', async () => {
+  const { workflows, call, done } = makeGuard({ grants: [aGrant({ can: ['start'], ids: ['u:ada:*'] })] })
 
   expect(await rejection(workflows.run({ ...START, timeoutMs: 1 }, call))).toMatchObject({ action: 'read' })
+  expect(await rejection(workflows.start({ ...START, isAwaited: true }, call))).toMatchObject({ action: 'read' })
+  expect(done).toEqual([])
 })
 
 test('what may reach an open run of another workflow needs a rule with ids, or without workflows', async () => {
@@ -263,6 +265,14 @@ test('list and count: the rules are part of the query, and each row is checked a
   expect(page).toEqual({ runs: [mine], nextPageToken: 'more' })
   const filter = { visible: [{ ids: ['u:ada:*'], workflows: ['order'] }] }
   expect(done.map(({ command }) => command)).toMatchObject([{ filter }, { filter }])
+})
+
+test('list: a right in another namespace does not count in this one', async () => {
+  const grants = [aGrant({ can: ['read'] }), aGrant({ can: ['list'], namespaces: ['acme'] })]
+  const { workflows, call, done } = makeGuard({ grants })
+
+  expect(await rejection(workflows.count({ filter: {}, byStatus: false }, call))).toMatchObject({ action: 'list' })
+  expect(done).toEqual([])
 })
 
 test('list: a rule for everything filters nothing', async () => {
