@@ -56,6 +56,13 @@ test('with metrics as its only right a caller gets 403 on every endpoint but the
   ])
 })
 
+test('no other endpoint is open to everyone, or to every caller', () => {
+  const openTo = (access: Endpoint['access']) => ENDPOINTS.filter((one) => one.access === access).map(nameOf)
+
+  expect(openTo(null).toSorted()).toEqual(['GET /docs', 'GET /docs/:file', 'GET /health', 'GET /ready'])
+  expect(openTo('any')).toEqual(['GET /capabilities'])
+})
+
 test('the declared right is the one that the verb asks: it alone opens the endpoint, and no other does', async ({
   callers: { as, service },
 }) => {
