@@ -9,15 +9,19 @@ export interface Signer {
   jwk: JWK
   /** The private key. */
   key: CryptoKey
+  /** The same, as an identity provider is configured with it. */
+  privateJwk: JWK
   /** A JWT that is valid for `ada` for an hour, unless a claim or a part of the header says something else. */
   sign(claims?: Record<string, unknown>, header?: Record<string, unknown>): Promise<string>
 }
 
 export async function createSigner(kid = 'first', alg = 'ES256'): Promise<Signer> {
   const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true })
+  const toJwk = async (key: CryptoKey) => ({ ...(await exportJWK(key)), kid, alg, use: 'sig' })
   return {
-    jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' },
+    jwk: await toJwk(publicKey),
     key: privateKey,
+    privateJwk: await toJwk(privateKey),
     sign: (claims = {}, header = {}) =>
       new SignJWT(claimsOf(claims)).setProtectedHeader({ alg, kid, ...header }).sign(privateKey),
   }
