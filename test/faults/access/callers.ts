@@ -45,7 +45,7 @@ interface CallersOptions {
 /** A service with an operator's token, and a policy with these rules and the issuer `main`. */
 export async function startCallers({ serve, cleanup, rules, env = {} }: CallersOptions): Promise<Callers> {
   const signer: Signer = await createSigner()
-  const issuer = await startIdentityProvider([signer.jwk])
+  const issuer = await startIdentityProvider([signer])
   cleanup.defer(issuer.stop)
   const issuers = { main: { issuer: ISSUER, audience: AUDIENCE, jwksUrl: issuer.jwksUrl } }
   const policyOf = (...rules: RuleDocument[]): PolicyDocument => ({ version: 1, issuers, rules })
