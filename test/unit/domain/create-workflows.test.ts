@@ -92,6 +92,7 @@ test('status: returns a part of what the engine describes', async () => {
     completedAt: null,
     historyLength: 3,
     problem: null,
+    progress: null,
     memo: {},
     searchAttributes: {},
     parent: null,

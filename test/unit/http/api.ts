@@ -92,6 +92,7 @@ export const running = {
   completedAt: null,
   historyLength: 3,
   problem: null,
+  progress: null,
   memo: {},
   searchAttributes: {},
   parent: null,
