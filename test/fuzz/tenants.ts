@@ -44,7 +44,7 @@ export function withHiddenEntry({ workflows, workflowNames }: CatalogDefinition)
 /** A policy for both, with an identity provider for the second one. */
 export async function createTenants(address: string, catalog: CatalogDefinition): Promise<Tenants> {
   const signer = await createSigner()
-  const provider = await startIdentityProvider([signer.jwk])
+  const provider = await startIdentityProvider([signer])
   const folder = await mkdtemp(join(tmpdir(), 'portico-tenants-'))
   const file = join(folder, 'foreign.jsonl')
   await writeFile(file, '')
