@@ -34,7 +34,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'cli/typescript/': row('cli/typescript/ json-schema/ lib/', ''),
   'cli/settings.ts': row('cli/ config/', 'zod/mini'),
   'cli/commands/policy.ts': row('cli/ config/ lib/', 'node:'),
-  'cli/policy/': row('cli/ config/ domain/access/ domain/model/caller.ts lib/', ''),
+  'cli/policy/': row('cli/ config/ domain/access/ domain/model/caller.ts protocol/policy-verbs.ts lib/', ''),
   'cli/main.ts': row('cli/run-cli.ts runtime/node/', ''),
   'cli/dev/': row('cli/dev/ config.ts lib/', 'node:'),
   'index.ts': row(

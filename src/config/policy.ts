@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { isObject } from '../lib/is-object.ts'
 import { isLoopback } from '../lib/network-address.ts'
 import { checkedString } from '../protocol/checked-string.ts'
+import { POLICY_HANDLER_VERBS, POLICY_VERBS } from '../protocol/policy-verbs.ts'
 import { issuersIn, type Mistake, mistakesBetween, shownPointer } from './policy-mistakes.ts'
 import { claimIssue, idPatternIssue, isAmbiguousInDatabases, namePatternIssue } from './policy-pattern.ts'
 
@@ -21,22 +22,6 @@ export interface PolicyNames {
   /** Those that rules may name; null: any. */
   namespaces: readonly string[] | null
 }
-
-/** The same as `VERBS` and `HANDLER_VERBS` of the domain, which this folder cannot import. A test compares them. */
-export const POLICY_VERBS = [
-  'start',
-  'read',
-  'list',
-  'signal',
-  'query',
-  'update',
-  'stop',
-  'terminate',
-  'pause',
-  'reset',
-  'metrics',
-] as const
-export const POLICY_HANDLER_VERBS = ['signal', 'query', 'update'] as const
 
 /** The options of a start request. A test compares them with its fields, which this folder cannot import. */
 export const POLICY_OPTIONS = [

@@ -6,9 +6,10 @@ import { type QuestionFlags, readQuestion } from '../../src/cli/policy/question.
 import { type ParsedPolicy, POLICY_OPTIONS, type Policy, parsePolicy } from '../../src/config/policy.ts'
 import { RUN_VERBS } from '../../src/domain/access/grant.ts'
 import { encodeClaim } from '../../src/domain/access/patterns.ts'
-import { type CallerLimits, type Rule, VERBS } from '../../src/domain/model/caller.ts'
+import type { CallerLimits, Rule } from '../../src/domain/model/caller.ts'
 import type { Issuer } from '../../src/http/credentials/jwt.ts'
 import { ENDPOINTS } from '../../src/http/endpoints/endpoints.ts'
+import { POLICY_VERBS } from '../../src/protocol/policy-verbs.ts'
 import { chapterOf, codeBlocks } from '../support/markdown.ts'
 
 const ROOT = new URL('../../', import.meta.url)
@@ -86,7 +87,7 @@ test.for<[policy: string, action: string, flags: QuestionFlags, rule: string | n
 )
 
 test('docs/access.md: has each verb once', () => {
-  expect(firstCells(sectionOf('Verbs'))).toEqual([...VERBS])
+  expect(firstCells(sectionOf('Verbs'))).toEqual([...POLICY_VERBS])
 })
 
 /** What the table of endpoints calls each `access`, besides the verbs. */

@@ -1,10 +1,10 @@
 /** What `portico policy explain` is about: who does what. */
-import { POLICY_HANDLER_VERBS, POLICY_OPTIONS, POLICY_VERBS, type Policy } from '../../config/policy.ts'
+import { POLICY_OPTIONS, type Policy } from '../../config/policy.ts'
 import { claimIssue } from '../../config/policy-pattern.ts'
 import type { Asked, Defaults, Identity } from '../../domain/access/grant.ts'
-import type { Verb } from '../../domain/model/caller.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { pointerKeys } from '../../lib/json-pointer.ts'
+import { POLICY_HANDLER_VERBS, POLICY_VERBS, type PolicyVerb } from '../../protocol/policy-verbs.ts'
 import { UsageError } from '../failures.ts'
 
 export interface QuestionFlags {
@@ -48,7 +48,7 @@ function checkOption(name: string): string {
   throw new UsageError(`--option ${name}: must be one of ${POLICY_OPTIONS.join(', ')}`)
 }
 
-function actionOf(action: string): { verb: Verb; handler?: string } {
+function actionOf(action: string): { verb: PolicyVerb; handler?: string } {
   const [name = '', handler] = action.split(/:(.*)/s)
   const verb = POLICY_VERBS.find((known) => known === name)
   const hasHandlers = POLICY_HANDLER_VERBS.some((known) => known === name)

@@ -1,5 +1,6 @@
 /** What the policy lets a caller do, as pure functions: docs/access.md. */
-import { type Caller, type Grant, HANDLER_VERBS, type Rule, type Verb } from '../model/caller.ts'
+import { POLICY_HANDLER_VERBS, type PolicyVerb } from '../../protocol/policy-verbs.ts'
+import type { Caller, Grant, Rule } from '../model/caller.ts'
 import {
   type Claims,
   claimText,
@@ -54,7 +55,7 @@ function toGrant({ name, can, ids, workflows, catalogs, namespaces, options = []
 
 /** What a request asks for. What is absent is not compared. */
 export interface Asked {
-  verb: Verb
+  verb: PolicyVerb
   /** The signal, query or update. */
   handler?: string
   workflowId?: string
@@ -102,10 +103,10 @@ export function grantsIn(caller: Caller, namespace: string, defaultNamespace: st
 }
 
 /** The verbs on runs. A rule with one of them lets its callers read the catalogs that it names. */
-export const RUN_VERBS: readonly Verb[] = ['start', 'read', 'list', ...HANDLER_VERBS]
+export const RUN_VERBS: readonly PolicyVerb[] = ['start', 'read', 'list', ...POLICY_HANDLER_VERBS]
 
 /** Whether any rule of the caller has the verb. `any`: every caller. `catalog`: a verb on runs. */
-export function mayUse({ grants }: Caller, access: Verb | 'catalog' | 'any'): boolean {
+export function mayUse({ grants }: Caller, access: PolicyVerb | 'catalog' | 'any'): boolean {
   if (grants === null || access === 'any') return true
   const verbs = access === 'catalog' ? RUN_VERBS : [access]
   return grants.some(({ can }) => can.some((permission) => verbs.some((verb) => allows(permission, { verb }))))

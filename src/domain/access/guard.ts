@@ -1,9 +1,10 @@
 /** The verbs, decorated: each one first decides whether the policy lets its caller do this. */
 import type { CatalogEntry } from '../../protocol/catalog.ts'
+import type { PolicyVerb } from '../../protocol/policy-verbs.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { pinnedByToken } from '../inspect/history.ts'
 import type { Call } from '../model/call.ts'
-import type { Grant, Verb } from '../model/caller.ts'
+import type { Grant } from '../model/caller.ts'
 import type { ExecutionRef } from '../model/execution.ts'
 import type { VisibleRuns } from '../model/run-filter.ts'
 import type { ControlCommand, SendCommand, StartCommand, Workflows } from '../model/workflows.ts'
@@ -41,7 +42,7 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
   }
 
   function controlling<Command extends ControlCommand, T>(
-    verb: Verb,
+    verb: PolicyVerb,
     act: (command: Command, call: Call) => Promise<T>,
   ) {
     return (command: Command, call: Call) =>

@@ -1,25 +1,5 @@
 /** Who sends a request, and what the policy lets it do: docs/access.md. */
 
-/** What a rule can allow. `signal`, `query` and `update` can be narrowed to handlers: `signal:approve`. */
-export const VERBS = [
-  'start',
-  'read',
-  'list',
-  'signal',
-  'query',
-  'update',
-  'stop',
-  'terminate',
-  'pause',
-  'reset',
-  'metrics',
-] as const
-
-export type Verb = (typeof VERBS)[number]
-
-/** The verbs that can be narrowed to handlers. */
-export const HANDLER_VERBS = ['signal', 'query', 'update'] as const
-
 /** A rule of the policy. In its patterns, a `*` at the end stands for any characters. */
 export interface Rule {
   /** Unique. The only part of a rule that metrics and logs show. */

@@ -1,8 +1,8 @@
 /** Which right each endpoint needs: threats 15 and 21 of docs/access.md, and the rights of all endpoints. */
 import { expect } from 'vitest'
-import { VERBS } from '../../../src/domain/model/caller.ts'
 import type { Endpoint } from '../../../src/http/endpoint.ts'
 import { ENDPOINTS } from '../../../src/http/endpoints/endpoints.ts'
+import { POLICY_VERBS } from '../../../src/protocol/policy-verbs.ts'
 import type { Answer, Api } from '../../support/api.ts'
 import { test as sharedTest } from '../../support/fixtures.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
@@ -10,11 +10,11 @@ import { requestTo } from '../endpoints.ts'
 import { historyLengthOf, refusal, startCallers, tokenRule } from './callers.ts'
 
 const RULES = [
-  ...VERBS.map((verb) => tokenRule(`only-${verb}`, { can: [verb], ids: ['own:*'], catalogs: ['*'] })),
+  ...POLICY_VERBS.map((verb) => tokenRule(`only-${verb}`, { can: [verb], ids: ['own:*'], catalogs: ['*'] })),
   tokenRule('reader', { can: ['read', 'list'] }),
   tokenRule('narrow', { can: ['signal:ad*', 'query:state', 'update:set'] }),
   tokenRule('starts-narrow', { can: ['start', 'signal:add', 'update:set'], ids: ['own:*'] }),
-  tokenRule('all-but-read', { can: VERBS.filter((verb) => verb !== 'read'), ids: ['own:*'] }),
+  tokenRule('all-but-read', { can: POLICY_VERBS.filter((verb) => verb !== 'read'), ids: ['own:*'] }),
 ]
 
 const test = sharedTest
@@ -78,13 +78,13 @@ test('the declared right is the one that the verb asks: it alone opens the endpo
     const right = access === 'catalog' ? 'read' : access
     const allowed = await ask(as(`only-${right}`), endpoint)
     const others = await Promise.all(
-      VERBS.filter((verb) => verb !== right).map(
+      POLICY_VERBS.filter((verb) => verb !== right).map(
         async (verb) => (await ask(as(`only-${verb}`), endpoint)).status === 403,
       ),
     )
 
     const opens = access === 'catalog' ? ['start', 'list', 'signal', 'query', 'update'] : []
-    const expected = VERBS.filter((verb) => verb !== right).map((verb) => !opens.includes(verb))
+    const expected = POLICY_VERBS.filter((verb) => verb !== right).map((verb) => !opens.includes(verb))
     expect([id, ...others]).toEqual([id, ...expected])
     const also = ALSO.get(id)
     expect([id, refusal(allowed)]).toEqual([
