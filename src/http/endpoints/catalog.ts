@@ -6,8 +6,8 @@ import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { ENGINE_ERRORS } from './errors.ts'
 
 const RESPONSES = {
-  200: { description: 'The workflows of the catalog', schema: schemaOf('Catalog'), headers: ['ETag'] },
-  304: { description: 'The client has the catalog already', headers: ['ETag'] },
+  200: { description: 'The workflows of the catalog', schema: schemaOf('Catalog'), headers: ['ETag', 'Cache-Control'] },
+  304: { description: 'The client has the catalog already', headers: ['ETag', 'Cache-Control'] },
 } satisfies Record<number, SuccessResponse>
 
 const ofDefault = endpoint({

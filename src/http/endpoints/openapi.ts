@@ -24,8 +24,8 @@ export const openApiEndpoint = endpoint({
   }),
   headers: ['If-None-Match'],
   responses: {
-    200: { description: 'The document', schema: schemaOf('OpenApi'), headers: ['ETag'] },
-    304: { description: 'The client has the document already', headers: ['ETag'] },
+    200: { description: 'The document', schema: schemaOf('OpenApi'), headers: ['ETag', 'Cache-Control'] },
+    304: { description: 'The client has the document already', headers: ['ETag', 'Cache-Control'] },
   },
   errors: [...ENGINE_ERRORS, 'CatalogNotFoundError', 'PayloadCodecError'],
   takes: 'work',

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { undocumentedIn } from '../../../support/openapi-check.ts'
 import { makeApi, rejection } from '../api.ts'
+import { bearer, tokenPolicy } from '../policies.ts'
 import { makeRunApi } from '../run-api.ts'
 
 test('catalog: is the default one unless the path names another', async () => {
@@ -75,5 +77,26 @@ test('catalog: a page of an allowed origin may read the tag, also from a 304', a
   expect([response.status, response.headers.get('Access-Control-Allow-Origin')]).toEqual([304, headers.Origin])
   expect(response.headers.get('Access-Control-Expose-Headers')).toContain('ETag')
 })
+
+test.for([
+  { status: 200, ifNoneMatch: '"other"' },
+  { status: 304, ifNoneMatch: '*' },
+])(
+  'catalog: a $status to a caller with rules is private, and the OpenAPI document has this header',
+  async (expected) => {
+    const { call } = makeApi({
+      workflows: { catalog: async (catalog) => ({ catalog, inputsChecked: true, workflows: [] }) },
+      auth: { policy: tokenPolicy({ name: 'ci', can: ['start'] }) },
+    })
+
+    const sent = { ...bearer('ci'), 'If-None-Match': expected.ifNoneMatch }
+    const response = await call('GET', '/workflow/catalog', undefined, sent)
+
+    const { status, headers } = response
+    expect([status, headers.get('Cache-Control')]).toEqual([expected.status, 'private'])
+    const text = await response.text()
+    expect(undocumentedIn('GET', '/workflow/catalog', { status, headers, text })).toEqual([])
+  },
+)
 
 const NO_SCHEMAS = { description: null, inputSchema: null, inputOptional: null, outputSchema: null }
