@@ -8,6 +8,7 @@ import { jsonLog } from '../../src/log.ts'
 import { createPortico } from '../../src/portico.ts'
 import { watchLines, watchMetrics, withMetrics } from './invariants.ts'
 import { checkLines } from './log-leak-recorder.ts'
+import { CALLER_HEADERS, withPolicy } from './policy.ts'
 import { withUnusedSecrets } from './variables.ts'
 
 export interface Served {
@@ -21,12 +22,14 @@ export interface Served {
 /** `env` overrides the defaults: no token, and a new catalog. */
 export function serve(env: Environment = {}): Served {
   const told = withMetrics(
-    withUnusedSecrets({
-      ENGINE_ADDRESS: inject('engine').address,
-      SERVICE_CATALOG_ID: `served-${crypto.randomUUID()}`,
-      SERVICE_ALLOW_ANONYMOUS: 'true',
-      ...env,
-    }),
+    withUnusedSecrets(
+      withPolicy({
+        ENGINE_ADDRESS: inject('engine').address,
+        SERVICE_CATALOG_ID: `served-${crypto.randomUUID()}`,
+        SERVICE_ALLOW_ANONYMOUS: 'true',
+        ...env,
+      }),
+    ),
   )
   const config = parseConfig(told, { binds: false })
   const listeners = [checkLines(told), watchLines(told)]
@@ -41,7 +44,10 @@ export function serve(env: Environment = {}): Served {
     : grpcTransport({ address, apiKey, tls: null })
   const portico = createPortico({ config, transport, log, runtime: 'node', readDocsFile })
   const { fetch, fetchMetrics, drain } = portico
-  const readMetrics = async () => (await (fetchMetrics ?? fetch)(new Request('http://localhost/metrics'))).text()
+  const readMetrics = async () => {
+    const request = new Request('http://localhost/metrics', { headers: CALLER_HEADERS })
+    return (await (fetchMetrics ?? fetch)(request)).text()
+  }
   const unwatch = watchMetrics(`The service of ${config.catalog}`, {
     read: readMetrics,
     countScrapes: fetchMetrics === null,
