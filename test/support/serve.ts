@@ -9,6 +9,7 @@ import { jsonLog } from '../../src/log.ts'
 import { createPortico } from '../../src/portico.ts'
 import { watchLines, watchMetrics, withMetrics } from './invariants.ts'
 import { checkLines } from './log-leak-recorder.ts'
+import { CALLER_HEADERS, withPolicy } from './policy.ts'
 import { withUnusedSecrets } from './variables.ts'
 
 export interface Served {
@@ -26,12 +27,14 @@ export interface Served {
 /** `env` overrides the defaults: no token, and a new catalog. */
 export function serve(env: Environment = {}): Served {
   const told = withMetrics(
-    withUnusedSecrets({
-      ENGINE_ADDRESS: inject('engine').address,
-      SERVICE_CATALOG_ID: `served-${crypto.randomUUID()}`,
-      SERVICE_ALLOW_ANONYMOUS: 'true',
-      ...env,
-    }),
+    withUnusedSecrets(
+      withPolicy({
+        ENGINE_ADDRESS: inject('engine').address,
+        SERVICE_CATALOG_ID: `served-${crypto.randomUUID()}`,
+        SERVICE_ALLOW_ANONYMOUS: 'true',
+        ...env,
+      }),
+    ),
   )
   const config = parseConfig(told, { binds: false })
   const listeners: (((line: string) => void) | null)[] = [checkLines(told), watchLines(told)]
@@ -51,7 +54,7 @@ export function serve(env: Environment = {}): Served {
   const portico = createPortico({ config, transport, log, runtime: 'node', readDocsFile })
   const { fetch, fetchMetrics, drain } = portico
   const [operatorToken] = config.access.tokens ?? []
-  const headers = operatorToken === undefined ? {} : { Authorization: `Bearer ${operatorToken}` }
+  const headers = operatorToken === undefined ? CALLER_HEADERS : { Authorization: `Bearer ${operatorToken}` }
   const scrape = () => new Request('http://localhost/metrics', { headers })
   const readMetrics = async () => (await (fetchMetrics ?? fetch)(scrape())).text()
   const unwatch = watchMetrics(`The service of ${config.catalog}`, {
