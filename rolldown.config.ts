@@ -10,7 +10,7 @@ import { serviceAsFile } from './dev/build/service-as-file.ts'
 // Workers bring their own SDK. Two copies of it in one process would not share their state.
 const sdk = /^@(temporalio|opentelemetry)\//
 
-const packages = ['hono', /^hono\//, /^zod(\/|$)/, 're2js', 'ioredis', 'aws4fetch']
+const packages = ['hono', /^hono\//, /^zod(\/|$)/, 're2js', 'ioredis', 'aws4fetch', 'jose']
 
 export default defineConfig([
   {

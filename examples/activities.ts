@@ -1,4 +1,4 @@
-import { ApplicationFailure, activityInfo } from '@temporalio/activity'
+import { ApplicationFailure, activityInfo, heartbeat, sleep } from '@temporalio/activity'
 // In your own project: import { span } from 'portico/span'
 import { span } from '../src/worker/tracing/span.ts'
 
@@ -13,7 +13,14 @@ export async function validate({ orderId, amount }: { orderId: string; amount: n
 export async function charge({ orderId, card }: { orderId: string; amount: number; card: string }): Promise<string> {
   if (card === '0000') throw ApplicationFailure.nonRetryable('Card 0000 was declined', 'CardDeclined')
   if (card === 'flaky' && activityInfo().attempt < 3) throw new Error('The bank did not answer')
+  if (card === 'slow') await waitForBank()
   return `charge-${orderId}`
+}
+
+/** `GET /workflow/:id/status` shows the details of the last heartbeat as `progress`. */
+async function waitForBank(): Promise<void> {
+  heartbeat({ stage: 'waiting for the bank', percent: 50 })
+  await sleep('5s')
 }
 
 export async function refund({ chargeId }: { chargeId: string }): Promise<string> {

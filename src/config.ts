@@ -1,9 +1,12 @@
 import * as z from 'zod/mini'
 import { type EngineApiConfig, engineApiConfig, pathIssue } from './config/engine.ts'
+import { type ParsedPolicy, type Policy, parsePolicy } from './config/policy.ts'
+import { AUDIT_WITH_POLICY, type AuditLevel, type PolicyFile, policyConfig } from './config/policy-variables.ts'
 import { type TracesConfig, tracesConfig } from './config/traces.ts'
 import {
   bearerToken,
   bytes,
+  ConfigError,
   duration,
   type Environment,
   flag,
@@ -13,10 +16,13 @@ import {
   readVariables,
   type Variables,
 } from './config/variables.ts'
+import { isLoopback } from './lib/network-address.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { checkedString } from './protocol/checked-string.ts'
 import { catalogIssue } from './protocol/names.ts'
 
+export { type ParsedPolicy, type Policy, type PolicyDocument, parsePolicy } from './config/policy.ts'
+export { type PolicyFile, parsePolicyText } from './config/policy-variables.ts'
 export { redactValues } from './config/redact-log-values.ts'
 export { ConfigError, type Environment } from './config/variables.ts'
 
@@ -46,16 +52,22 @@ export interface Config {
   /** Whether `GET /docs` exists. */
   docs: boolean
   logLevel: LogLevel
-  /** Sentences for the log, about variables that look misspelled. */
+  /** Sentences for the log, about variables that look misspelled and doubtful parts of the policy. */
   warnings: readonly string[]
 }
 
 export interface AccessConfig {
-  /** Requests must present one of these; null: anyone may call. */
+  /** The tokens of operators, who may do everything. Null without any: anyone may call, unless there is a policy. */
   tokens: string[] | null
+  /** What other callers may do; null: there are none. */
+  policy: Policy | null
+  /** Which decisions about requests are logged. */
+  audit: AuditLevel
+  /** Whether `SERVICE_AUDIT` is set. */
+  isAuditSet: boolean
   /** Web pages of these origins may call; `*`: all origins. */
   corsOrigins: string[]
-  /** Whether no token is set and only this machine can connect. */
+  /** Whether there is neither a token nor a policy, and only this machine can connect. */
   loopbackOnly: boolean
 }
 
@@ -86,16 +98,19 @@ export interface Surroundings {
   binds: boolean
   /** The runtime has no sockets and no files (workerd): no gRPC, no Redis over TCP, no local traces. */
   isolated?: boolean
+  /** The file that `SERVICE_POLICY_FILE` names. Without it, that variable is an error. */
+  policyFile?: PolicyFile | null
 }
 
 /** Throws a `ConfigError` that lists every error. */
-export function parseConfig(env: Environment, { binds, isolated = false }: Surroundings): Config {
+export function parseConfig(env: Environment, { binds, isolated = false, policyFile = null }: Surroundings): Config {
   const { value, warnings } = readVariables(env, (variables) => {
     const { read } = variables
     const tokens = read('SERVICE_API_AUTH_TOKEN', tokenList)
     const { host, loopbackOnly } = serverHost(variables, binds)
     const port = read('SERVICE_PORT', integer(0, 65_535)) ?? 3001
     const engine = engineApiConfig(variables, { isolated })
+    const policy = policyConfig(variables, { isolated, file: policyFile, namespaces: engine.namespaces })
     return {
       engine,
       catalog: defaultCatalog(variables, engine.transport),
@@ -105,7 +120,14 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
         shutdownTimeoutMs: read('SERVICE_SHUTDOWN_TIMEOUT', duration({ minMs: 1 })) ?? 30_000,
       },
       basePath: read('SERVICE_BASE_PATH', basePath) ?? '',
-      access: { tokens, corsOrigins: read('SERVICE_CORS_ORIGINS', originList) ?? [], loopbackOnly },
+      access: {
+        tokens,
+        policy: policy.policy,
+        audit: policy.audit,
+        isAuditSet: policy.isAuditSet,
+        corsOrigins: read('SERVICE_CORS_ORIGINS', originList) ?? [],
+        loopbackOnly,
+      },
       limits: {
         maxBodyBytes: read('SERVICE_MAX_BODY_BYTES', bytes) ?? 2 * MEBIBYTE,
         maxInFlight: maxInFlight(variables, isolated),
@@ -122,9 +144,26 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
       metrics: metricsConfig(variables, { isolated, servicePort: port }),
       docs: read('SERVICE_DOCS_ON', flag) ?? false,
       logLevel: read('SERVICE_LOG_LEVEL', logLevel) ?? 'info',
+      warnings: policy.warnings,
     }
   })
-  return { ...value, warnings }
+  return { ...value, warnings: [...warnings, ...value.warnings] }
+}
+
+/**
+ * The configuration with another policy, which is given as a document. Throws a `ConfigError` that lists every mistake
+ * of the document.
+ */
+export function withPolicy(config: Config, document: unknown): Config {
+  const parsed: ParsedPolicy = parsePolicy(document, { namespaces: config.engine.namespaces })
+  if ('issues' in parsed) throw new ConfigError(parsed.issues.map((issue) => `policy ${issue}`))
+  const { access, warnings } = config
+  const audit = access.isAuditSet ? access.audit : AUDIT_WITH_POLICY
+  return {
+    ...config,
+    access: { ...access, policy: parsed.policy, audit, loopbackOnly: false },
+    warnings: [...warnings, ...parsed.warnings.map((warning) => `policy ${warning}`)],
+  }
 }
 
 /**
@@ -142,9 +181,9 @@ function defaultCatalog({ read, isSet, report }: Variables, transport: EngineApi
   return read('SERVICE_CATALOG_ID', catalog) ?? ''
 }
 
-/** Without a token the server must be bound to loopback, unless anonymous access is allowed explicitly. */
+/** With neither a token nor a policy the server must be bound to loopback, unless anonymous access is allowed. */
 function serverHost({ read, isSet, report }: Variables, binds: boolean): { host: string; loopbackOnly: boolean } {
-  const guarded = isSet('SERVICE_API_AUTH_TOKEN')
+  const guarded = ['SERVICE_API_AUTH_TOKEN', 'SERVICE_POLICY', 'SERVICE_POLICY_FILE'].some(isSet)
   const host = read('SERVICE_HOST', matching(/^[\w.:%[\]-]+$/, 'must be a host name or an IP address'))?.replace(
     /^\[(.*)\]$/,
     '$1',
@@ -154,14 +193,10 @@ function serverHost({ read, isSet, report }: Variables, binds: boolean): { host:
   if (!guarded && !anonymous && !(binds && isLoopback(bound))) {
     const reason = binds ? 'the server is not bound to loopback' : 'the service does not bind its own socket'
     report(
-      `SERVICE_API_AUTH_TOKEN is required when ${reason}; set SERVICE_ALLOW_ANONYMOUS=true to allow unauthenticated access`,
+      `SERVICE_API_AUTH_TOKEN or SERVICE_POLICY is required when ${reason}; set SERVICE_ALLOW_ANONYMOUS=true to allow unauthenticated access`,
     )
   }
   return { host: bound, loopbackOnly: !guarded && !anonymous }
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/.test(host)
 }
 
 const tokenList = z.pipe(list, z.array(bearerToken).check(z.minLength(1, { error: 'must contain at least one token' })))

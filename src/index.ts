@@ -6,7 +6,16 @@ import './require-node.ts'
 import { readDocsFile } from './docs-page/lazy-files.ts'
 import { createPortico as create, type Parts, type Portico } from './portico.ts'
 
-export { type Config, ConfigError, parseConfig, type Surroundings } from './config.ts'
+export {
+  type Config,
+  ConfigError,
+  type ParsedPolicy,
+  type Policy,
+  type PolicyDocument,
+  parseConfig,
+  parsePolicy,
+  type Surroundings,
+} from './config.ts'
 export type { Call } from './domain/model/call.ts'
 export type { Engine } from './domain/model/engine.ts'
 export { type ErrorName, ServiceError } from './domain/model/errors.ts'

@@ -1,11 +1,14 @@
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
+/** The message of records of what callers did. They are not diagnostics, so no level hides them. */
+export const AUDIT = 'audit'
+
 /** Logs one event: a message and its fields. */
 export type Log = (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void
 
 export interface JsonLogOptions {
-  /** Events below this level are dropped. */
+  /** Events below this level are dropped, except those with the message `audit`. */
   minLevel: LogLevel
   write(line: string): void
   /** Removes secrets from the messages and stacks of errors, which may come from libraries. */
@@ -16,7 +19,7 @@ export interface JsonLogOptions {
 export function jsonLog({ minLevel, write, redact }: JsonLogOptions): Log {
   const min = LOG_LEVELS.indexOf(minLevel)
   return (level, message, fields) => {
-    if (LOG_LEVELS.indexOf(level) < min) return
+    if (LOG_LEVELS.indexOf(level) < min && message !== AUDIT) return
     write(jsonLine({ time: new Date().toISOString(), level, message, ...fields }, redact))
   }
 }

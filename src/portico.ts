@@ -1,26 +1,24 @@
-import { basePath as basePathVariable, type Config } from './config.ts'
-import { createCatalogs } from './domain/catalog/catalogs.ts'
-import { createWorkflows } from './domain/create-workflows.ts'
+import { basePath as basePathVariable, type Config, type Policy, type PolicyDocument, withPolicy } from './config.ts'
 import type { TraceSource } from './domain/model/trace-source.ts'
-import { remoteCodec } from './engine/codec.ts'
-import { lazyEngine } from './engine/lazy-engine.ts'
 import type { EncodedOutput } from './engine/payloads.ts'
 import type { Transport } from './engine/transport/transport.ts'
-import { createApp } from './http/app.ts'
+import { type AppOptions, createApp } from './http/app.ts'
+import { type Callers, createCallers } from './http/credentials/callers.ts'
+import { createDispatcher } from './http/dispatcher.ts'
 import type { ReadDocsFile } from './http/endpoints/docs.ts'
+import { createCallerLimiter } from './http/limit-callers.ts'
+import { createInFlightLimit } from './http/limit-in-flight.ts'
 import { createMetricsApp } from './http/metrics-app.ts'
 import { createOpenRequests } from './http/open-requests.ts'
 import type { Mount } from './http/path.ts'
 import type { LoadShedder } from './http/shed-load.ts'
-import type { Log } from './log.ts'
+import { type Log, withoutStack } from './log.ts'
+import { createNamespace, type SharedParts } from './namespace.ts'
 import { createKvStore } from './store/kv/kv-store.ts'
 import { createObjectReader } from './store/s3/object-reader.ts'
 import { hostTracer } from './telemetry/host-tracer.ts'
 import { createMetrics } from './telemetry/metrics.ts'
-import { measuredTransport, measuredWaits, tracedTransport } from './telemetry/observed-engine.ts'
-import { tracesFromHistory } from './trace/from-history.ts'
-import { tracesFromKv } from './trace/from-kv.ts'
-import { tracesFromObjects } from './trace/from-objects.ts'
+import { measuredTransport, tracedTransport } from './telemetry/observed-engine.ts'
 import { VERSION } from './version.ts'
 
 export interface Parts {
@@ -30,9 +28,9 @@ export interface Parts {
   log: Log
   /**
    * Further trace sources. They are read in this order, after the stores of the configuration and before the engine's
-   * history.
+   * history. An array is for `ENGINE_NAMESPACE` only, because a source is not told the namespace of a run.
    */
-  traceSources?: TraceSource[]
+  traceSources?: TraceSource[] | ((namespace: string) => TraceSource[])
   /**
    * The path at which your own server mounts `fetch`, like `/portico`. Default: `SERVICE_BASE_PATH`.
    * Frameworks may strip it from the requests, or not.
@@ -40,6 +38,8 @@ export interface Parts {
   basePath?: string
   /** Reported by `GET /capabilities`. Default: `embedded`. */
   runtime?: string
+  /** Who may do what, instead of the policy of the configuration. Mistakes throw a `ConfigError`. */
+  policy?: PolicyDocument
   /** Reads the files of `GET /docs`. Without it, the page is a 501. */
   readDocsFile?: ReadDocsFile
   /** False on workerd, where a request cannot await the I/O of another request. */
@@ -68,78 +68,90 @@ export interface Portico {
   openRequests(): number
   /** Ends every waiting request with a 408. A server calls it shortly before it exits. */
   drain(): void
-  /** Loads the engine's client and connects. Rejects with a `ServiceError` when the engine cannot be used. */
+  /** Replaces the policy, for all requests that come later. Throws if the service was created without one. */
+  setPolicy(policy: Policy): void
+  /** Counts a new version of the policy's file that is not valid. */
+  policyReloadFailed(): void
+  /**
+   * Loads the engine's client and connects, and fetches the keys of the policy's issuers. Rejects with a `ServiceError`
+   * when the engine cannot be used.
+   */
   warm(): Promise<void>
   close(): Promise<void>
 }
 
 /** Wires the parts together. Does not connect to anything, and does not read the environment. */
 export function createPortico(parts: Parts): Portico {
-  const { config, transport, log, traceSources = [], runtime = 'embedded', sharesPending = true } = parts
+  const { transport, log, runtime = 'embedded', sharesPending = true } = parts
+  const config = configOf(parts)
   const readDocsFile = parts.readDocsFile ?? null
-  const { engine: engineConfig, access, limits } = config
-  const { namespace, codecEndpoint } = engineConfig
+  const { engine, access, limits, traces } = config
+  const callers = callersOf(config, parts)
   const metrics = config.metrics?.supported
-    ? createMetrics({ version: VERSION, runtime, transport: transport.name })
+    ? createMetrics({ version: VERSION, runtime, transport: transport.name }, callers?.keyAges)
     : null
   const tracer = hostTracer()
-  const engine = measuredWaits(
-    lazyEngine({
-      transport: measuredTransport(tracedTransport(transport, tracer), metrics),
-      namespace,
-      maxPayloadBytes: limits.maxPayloadBytes,
-      codec: codecEndpoint === null ? null : remoteCodec({ endpoint: codecEndpoint, namespace }),
-      onEncodedOutput: warnOnce(log),
-      ...(sharesPending && { maxPolls: limits.maxPolls }),
-    }),
-    metrics,
-  )
-  const onCacheRead = metrics?.cacheRead
-  const catalogs = createCatalogs({ engine, namespace, ttlMs: config.catalogTtlMs, sharesPending, onCacheRead })
-  const history = tracesFromHistory({ engine, maxBytes: config.traces.maxBytes })
-  const stored = storedTraces(config)
-  const workflows = createWorkflows({
-    engine,
-    catalogs,
-    traceSources: [...stored.sources, ...traceSources, history],
-    traceMaxBytes: config.traces.maxBytes,
+  const kv = traces.remote?.kvstore ? createKvStore(traces.remote.kvstore) : null
+  const shared: SharedParts = {
+    config,
+    transport: measuredTransport(tracedTransport(transport, tracer), metrics),
     deployment: {
       version: VERSION,
       runtime,
       transport: transport.name,
-      uiUrl: config.engine.uiUrl,
+      uiUrl: engine.uiUrl,
       features: {
         ...transport.features,
-        codec: codecEndpoint !== null,
+        codec: engine.codecEndpoint !== null,
         docs: config.docs && readDocsFile !== null,
         ...traceFeatures(config),
       },
     },
-    messageTimeoutMs: config.messageTimeoutMs,
-    resultCacheBytes: config.resultCacheBytes,
-    checksOutputs: config.checkOutputs,
+    metrics,
+    objects: traces.storage === null ? null : createObjectReader(traces.storage),
+    kv,
+    traceSourcesOf: traceSourcesOf(parts),
+    onEncodedOutput: warnOnce(log),
     sharesPending,
-    onCacheRead,
-  })
+  }
+  const namespaceOf = createOnce((name) => createNamespace(name, shared))
+  const mount = mountOf(parts)
+  const limit = createInFlightLimit(limits.maxInFlight, metrics)
   const openRequests = createOpenRequests()
-  const app = createApp({
-    workflows,
-    namespace,
+  const observers = { log, metrics, tracer }
+  const appOptions: Omit<AppOptions, 'namespace' | 'workflows'> = {
+    defaultNamespace: engine.namespace,
     defaultCatalog: config.catalog,
-    auth: access.tokens === null ? null : { tokens: access.tokens },
+    callers,
+    callerLimiter: createCallerLimiter({ countsOpenRequests: sharesPending, metrics }),
+    audit: access.audit,
     maxBodyBytes: limits.maxBodyBytes,
-    maxInFlight: limits.maxInFlight,
+    limit,
     maxTimeoutMs: limits.maxRunTimeoutMs,
     ...(parts.commentEveryMs !== undefined && { commentEveryMs: parts.commentEveryMs }),
     forwardHeaders: config.forwardHeaders,
     corsOrigins: access.corsOrigins,
     loopbackOnly: access.loopbackOnly,
-    mount: mountOf(parts),
+    mount,
     sharesPending,
-    observers: { log, metrics, tracer },
+    observers,
     ...(config.metrics?.port === null && { readMetrics: metrics?.text ?? null }),
     ...(config.docs && { readDocsFile }),
     openRequests,
+  }
+  const defaultNamespace = namespaceOf(engine.namespace)
+  const appOf = createOnce((namespace) => {
+    const workflows = engine.namespaces.includes(namespace) ? namespaceOf(namespace).workflows : null
+    return createApp({ ...appOptions, namespace, workflows, isNamespaced: true })
+  })
+  const { fetch, loadShedder } = createDispatcher({
+    mount,
+    limit,
+    observers,
+    corsOrigins: access.corsOrigins,
+    defaultApp: createApp({ ...appOptions, namespace: engine.namespace, workflows: defaultNamespace.workflows }),
+    // All unknown names share one app.
+    appOf: (name) => appOf(name !== null && engine.namespaces.includes(name) ? name : ''),
   })
   const metricsApp =
     metrics !== null && config.metrics?.port !== null
@@ -147,22 +159,65 @@ export function createPortico(parts: Parts): Portico {
       : null
   for (const warning of config.warnings) log('warn', warning)
   return {
-    fetch: app.fetch,
-    loadShedder: app.loadShedder,
+    fetch,
+    loadShedder,
     fetchMetrics: metricsApp === null ? null : metricsApp.fetch,
-    openRequests: () => openRequests.count() + app.loadShedder.waiting(),
+    openRequests: () => openRequests.count() + loadShedder.waiting(),
     drain() {
-      app.loadShedder.close()
+      loadShedder.close()
       openRequests.abortAll()
     },
+    setPolicy(policy) {
+      if (access.policy === null || callers === null) throw new TypeError('The service was created without a policy')
+      callers.setPolicy(policy)
+      void callers.warm()
+    },
+    policyReloadFailed: () => metrics?.policyReloadFailed(),
     async warm() {
+      const keysFetched = callers?.warm()
       // Reading the catalog checks the connection, the API key and the namespace, and caches it for the first request.
-      await catalogs.published(config.catalog)
+      await defaultNamespace.catalogs.published(config.catalog)
+      await keysFetched
     },
     async close() {
-      await Promise.all([transport.close(), stored.close()])
+      await Promise.all([transport.close(), kv?.close()])
     },
   }
+}
+
+/** A namespace that no request names takes no memory. */
+function createOnce<T>(create: (name: string) => T): (name: string) => T {
+  const created = new Map<string, T>()
+  return (name) => {
+    const one = created.get(name) ?? create(name)
+    created.set(name, one)
+    return one
+  }
+}
+
+/** An array has the sources of the namespace of paths without one. */
+function traceSourcesOf({ config, traceSources = [] }: Parts): SharedParts['traceSourcesOf'] {
+  if (typeof traceSources === 'function') return traceSources
+  return (namespace) => (namespace === config.engine.namespace ? traceSources : [])
+}
+
+function configOf({ config, policy }: Parts): Config {
+  return policy === undefined ? config : withPolicy(config, policy)
+}
+
+/** Null where no credential is required. */
+function callersOf({ access }: Config, { log, sharesPending }: Parts): Callers | null {
+  if (access.tokens === null && access.policy === null) return null
+  return createCallers({
+    operatorTokens: access.tokens ?? [],
+    policy: access.policy,
+    sharesPending,
+    onKeysUnavailable: (issuer, cause) =>
+      log('warn', 'cannot fetch the keys of an issuer; JWTs are checked with the last keys for 24 hours', {
+        issuer,
+        cause: cause instanceof Error ? withoutStack(cause) : cause,
+      }),
+  })
 }
 
 /** Only frameworks may strip the path at which they mount the service; our own servers pass the whole path. */
@@ -190,21 +245,4 @@ function warnOnce(log: Log): (output: EncodedOutput) => void {
 
 function traceFeatures({ traces: { storage, remote, local } }: Config) {
   return { traceRemote: storage !== null, traceKvstore: Boolean(remote?.kvstore), traceLocal: local !== null }
-}
-
-/**
- * Sources of traces that workers on other machines store:
- * object storage, and the key-value store for the spans of open runs.
- */
-function storedTraces({ engine: { namespace }, traces: { storage, remote, maxBytes } }: Config) {
-  const kv = remote?.kvstore ? createKvStore(remote.kvstore) : null
-  return {
-    sources: [
-      ...(storage === null
-        ? []
-        : [tracesFromObjects({ objects: createObjectReader(storage), rules: storage, namespace, maxBytes })]),
-      ...(kv === null ? [] : [tracesFromKv({ kv, namespace, maxBytes })]),
-    ],
-    close: async () => kv?.close(),
-  }
 }

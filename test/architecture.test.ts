@@ -19,7 +19,8 @@ interface Row {
  * protocol, json-schema → lib.
  * worker is a second program: worker → temporal, store, protocol, json-schema, config, lib.
  * client is a third one, which loads lib alone: domain and protocol only have the types of responses.
- * cli is the command line: cli → client, json-schema, config, lib. It starts the service, but shares no module of it.
+ * cli is the command line: cli → client, json-schema, config, lib. It starts the service, but shares no module of it,
+ * except the decisions of a policy.
  */
 const MAY_IMPORT: Record<string, Row> = {
   'runtime/': row(
@@ -32,6 +33,8 @@ const MAY_IMPORT: Record<string, Row> = {
   'cli/commands/dev.ts': row('cli/ json-schema/ lib/', 'node:'),
   'cli/typescript/': row('cli/typescript/ json-schema/ lib/', ''),
   'cli/settings.ts': row('cli/ config/', 'zod/mini'),
+  'cli/commands/policy.ts': row('cli/ config/ lib/', 'node:'),
+  'cli/policy/': row('cli/ config/ domain/access/ domain/model/caller.ts protocol/policy-verbs.ts lib/', ''),
   'cli/main.ts': row('cli/run-cli.ts runtime/node/', ''),
   'cli/dev/': row('cli/dev/ config.ts lib/', 'node:'),
   'index.ts': row(
@@ -39,12 +42,14 @@ const MAY_IMPORT: Record<string, Row> = {
     '',
   ),
 
-  'portico.ts': row('config.ts log.ts version.ts domain/ http/ engine/ telemetry/ trace/ store/', ''),
+  'portico.ts': row('namespace.ts config.ts log.ts version.ts domain/ http/ engine/ telemetry/ store/', ''),
+  'namespace.ts': row('config.ts domain/ engine/ telemetry/ trace/ store/', ''),
 
   'docs-page/': row('docs-page/ http/endpoints/docs.ts lib/', ''),
   'docs-page/files.ts': row('http/endpoints/docs.ts', 'node:fs/promises'),
 
   'http/': row('http/ domain/ protocol/ lib/ log.ts', 'hono hono/ zod/mini'),
+  'http/credentials/': row('http/credentials/ domain/ lib/', 'jose'),
   'http/openapi/': row('http/ domain/ protocol/ json-schema/ lib/ version.ts', 'zod/mini'),
   'http/openapi/examples.ts': row('', 'node:fs/promises'),
 
@@ -163,6 +168,16 @@ test('architecture: workerd loads neither node: modules nor gRPC', () => {
 
   expect(reached).toContain('src/domain/create-workflows.ts')
   expect(reached.filter((name) => /^(node:|@grpc\/|@temporalio\/client)/.test(name))).toEqual([])
+})
+
+test('architecture: jose is loaded with the first JWT', () => {
+  const loadedAtStart = files.flatMap((file) =>
+    importsOf(file).filter(({ target, isType, isLazy }) => target.endsWith('credentials/jwt.ts') && !isType && !isLazy),
+  )
+  const loading = files.filter((file) => valueImportsOf(file).includes('jose'))
+
+  expect(loading).toEqual(['src/http/credentials/jwt.ts', 'src/http/credentials/key-set.ts'])
+  expect(loadedAtStart).toEqual([])
 })
 
 test('architecture: only transports load @temporalio/proto, and nothing loads protobufjs', () => {

@@ -4,15 +4,19 @@ import { type Connection, connect } from './connection.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { Interruption } from './failures.ts'
 import { reportError } from './output/report-error.ts'
-import { printable, printDocument, printLines, printNote, showWaiting } from './output/terminal.ts'
+import {
+  type OutputFlags,
+  printable,
+  printDocument,
+  printLines,
+  printNote,
+  printsJson,
+  showWaiting,
+} from './output/terminal.ts'
 import { type GivenSettings, readSettings, type Settings } from './settings.ts'
 
 /** Flags of every command. */
-export interface CommonFlags extends GivenSettings {
-  /** Prints JSON on a terminal too. */
-  json?: boolean
-  /** Prints the view of a terminal in a pipe too. */
-  text?: boolean
+export interface CommonFlags extends GivenSettings, OutputFlags {
   /** Whether tables may be wider than the terminal. */
   wide?: boolean
   /** `--timeout` as it was given, for messages. Only some commands have it. */
@@ -58,7 +62,7 @@ export async function callService(
   act: (command: Command) => Promise<ExitCode>,
   { retryMs = RETRY_MS, noResponseCode = EXIT.unreachable }: CallServiceOptions = {},
 ): Promise<void> {
-  const isJson = flags.json === true || (!process.stdout.isTTY && flags.text !== true)
+  const isJson = printsJson(flags)
   // If stdout is a pipe to a pager, the width is that of the terminal of stderr.
   const columns = flags.wide ? undefined : (process.stdout.columns ?? process.stderr.columns)
   const stopping = new AbortController()
@@ -94,7 +98,7 @@ export async function callService(
       lastBody: connection?.lastBody() ?? null,
       open: connection?.open() ?? null,
       noResponseCode,
-      url: flags.url,
+      flags,
     })
   } finally {
     for (const warning of connection?.warnings() ?? []) printNote(printable(`warning: ${warning}`))

@@ -50,10 +50,16 @@ function withoutReadonly(): void {
 /** The workflows of the catalog. Empty if the service does not respond: a completion must not print an error. */
 async function readWorkflows(): Promise<Catalog['workflows']> {
   try {
-    const { url, token, catalog, isUrlOfFile } = await readSettings({}, process.env, process.cwd())
+    const { url, token, namespace, catalog, isUrlOfFile } = await readSettings({}, process.env, process.cwd())
     // Tab in a cloned repository must not call the URL of that repository's settings file.
     if (isUrlOfFile) return []
-    const client = createClient({ url, retryMs: 0, token: token ?? undefined, catalog: catalog ?? undefined })
+    const client = createClient({
+      url,
+      retryMs: 0,
+      token: token ?? undefined,
+      namespace: namespace ?? undefined,
+      catalog: catalog ?? undefined,
+    })
     return (await client.catalog(undefined, { timeoutMs: TIMEOUT_MS })).workflows
   } catch {
     return []

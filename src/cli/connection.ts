@@ -31,7 +31,7 @@ export interface OpenRequest {
 const TERMINAL_WAIT_MS = 5000
 
 /** `retryMs`: how long a call is repeated while the service does not respond. */
-export function connect({ url, token, catalog }: Settings, retryMs: number): Connection {
+export function connect({ url, token, namespace, catalog }: Settings, retryMs: number): Connection {
   let lastBody: string | null = null
   let open: OpenRequest | null = null
   let retried: PorticoError | null = null
@@ -40,7 +40,7 @@ export function connect({ url, token, catalog }: Settings, retryMs: number): Con
   async function fetchAndKeep(url: string, init: RequestInit): Promise<Response> {
     lastBody = null
     const key = new Headers(init.headers).get('Idempotency-Key')
-    if (key !== null) open = { key, runId: /\/runs\/([^/?]+)/.exec(url)?.[1] ?? null }
+    if (key !== null) open = { key, runId: /\/workflow\/[^/]+\/runs\/([^/?]+)/.exec(url)?.[1] ?? null }
     const response = await fetch(url, init)
     const isJson = /[/+]json\b/.test(response.headers.get('Content-Type') ?? '')
     if (isJson) lastBody = await response.text()
@@ -58,6 +58,7 @@ export function connect({ url, token, catalog }: Settings, retryMs: number): Con
       retried = error
     },
     token: token ?? undefined,
+    namespace: namespace ?? undefined,
     catalog: catalog ?? undefined,
     maxWaitMs: process.stderr.isTTY ? TERMINAL_WAIT_MS : undefined,
   })

@@ -6,7 +6,7 @@ export const EXIT = {
   failed: 1,
   /** The command line, the settings or the request is wrong: the same command cannot succeed. */
   usage: 2,
-  /** The service or the engine behind it does not respond, or no worker has published the catalog. */
+  /** The service or what it needs does not respond or is at a limit, or no worker has published the catalog. */
   unreachable: 3,
   /** No result in time: the workflow runs, or no worker has responded to a query or an update. */
   timedOut: 4,
@@ -30,6 +30,8 @@ const EXIT_OF_ERROR = new Map<PorticoError['error'], ExitCode>([
   ['OverloadedError', EXIT.unreachable],
   ['PayloadCodecError', EXIT.unreachable],
   ['ResourceExhaustedError', EXIT.unreachable],
+  ['TooManyRequestsError', EXIT.unreachable],
+  ['AuthUnavailableError', EXIT.unreachable],
   ['DeadlineExceededError', EXIT.timedOut],
   ['RequestTimeoutError', EXIT.timedOut],
   ['WorkflowExecutionTimedOutError', EXIT.timedOut],

@@ -1,6 +1,7 @@
 /** The commands with their arguments and flags. Each module is loaded when its command runs. */
 import { Command, Option } from 'commander'
 import { VERSION } from '../version.ts'
+import { addPolicyCommands } from './policy-commands.ts'
 import { PROGRAM } from './program-name.ts'
 import { addRunCommands } from './run-commands.ts'
 import { addServiceCommands } from './service-commands.ts'
@@ -28,6 +29,7 @@ export function createProgram(): Command {
     .usage('[command] [flags]')
     .option('--url <url>', 'URL of the service')
     .option('--token <token>', 'token of the service; other users of this machine can see flags')
+    .option('--namespace <namespace>', 'namespace of the engine; default: that of the service')
     .option('--json', 'print JSON on a terminal too')
     .addOption(new Option('--text', 'print text in a pipe too, such as for less').conflicts('json'))
     .option('--wide', 'print tables that are wider than the terminal')
@@ -37,5 +39,6 @@ export function createProgram(): Command {
     .exitOverride()
   addRunCommands(program)
   addServiceCommands(program)
+  addPolicyCommands(program)
   return program
 }

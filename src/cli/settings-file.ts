@@ -8,7 +8,7 @@ import { findJsonSyntaxError } from '../lib/json-syntax-error.ts'
 const NAME = '.portico.json'
 
 /** What a flag, a variable and the file can set. */
-export const SETTINGS = ['url', 'token', 'catalog'] as const
+export const SETTINGS = ['url', 'token', 'namespace', 'catalog'] as const
 
 export type Setting = (typeof SETTINGS)[number]
 

@@ -1,12 +1,14 @@
 /** Where the service is, and how to call it: from flags, then from variables, then from the nearest `.portico.json`. */
 import * as z from 'zod/mini'
-import { anyString, baseUrl, bearerToken } from '../config/variables.ts'
+import { anyString, baseUrl, bearerToken, matching } from '../config/variables.ts'
 import { UsageError } from './failures.ts'
 import { readSettingsFile, SETTINGS, type Setting } from './settings-file.ts'
 
 export interface Settings {
   url: string
   token: string | null
+  /** Null: the one of paths without a namespace. */
+  namespace: string | null
   /** Null: the service's own. */
   catalog: string | null
   /** Whether the URL is that of a `.portico.json`, which may be part of somebody else's repository. */
@@ -30,6 +32,10 @@ const nonEmpty = (error: string) => anyString.check(z.minLength(1, { error }))
 const RULES = {
   url: { variable: 'PORTICO_URL', schema: baseUrl },
   token: { variable: 'PORTICO_TOKEN', schema: bearerToken },
+  namespace: {
+    variable: 'PORTICO_NAMESPACE',
+    schema: matching(/^(?!\.{1,2}$)./, 'must be the name of a namespace'),
+  },
   catalog: { variable: 'PORTICO_CATALOG', schema: nonEmpty('must not be empty') },
 } as const
 
@@ -64,6 +70,7 @@ export async function readSettings(flags: GivenSettings, env: NodeJS.ProcessEnv,
   return {
     url,
     token: given('token', tokenSource),
+    namespace: given('namespace', sourceOf('namespace')),
     catalog: given('catalog', sourceOf('catalog')),
     isUrlOfFile,
     withheldToken: ownToken && isWithheld ? withheldNote(ownToken.nameOf('token'), url, file.path) : null,

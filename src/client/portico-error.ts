@@ -50,6 +50,7 @@ export class PorticoError extends Error implements PorticoErrorFacts {
   declare readonly problem?: NonNullable<PorticoErrorFacts['problem']>
   /** Why the workflow, the update or the query failed: type, `details` and causes of the worker's failure. */
   declare readonly errorDetails?: NonNullable<PorticoErrorFacts['errorDetails']>
+  declare readonly action?: string
   declare readonly sizeBytes?: number
   declare readonly available?: string[]
   declare readonly issues?: NonNullable<PorticoErrorFacts['issues']>

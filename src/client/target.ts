@@ -22,6 +22,6 @@ export function pathOf({ workflowId, runId, isPinned }: Target): string {
 
 /** `fetch` resolves `.` and `..`, and an empty segment is another path: each would reach another run or endpoint. */
 export function pathSegment(text: string, what: string): string {
-  if (text === '' || text === '.' || text === '..') throw new TypeError(`${JSON.stringify(text)} is not ${what}`)
+  if (/^\.{0,2}$/.test(text)) throw new TypeError(`${JSON.stringify(text)} is not ${what}`)
   return encodeURIComponent(text)
 }

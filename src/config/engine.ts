@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 import { checkedString } from '../protocol/checked-string.ts'
 import { characterIssue } from '../protocol/names.ts'
-import { anyString, baseUrl, flag, matching, type Variables } from './variables.ts'
+import { anyString, baseUrl, flag, list, matching, type Variables } from './variables.ts'
 
 export interface EngineConfig {
   /** `<host>:<port>` of the engine's gRPC frontend. */
@@ -27,6 +27,8 @@ export interface EngineTls {
 
 /** The API, unlike a worker, can also use the engine's HTTP API and a codec server. */
 export interface EngineApiConfig extends EngineConfig {
+  /** All namespaces that the API serves, each once; `namespace` is the first. */
+  namespaces: readonly string[]
   transport: TransportName
   /** Base URL of the engine's HTTP API; set whenever the transport is `http`. */
   httpUrl: string | null
@@ -39,7 +41,9 @@ type TransportName = 'grpc' | 'http'
 
 /** The namespace is validated for `transport`. Workers always use gRPC. */
 export function engineConfig(variables: Variables, transport: TransportName = 'grpc'): EngineConfig {
-  const { read } = variables
+  const { read, isSet } = variables
+  // Only the API has it. A worker with the same variables must not warn of a misspelled ENGINE_NAMESPACE.
+  isSet('ENGINE_NAMESPACES')
   return {
     address: read('ENGINE_ADDRESS', address) ?? '127.0.0.1:7233',
     namespace: read('ENGINE_NAMESPACE', NAMESPACE[transport]) ?? 'default',
@@ -58,6 +62,7 @@ export function engineApiConfig(variables: Variables, { isolated }: { isolated: 
   if (transport === 'http') checkHttp(variables, engine.tls, httpUrl)
   return {
     ...engine,
+    namespaces: [...new Set([engine.namespace, ...(read('ENGINE_NAMESPACES', namespaceList(transport)) ?? [])])],
     transport,
     httpUrl,
     codecEndpoint: read('ENGINE_CODEC_ENDPOINT', baseUrl),
@@ -68,6 +73,28 @@ export function engineApiConfig(variables: Variables, { isolated }: { isolated: 
 const NAMESPACE = {
   grpc: matching(/^[\x20-\x7e]+$/, 'must be printable ASCII, because gRPC sends it in a header'),
   http: checkedString((name) => characterIssue(name) ?? pathIssue(name)),
+}
+
+// Each namespace has clients, caches and polls of its own in the memory of the process.
+const MAX_NAMESPACES = 100
+
+/** Comma-separated. Each name is a segment of the service's own paths: `/namespaces/<name>/…`. */
+function namespaceList(transport: TransportName) {
+  return z.pipe(
+    list,
+    z
+      .array(
+        z.pipe(
+          NAMESPACE[transport],
+          z.string().check(
+            z.refine((name) => name !== '.' && name !== '..', {
+              error: 'must not contain "." and "..": a URL cannot have such a segment',
+            }),
+          ),
+        ),
+      )
+      .check(z.maxLength(MAX_NAMESPACES, { error: `must contain at most ${MAX_NAMESPACES} namespaces` })),
+  )
 }
 
 /** Why a value cannot be one segment of a path of the engine's HTTP API; null when it can. */

@@ -1,6 +1,8 @@
 import { bind } from '../lib/bind.ts'
 import { createLimiter } from '../lib/limiter.ts'
 import type { CacheOptions } from '../lib/read-through-cache.ts'
+import type { Defaults } from './access/grant.ts'
+import { guarded } from './access/guard.ts'
 import { createKnownRuns, rememberStarts } from './admission/known-runs.ts'
 import { readCatalog } from './catalog/catalogs.ts'
 import { reset, stop, terminate } from './control/control.ts'
@@ -28,6 +30,8 @@ import { result } from './wait/result.ts'
 export interface WorkflowsOptions
   extends Omit<Ports, 'knownRuns' | 'now' | 'searchAttributes'>,
     Omit<CacheOptions, 'now'> {
+  /** What requests mean that do not name a catalog or a namespace. */
+  defaults: Defaults
   /** Limit on the memory for results of closed runs; 0 keeps none. */
   resultCacheBytes: number
   /** Whether to warn of outputs that do not match their published schema. Default: false. */
@@ -39,7 +43,7 @@ const LAST_READS_AT_ONCE = 100
 
 /** The verbs of the service, over their ports. */
 export function createWorkflows(options: WorkflowsOptions): Workflows {
-  const { sharesPending = true, onCacheRead, resultCacheBytes, checksOutputs = false, ...given } = options
+  const { sharesPending = true, onCacheRead, resultCacheBytes, checksOutputs = false, defaults, ...given } = options
   const engine = keepClosedRuns(given.engine, { maxBytes: resultCacheBytes, sharesPending, onCacheRead })
   const knownRuns = createKnownRuns({ engine, sharesPending, onCacheRead })
   const searchAttributes = createSearchAttributes({ engine, sharesPending, onCacheRead })
@@ -81,5 +85,6 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     capabilities: createCapabilities({ ...ports, sharesPending, onCacheRead }),
     ready: createReadiness({ engine: ports.engine, sharesPending, onCacheRead }),
   }
-  return checksOutputs ? withOutputChecks(workflows, ports) : workflows
+  const checked = checksOutputs ? withOutputChecks(workflows, ports) : workflows
+  return guarded(checked, { ...ports, namespace: ports.catalogs.namespace, defaults })
 }

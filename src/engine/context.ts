@@ -1,4 +1,5 @@
 import type { temporal } from '@temporalio/proto'
+import type { Call } from '../domain/model/call.ts'
 import type { EngineFeatures } from '../domain/model/engine.ts'
 import type { ErrorFacts } from '../domain/model/errors.ts'
 import type { ExecutionRef } from '../domain/model/execution.ts'
@@ -21,6 +22,11 @@ export interface EngineContext {
 
 /** The identity that the engine records with our requests. It names neither host nor process. */
 export const IDENTITY = 'portico'
+
+/** The same with the caller, for requests that change something: the engine's history is the audit log. */
+export function identityOf({ caller }: Call): string {
+  return caller === undefined ? IDENTITY : `${IDENTITY} ${caller.id}`
+}
 
 /** The engine's form of a reference. An empty run id means the latest run. */
 export function toExecution({ workflowId, runId = '' }: ExecutionRef): temporal.api.common.v1.IWorkflowExecution {

@@ -1,6 +1,6 @@
 /** Translates errors of the engine. Its own messages decide what an error means, but are never passed on. */
 import type { temporal } from '@temporalio/proto'
-import { type ErrorFacts, idInUse, ServiceError } from '../domain/model/errors.ts'
+import { type ErrorFacts, idInUse, notFoundMessage, ServiceError } from '../domain/model/errors.ts'
 import { ResourceExhaustedCause } from '../temporal/enums.ts'
 import type { Failure } from '../temporal/failure.ts'
 import { GrpcCode } from '../temporal/grpc-code.ts'
@@ -152,10 +152,7 @@ function noWorkerResponded(error: RpcError, request: RequestFacts): ServiceError
 }
 
 function notFound(error: RpcError, request: RequestFacts): ServiceError {
-  const { workflowId, runId } = request.details
-  const message =
-    runId === undefined ? `Workflow ${workflowId} not found` : `Workflow ${workflowId} has no run ${runId}`
-  return wrap('WorkflowNotFoundError', message, error, request)
+  return wrap('WorkflowNotFoundError', notFoundMessage(request.details), error, request)
 }
 
 function alreadyStarted(error: RpcError, request: RequestFacts): ServiceError {
@@ -247,7 +244,7 @@ function isKeyRejected({ code }: RpcError): boolean {
 
 function advice(error: RpcError): string {
   if (hasDetail(error, 'NamespaceNotFoundFailure'))
-    return 'the namespace does not exist on the engine, check ENGINE_NAMESPACE'
+    return 'the namespace does not exist on the engine, check ENGINE_NAMESPACE and ENGINE_NAMESPACES'
   if (isKeyRejected(error)) return 'the engine rejected the API key, check ENGINE_API_KEY'
   return 'unexpected response from the engine'
 }

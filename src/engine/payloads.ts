@@ -74,7 +74,8 @@ function assertSize(payloads: Payload[], maxBytes: number): void {
   )
 }
 
-function sizeOf({ data, metadata }: Payload): number {
+/** An upper bound of the size that the payload has in protobuf. */
+export function sizeOf({ data, metadata }: Payload): number {
   const entries = Object.entries(metadata ?? {}).map(([key, value]) => key.length + value.length + ENTRY_BYTES)
   return entries.reduce((sum, bytes) => sum + bytes, (data?.length ?? 0) + PAYLOAD_BYTES)
 }

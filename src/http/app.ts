@@ -1,40 +1,53 @@
 import { Hono } from 'hono'
 import type { Workflows } from '../domain/model/workflows.ts'
 import { lazy } from '../lib/lazy.ts'
-import { requireToken } from './auth.ts'
+import { type AuditMode, audit } from './audit.ts'
+import { authenticate, authorize, requireKnownCaller } from './authorize.ts'
 import { rejectContentLength } from './body.ts'
 import { createConstantJson } from './constant-json.ts'
 import type { Env } from './context.ts'
 import { allowOrigins } from './cors.ts'
+import type { Callers } from './credentials/callers.ts'
 import { rejectCrossSite, requireLoopbackHost } from './cross-site.ts'
-import { type Endpoint, matcherOf, type Service, toHandler } from './endpoint.ts'
+import { type Access, type Endpoint, matcherOf, type Service, toHandler } from './endpoint.ts'
 import { createDocsResponder, type ReadDocsFile } from './endpoints/docs.ts'
 import { ENDPOINTS } from './endpoints/endpoints.ts'
 import { COMMENT_EVERY_MS } from './events.ts'
 import { checkIdempotencyKey, notReplayed, rejectIdempotencyKey } from './idempotency-key.ts'
 import { jsonReader } from './json.ts'
-import { createInFlightLimit, limitInFlight } from './limit-in-flight.ts'
+import { type CallerLimiter, createCallerLimiter, limitCallers } from './limit-callers.ts'
+import { type InFlightLimit, limitInFlight } from './limit-in-flight.ts'
 import type { Observers } from './observe.ts'
 import { abortable, createOpenRequests, type OpenRequests } from './open-requests.ts'
-import { decodablePath, type Mount, pathBelow } from './path.ts'
+import { decodablePath, type Mount, mountBelowNamespace, pathBelow } from './path.ts'
+import type { Place } from './place-queue.ts'
 import { forwardHeaders, requestId } from './request-variables.ts'
+import { requireNamespace } from './require-namespace.ts'
 import { createRouter } from './router.ts'
 import { serve } from './serve.ts'
-import { createLoadShedder, type LoadShedder } from './shed-load.ts'
-import type { RequestCheck, RequestStep } from './step.ts'
-import { unmatched } from './unmatched.ts'
+import type { RequestCheck, RequestHead, RequestStep } from './step.ts'
+import { notFound, unmatched } from './unmatched.ts'
 
 export interface AppOptions {
-  workflows: Workflows
+  /** Null for the app of all names that are not namespaces of the service. */
+  workflows: Workflows | null
   /** The engine's namespace, which the OpenAPI document names. */
   namespace: string
+  /** The namespace of paths without one. Default: this one. */
+  defaultNamespace?: string
+  /** Whether the paths begin with `/namespaces/<name>`. Default: false. */
+  isNamespaced?: boolean
   /** The catalog of requests that do not name one. */
   defaultCatalog: string
-  /** Each request must have one of these tokens; null allows requests without one. */
-  auth: { tokens: string[] } | null
+  /** Each request must have a credential of one of them; null allows requests without one. */
+  callers: Callers | null
+  /** Counts what each caller uses. Apps that serve the same callers share one. */
+  callerLimiter?: CallerLimiter
+  /** What the audit log records. Default: `off`. */
+  audit?: AuditMode
   maxBodyBytes: number
-  /** How many requests may be in flight, without those that only wait. */
-  maxInFlight: number
+  /** For the requests of all apps, without those that only wait. */
+  limit: InFlightLimit
   /** How long a body may take to arrive. Default 27 s, so that the connection is closed within the contract's 30 s. */
   bodyTimeoutMs?: number
   /** Maximum `timeout` of a `run`, and `wait` for a result. */
@@ -61,10 +74,11 @@ export interface AppOptions {
 }
 
 export interface App {
-  fetch(request: Request): Promise<Response>
-  /** For a server that can hold and reject requests before it has created a `Request`. `fetch` uses it, too. */
-  loadShedder: LoadShedder
-  /** What is mounted, below the base path. */
+  /** Handles a request, with the place in flight that it has waited for. */
+  handle(request: Request, place?: Place): Promise<Response>
+  /** The checks that come before a request counts as in flight. */
+  checks: readonly RequestCheck[]
+  /** What is mounted, below the base path and the namespace. */
   routes: readonly { method: string; path: string }[]
 }
 
@@ -74,24 +88,34 @@ const createDocument = lazy(
   ({ openApiDocument }) => openApiDocument,
 )
 
-/** The HTTP application: its endpoints, and the steps that a request passes before its endpoint, in this order. */
+/**
+ * The HTTP application of a namespace: its endpoints, and the steps that a request passes before its endpoint, in this
+ * order.
+ */
 export function createApp(options: AppOptions): App {
   const { maxBodyBytes, readMetrics = null, readDocsFile, openRequests = createOpenRequests() } = options
   const { mount = { basePath: '' }, sharesPending = true, forwardHeaders: forwarded = [] } = options
-  const requiresToken = options.auth !== null
+  const { namespace, defaultNamespace = namespace, isNamespaced = false, workflows, limit } = options
+  const { basePath, pathOf } = isNamespaced
+    ? mountBelowNamespace(mount, namespace)
+    : { ...mount, pathOf: pathBelow(mount) }
+  const { callers, audit: mode = 'off', callerLimiter = createCallerLimiter() } = options
+  const requiresToken = callers !== null
   const isMounted = { metrics: options.readMetrics !== undefined, docs: readDocsFile !== undefined }
-  const endpoints = ENDPOINTS.filter(({ feature }) => feature === undefined || isMounted[feature])
+  const endpoints = ENDPOINTS.filter(
+    ({ feature, isOfService }) => (feature === undefined || isMounted[feature]) && !(isNamespaced && isOfService),
+  )
 
-  const service: Service = {
-    workflows: options.workflows,
+  const service: Service | null = workflows && {
+    workflows,
     json: jsonReader({ maxBytes: maxBodyBytes, timeoutMs: options.bodyTimeoutMs ?? 27_000 }),
     defaultCatalog: options.defaultCatalog,
     maxTimeoutMs: options.maxTimeoutMs,
     commentEveryMs: options.commentEveryMs ?? COMMENT_EVERY_MS,
     async describeCatalog(catalog) {
       const create = createDocument.current ?? (await createDocument.get())
-      const { namespace, maxTimeoutMs } = options
-      return create({ namespace, basePath: mount.basePath, maxTimeoutMs, requiresToken, endpoints }, catalog)
+      const { maxTimeoutMs } = options
+      return create({ namespace, isNamespaced, basePath, maxTimeoutMs, requiresToken, endpoints }, catalog)
     },
     respondDocument: createConstantJson({ sharesPending }),
     respondCatalog: createConstantJson(),
@@ -100,26 +124,41 @@ export function createApp(options: AppOptions): App {
   }
 
   const observers = { ...options.observers, isPeriodic: matcherOf(ENDPOINTS.filter(({ isPeriodic }) => isPeriodic)) }
-  const isPublic = matcherOf(endpoints.filter(({ access }) => access === null))
+  const isPublic = matcherOf(isNamespaced ? [] : endpoints.filter(({ access }) => access === null))
   const checks: RequestCheck[] = [
     ...(options.loopbackOnly === true ? [requireLoopbackHost] : []),
     rejectCrossSite(options.corsOrigins),
     rejectContentLength(maxBodyBytes),
-    ...(options.auth === null ? [] : [except(isPublic, requireToken(options.auth.tokens))]),
   ]
   const everyRequest: RequestStep[] = [
-    requestId(mount.basePath),
+    requestId(basePath),
     ...(options.corsOrigins.length > 0 ? [allowOrigins(options.corsOrigins)] : []),
     ...checks,
+    ...(callers === null ? [] : [except(isPublic, authenticate(callers))]),
   ]
-  const limit = createInFlightLimit(options.maxInFlight, options.observers.metrics ?? null)
   const work = [limitInFlight(limit), abortable(openRequests)]
   const forward = forwarded.length > 0 ? [forwardHeaders(forwarded)] : []
   const keySteps = { taken: [checkIdempotencyKey], rejected: [rejectIdempotencyKey], ignored: [] }
 
+  const exists = workflows !== null
+  const ofNamespace = requireNamespace({ name: namespace, exists, defaultNamespace, isNamespaced })
+
+  function accessSteps(access: Access, takes: Endpoint['takes']): RequestStep[] {
+    return [
+      audit({ mode, namespace: exists ? namespace : null, observers }, access),
+      // First, so that requests which no rule allows count, too.
+      ...(callers === null ? [] : [limitCallers(callerLimiter, takes)]),
+      ...(isNamespaced || access !== 'any' ? [ofNamespace] : []),
+      ...(callers === null ? [] : [authorize(access)]),
+    ]
+  }
+
   function stepsOf(endpoint: Endpoint): RequestStep[] {
+    // Below `/namespaces/<name>` nothing is public.
+    const access = endpoint.access ?? (isNamespaced ? 'any' : null)
     return [
       ...everyRequest,
+      ...(access === null ? [] : accessSteps(access, endpoint.takes)),
       ...(reportsReplays(endpoint) ? [notReplayed] : []),
       ...(endpoint.path.startsWith('/workflow/') ? [...forward, decodablePath] : []),
       ...keySteps[endpoint.key],
@@ -127,19 +166,19 @@ export function createApp(options: AppOptions): App {
     ]
   }
 
-  const pathOf = pathBelow(mount)
   const app = new Hono<Env>({ getPath: pathOf, router: createRouter() })
+  // Without a service, `requireNamespace` rejects every request.
   for (const endpoint of endpoints)
-    app.on(endpoint.method, endpoint.path, serve(observers, stepsOf(endpoint), toHandler(endpoint, service)))
-  app.notFound(serve(observers, everyRequest, unmatched(app)))
+    app.on(
+      endpoint.method,
+      endpoint.path,
+      serve(observers, stepsOf(endpoint), service ? toHandler(endpoint, service) : notFound),
+    )
+  app.notFound(serve(observers, [...everyRequest, ...(isNamespaced ? [ofNamespace] : [])], unmatched(app)))
 
-  const loadShedder = createLoadShedder({
-    limit,
-    observers,
-    corsOrigins: options.corsOrigins,
-    checks: [...checks, decodablePath],
-    pathOf,
-    isWork: matcherOf(ENDPOINTS.filter(({ takes }) => takes !== 'nothing')),
+  return {
+    checks: [...checks, ...(callers === null ? [] : [except(isPublic, requireKnownCaller(callers))]), decodablePath],
+    routes: app.routes,
     async handle(request, place) {
       if (place === undefined) return app.fetch(request)
       try {
@@ -149,11 +188,6 @@ export function createApp(options: AppOptions): App {
         place.leave()
       }
     },
-  })
-  return {
-    loadShedder,
-    routes: app.routes,
-    fetch: (request) => loadShedder.handle(request),
   }
 }
 
@@ -162,7 +196,7 @@ function reportsReplays({ responses }: Endpoint): boolean {
   return Object.values(responses).some(({ headers }) => headers?.includes('Idempotency-Replayed'))
 }
 
-/** Runs the check, except for public paths and for preflights, which have no token. */
-function except(isPublic: (path: string) => boolean, reject: RequestCheck): RequestCheck {
-  return (c) => (c.req.method === 'OPTIONS' || isPublic(c.req.path) ? undefined : reject(c))
+/** Runs the step, except for public paths and for preflights, which have no credential. */
+function except<C extends RequestHead, T>(isPublic: (path: string) => boolean, step: (c: C) => T) {
+  return (c: C): T | undefined => (c.req.method === 'OPTIONS' || isPublic(c.req.path) ? undefined : step(c))
 }

@@ -54,7 +54,10 @@ export function createConstantJson({ sharesPending = true }: ConstantJsonOptions
 
   return async (c, key, create) => {
     const constant = constants.get(nameOf(key)) ?? (await createOnce(key, create))
-    return constantResponse(c, constant, { 'Content-Type': 'application/json' })
+    // Its rules decide what a caller may see.
+    const isRestricted = (c.get('caller')?.grants ?? null) !== null
+    const cacheControl = isRestricted && { 'Cache-Control': 'private' }
+    return constantResponse(c, constant, { 'Content-Type': 'application/json', ...cacheControl })
   }
 }
 

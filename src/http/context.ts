@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import type { Call } from '../domain/model/call.ts'
+import type { AuditFacts, Caller } from '../domain/model/caller.ts'
 import { TIMEOUT_MS } from '../domain/model/deadlines.ts'
 import type { Log } from '../log.ts'
 import { toHeaderValue } from './header-value.ts'
@@ -20,6 +21,10 @@ export interface Env {
     /** Fields of the request's log line. */
     facts: Record<string, unknown>
     log: Log
+    /** Absent where no credential is required. */
+    caller?: Caller
+    /** What the audit log says about the request; empty until a decision was made. */
+    audit: Partial<AuditFacts>
     /** The trace context for the workflow or message; undefined if the request has none. */
     traceContext?: () => Readonly<Record<string, string>> | undefined
     /** Headers of the request for workers. Only set with `SERVICE_FORWARD_HEADERS`. */
@@ -36,6 +41,8 @@ export interface Env {
      * Counts the request as in flight from now on. Returns the function that ends this: `startWaiting` of its `Call`.
      */
     startWork: () => () => void
+    /** Ends the request's share of what its caller may have in flight. Absent for callers without limits. */
+    endWork?: () => void
     /** Set by the first `toCall`. */
     call?: Call
     /** Called in reverse order when the response is ready. */
@@ -56,14 +63,25 @@ export function toCall(c: Context<Env>): Call {
 
 function createCall(c: Context<Env>): Call {
   const forwardedHeaders = c.get('forwardedHeaders')
+  const caller = c.get('caller')
+  const endWork = c.get('endWork')
+  const leavePlace = c.get('startWork')()
   return {
     signal: c.get('signal'),
     deadlineAt: Date.now() + TIMEOUT_MS.request,
     requestId: c.get('requestId'),
     traceContext: c.get('traceContext')?.(),
     ...(forwardedHeaders && { forwardedHeaders }),
+    ...(caller && { caller }),
     note: (fields) => void Object.assign(c.get('facts'), fields),
-    startWaiting: c.get('startWork')(),
+    audit: (facts) => void Object.assign(c.get('audit'), facts),
+    startWaiting:
+      endWork === undefined
+        ? leavePlace
+        : () => {
+            leavePlace()
+            endWork()
+          },
     warnOfOutput: (message) => {
       c.get('headers')['Portico-Output-Warning'] = toHeaderValue(message)
     },

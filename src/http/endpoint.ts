@@ -34,6 +34,8 @@ export interface Endpoint<Path extends string = string, Query = unknown, Body = 
   isPeriodic?: true
   /** Set if only some deployments have it. */
   feature?: Feature
+  /** Set if it is about the whole service: it does not exist below `/namespaces/<name>`. */
+  isOfService?: true
   handle(c: Context<Env>, tools: Tools<Path, Query, Body>): Response | Promise<Response>
 }
 

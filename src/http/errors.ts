@@ -41,12 +41,14 @@ export const PROBLEMS = {
   WorkflowFailedError: { status: 422, title: 'Workflow did not complete', source: 'workflow' },
   UnsupportedWorkflowError: { status: 424, title: 'Workflow not in the catalog' },
   WorkflowNotCompletedError: { status: 424, title: 'Workflow not completed' },
+  TooManyRequestsError: { status: 429, title: 'Too many requests of this caller' },
   ResourceExhaustedError: { status: 429, title: 'Workflow engine at its limit', source: 'engine' },
   InternalError: { status: 500, title: 'Internal error' },
   NotSupportedError: { status: 501, title: 'Not supported' },
   EngineError: { status: 502, title: 'Workflow engine error', source: 'engine' },
   PayloadCodecError: { status: 502, title: 'Payload codec error' },
   CatalogNotAvailableError: { status: 503, title: 'Catalog not available' },
+  AuthUnavailableError: { status: 503, title: 'Identity provider not available' },
   EngineUnavailableError: { status: 503, title: 'Workflow engine unavailable', source: 'engine' },
   OverloadedError: { status: 503, title: 'Service overloaded' },
   DeadlineExceededError: { status: 504, title: 'Deadline exceeded', source: 'engine' },
@@ -87,10 +89,16 @@ function resultLocation(c: Context<Env>, { workflowId }: ErrorFacts): Record<str
   return workflowId === undefined ? {} : { Location: resultPath(c, workflowId) }
 }
 
+/** Names the schemes, and says whether a credential was presented: https://www.rfc-editor.org/rfc/rfc6750#section-3 */
+function challenge(c: Context<Env>): string {
+  const schemes = 'Basic realm="portico", charset="UTF-8", Bearer realm="portico"'
+  return c.req.header('Authorization') === undefined ? schemes : `${schemes}, error="invalid_token"`
+}
+
 function headersOf(c: Context<Env>, { error, details }: ServiceError): Record<string, string> {
   switch (error) {
     case 'UnauthorizedError':
-      return { 'WWW-Authenticate': 'Basic realm="portico", charset="UTF-8"' }
+      return { 'WWW-Authenticate': challenge(c) }
     case 'RequestTimeoutError':
       return { Connection: 'close' }
     case 'WorkflowExecutionTimedOutError':

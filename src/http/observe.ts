@@ -18,6 +18,10 @@ export interface RequestMetrics {
   inFlightChanged(by: 1 | -1): void
   /** Changes the number of requests that wait until they may be in flight. */
   queuedChanged(by: 1 | -1): void
+  /** Counts a request that the policy does not allow. `verb` is one of the policy, never the name of a handler. */
+  callerDenied(verb: string, rule: string): void
+  /** Counts a request beyond the limits of the rule. */
+  callerLimited(rule: string): void
 }
 
 /** Records spans of requests. */
@@ -67,12 +71,12 @@ export function observe(c: Context<Env>, observers: Observers, span: RequestSpan
 
   function end(): void {
     const status = statusOf(c)
-    // The client has disconnected, so the error that ends its request is not sent.
-    if (status === CLIENT_CLOSED_REQUEST) c.set('facts', withoutError(c.get('facts')))
+    const error = errorOf(c, status)
+    if (error === undefined) c.set('facts', withoutError(c.get('facts')))
     const route = routePattern(c)
     const ms = performance.now() - startedAt
     metrics?.requestEnded({ method, route, status, ms })
-    span?.end({ method, route, status, error: errorName(c), isServerError: status >= 500 })
+    span?.end({ method, route, status, error, isServerError: status >= 500 })
     tracedLog(levelOf(status, isPeriodic?.(c.req.path) === true), 'request', {
       requestId: c.get('requestId'),
       method,
@@ -95,14 +99,17 @@ function withFields(log: Log, more: Readonly<Record<string, unknown>>): Log {
   return (level, message, fields) => log(level, message, { ...fields, ...more })
 }
 
-/** The name of the error that the response reports. */
-function errorName(c: Context<Env>): string | undefined {
+/**
+ * The name of the error that the response reports. None if the client has disconnected: the error that ends its request
+ * is not sent.
+ */
+export function errorOf(c: Context<Env>, status: number): string | undefined {
   const { error } = c.get('facts')
-  return typeof error === 'string' ? error : undefined
+  return typeof error === 'string' && status !== CLIENT_CLOSED_REQUEST ? error : undefined
 }
 
 /** 499 if the client disconnected. For an event stream that ended with an error, the status of that error. */
-function statusOf(c: Context<Env>): number {
+export function statusOf(c: Context<Env>): number {
   const signal: AbortSignal | undefined = c.get('signal')
   if (signal?.aborted && signal.reason !== SHUTTING_DOWN) return CLIENT_CLOSED_REQUEST
   return c.get('sent') !== undefined && c.error !== undefined ? problemBody(c, c.error).status : c.res.status

@@ -25,6 +25,28 @@ export interface Mount {
   mayBeStripped?: boolean
 }
 
+/** The first segment of the paths of a namespace: `/namespaces/<name>/…`. */
+const NAMESPACES = '/namespaces/'
+
+/** Splits a path below the base path; null if it does not name a namespace. `name` is null if it cannot be decoded. */
+export function splitNamespace(path: string): { name: string | null; rest: string } | null {
+  if (!path.startsWith(NAMESPACES) || path.startsWith('/', NAMESPACES.length)) return null
+  if (path.length === NAMESPACES.length) return null
+  const end = path.indexOf('/', NAMESPACES.length)
+  return {
+    name: decodedOrNull(path.slice(NAMESPACES.length, end === -1 ? undefined : end)),
+    rest: end === -1 ? '/' : path.slice(end),
+  }
+}
+
+function decodedOrNull(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null // a percent sign that is not an escape
+  }
+}
+
 /** Removes the base path. A request outside the base path gets a path that no route matches. */
 export function pathBelow({ basePath, mayBeStripped = false }: Mount): (request: { url: string }) => string {
   if (basePath === '') return rawPath
@@ -33,6 +55,18 @@ export function pathBelow({ basePath, mayBeStripped = false }: Mount): (request:
     if (path === basePath) return '/'
     if (path.startsWith(`${basePath}/`)) return path.slice(basePath.length)
     return mayBeStripped ? path : `/${path}`
+  }
+}
+
+/** The same for the paths of a namespace: they begin with `/namespaces/<name>`, which is removed too. */
+export function mountBelowNamespace(mount: Mount, namespace: string) {
+  const pathOf = pathBelow(mount)
+  return {
+    basePath: `${mount.basePath}${NAMESPACES}${encodeURIComponent(namespace)}`,
+    pathOf(request: { url: string }): string {
+      const path = pathOf(request)
+      return splitNamespace(path)?.rest ?? path
+    },
   }
 }
 

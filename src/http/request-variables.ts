@@ -9,6 +9,7 @@ export function requestId(basePath: string): RequestStep {
     c.set('requestId', id)
     c.set('basePath', basePath)
     c.set('facts', {})
+    c.set('audit', {})
     c.set('headers', { 'X-Request-Id': id })
   }
 }

@@ -17,3 +17,8 @@ export function pointerKeys(pointer: string): string[] {
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
+
+/** What is wrong with a pointer, or null. */
+export function pointerIssue(pointer: string): string | null {
+  return /^(?:\/(?:[^~/]|~[01])*)*$/.test(pointer) ? null : 'must be a JSON Pointer, in which ~0 is ~ and ~1 is /'
+}

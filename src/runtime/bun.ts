@@ -27,7 +27,9 @@ async function listen({ fetch, host, port }: ListenOptions): Promise<Listener> {
       const response = await fetch(
         request.url.startsWith('/') ? new Request(`http://localhost${request.url}`, request) : request,
       )
-      if (closing) response.headers.set('Connection', 'close')
+      // Bun alone would wait, without a time limit, for the rest of a body that is too large and that nobody reads.
+      const isUnread = response.status === 413 && !request.bodyUsed
+      if (closing || isUnread) response.headers.set('Connection', 'close')
       return response
     },
   })

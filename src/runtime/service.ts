@@ -58,7 +58,8 @@ const AFTER_FLUSH_MS = 200
 
 /** Runs the service that the environment describes until a signal ends it. Exits with 1 when it cannot start. */
 export async function runService({ runtime, process, listen, binds = true }: ServiceOptions): Promise<void> {
-  const config = await orExit(process, () => parseConfig(process.env, { binds }))
+  const policyFile = await openPolicyFile(process.env.SERVICE_POLICY_FILE)
+  const config = await orExit(process, () => parseConfig(process.env, { binds, policyFile: policyFile?.first ?? null }))
   const transport = await orExit(process, () => engineTransport(config))
   const redact = redactValues(process.env)
   const log = jsonLog({ minLevel: config.logLevel, write: (line) => console.log(line), redact })
@@ -82,8 +83,10 @@ export async function runService({ runtime, process, listen, binds = true }: Ser
   const closing = new AbortController()
   // Not setTimeout, see decision 020.
   AbortSignal.timeout(WARM_AFTER_MS).addEventListener('abort', () => warm(config, portico, warn, closing.signal))
+  const stopWatching = policyFile?.watch(config, portico, log)
   closeOnSignals(process, config, portico.drain, async () => {
     closing.abort()
+    stopWatching?.()
     const flushBy = Date.now() + config.server.shutdownTimeoutMs - AFTER_FLUSH_MS
     log('info', 'shutting down')
     await listener.close()
@@ -97,18 +100,45 @@ export async function runService({ runtime, process, listen, binds = true }: Ser
     url: `${listener.url}${config.basePath}`,
     ...(metricsListener !== null && { metricsUrl: `${metricsListener.url}/metrics` }),
     catalog: config.catalog,
-    open: config.access.tokens === null,
+    ...accessFields(config),
   })
 }
 
+function accessFields({ access: { tokens, policy } }: Config): Record<string, unknown> {
+  const open = tokens === null && policy === null
+  // A shared token beside a policy lets its holders do everything.
+  return { open, ...(policy !== null && { rules: policy.rules.length, operators: tokens !== null }) }
+}
+
+/** Reads the file of the policy. Null without one, or if the variable is empty. */
+async function openPolicyFile(path: string | undefined) {
+  if (path === undefined || path === '') return null
+  // Decision 020: `node:fs` is loaded only for a file.
+  const { readPolicyFile, watchPolicyFile } = await import('./policy-file.ts')
+  const first = await readPolicyFile(path)
+  return {
+    first,
+    watch: ({ engine }: Config, { setPolicy, policyReloadFailed }: Portico, log: Log) =>
+      watchPolicyFile({
+        path,
+        first,
+        namespaces: engine.namespaces,
+        log,
+        onPolicy: setPolicy,
+        onFailure: policyReloadFailed,
+      }),
+  }
+}
+
 async function localTraces({
-  engine: { namespace },
+  engine: { namespaces },
   traces: { local, maxBytes },
 }: Config): Promise<NonNullable<Parts['traceSources']>> {
   if (local === null) return []
   // Decision 020: `node:fs` is loaded only for a local folder.
   const { tracesFromFile } = await import('../trace/from-file.ts')
-  return [tracesFromFile({ directory: local.directory, namespace, maxBytes })]
+  const isOnlyNamespace = namespaces.length === 1
+  return (namespace) => [tracesFromFile({ directory: local.directory, namespace, isOnlyNamespace, maxBytes })]
 }
 
 /** Serves `/metrics` on its own port; null unless `SERVICE_METRICS_PORT` is set. */

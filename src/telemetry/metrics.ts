@@ -11,6 +11,8 @@ export interface Metrics extends RequestMetrics {
   /** `code` is the name of the gRPC status code. */
   callEnded(call: EngineCall, code: string, ms: number): void
   cacheRead(cache: string, isHit: boolean): void
+  /** Counts a new policy that was not valid, so that the old one is still in force. */
+  policyReloadFailed(): void
   /** For a scrape. */
   text(): string
 }
@@ -25,8 +27,14 @@ export interface EngineCall {
 // https://opentelemetry.io/docs/specs/semconv/http/http-metrics/
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60]
 
-/** Creates the metrics, which begin at zero. `build` describes this deployment. */
-export function createMetrics(build: { version: string; runtime: string; transport: string }): Metrics {
+/**
+ * Creates the metrics, which begin at zero. `build` describes this deployment. `keyAges` returns how old the keys of
+ * each issuer of JWTs are, in seconds.
+ */
+export function createMetrics(
+  build: { version: string; runtime: string; transport: string },
+  keyAges: () => readonly (readonly [issuer: string, seconds: number])[] = () => [],
+): Metrics {
   const registry = createRegistry()
   const requests = registry.histogram({
     name: 'http_server_request_duration_seconds',
@@ -65,6 +73,26 @@ export function createMetrics(build: { version: string; runtime: string; transpo
     help: 'Reads of a cache, by whether the value was cached.',
     labels: ['cache', 'result'],
   })
+  const denied = registry.counter({
+    name: 'portico_denied_total',
+    help: 'Requests that the policy does not allow.',
+    labels: ['action', 'rule'],
+  })
+  const limited = registry.counter({
+    name: 'portico_limited_total',
+    help: 'Requests rejected because their caller was over a limit of its rule.',
+    labels: ['rule'],
+  })
+  const reloadFailures = registry.counter({
+    name: 'portico_policy_reload_failures_total',
+    help: 'New versions of the policy that were not valid.',
+  })
+  registry.computedBy({
+    name: 'portico_jwks_age_seconds',
+    help: 'Age of the keys of an issuer of JWTs.',
+    label: 'issuer',
+    read: keyAges,
+  })
   registry
     .gauge({ name: 'portico_build_info', help: 'Always 1.', labels: Object.keys(build) })
     .add(1, ...Object.values(build))
@@ -89,6 +117,9 @@ export function createMetrics(build: { version: string; runtime: string; transpo
       polls.add(1, code)
     },
     cacheRead: (cache, isHit) => cacheReads.add(1, cache, isHit ? 'hit' : 'miss'),
+    callerDenied: (verb, rule) => denied.add(1, verb, rule),
+    callerLimited: (rule) => limited.add(1, rule),
+    policyReloadFailed: () => reloadFailures.add(1),
     text: registry.text,
   }
 }

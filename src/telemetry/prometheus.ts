@@ -7,6 +7,10 @@ export interface Registry {
   histogram(definition: Definition & { /** Ascending, without infinity. */ buckets: readonly number[] }): Histogram
   /** A metric without labels that is read at each scrape, and left out while `read` returns null. */
   computed(definition: Pick<Definition, 'help' | 'name'> & { type: 'counter' | 'gauge'; read(): number | null }): void
+  /** A gauge that is read at each scrape, with one value of the label for each sample. */
+  computedBy(
+    definition: Pick<Definition, 'help' | 'name'> & { label: string; read(): readonly (readonly [string, number])[] },
+  ): void
   /** All metrics, in the order of their definition. */
   text(): string
 }
@@ -71,6 +75,15 @@ export function createRegistry(): Registry {
       families.push(() => {
         const value = read()
         return value === null ? [] : [...header(name, help, type), sample(name, '', value)]
+      })
+    },
+
+    computedBy({ name, help, label, read }) {
+      families.push(() => {
+        const samples = read()
+        if (samples.length === 0) return []
+        const lines = samples.map(([of, value]) => sample(name, `${label}="${escaped(of)}"`, value))
+        return [...header(name, help, 'gauge'), ...lines]
       })
     },
 

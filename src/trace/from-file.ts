@@ -12,19 +12,21 @@ export interface FileTraceOptions {
   /** Absolute path of the only folder that traces are read from. */
   directory: string
   namespace: string
+  /** Whether the service has no other namespace. */
+  isOnlyNamespace: boolean
   maxBytes: number
 }
 
 /**
  * Reads traces from a folder that workers share: the archived trace of a run, and its spans that are not archived yet.
  */
-export function tracesFromFile({ directory, namespace, maxBytes }: FileTraceOptions): TraceSource {
+export function tracesFromFile({ directory, maxBytes, ...own }: FileTraceOptions): TraceSource {
   async function findArchived(run: TracedRun, read: ReadFile, call: Call): Promise<FoundTrace | null> {
-    const usual = join(directory, fillTemplate(TRACE_TEMPLATE, { namespace, runId: run.runId }))
+    const usual = join(directory, fillTemplate(TRACE_TEMPLATE, { namespace: own.namespace, runId: run.runId }))
     const { local } = await run.destinations(call)
     const opened = await openArchived(directory, local === undefined ? usual : resolve(local), usual)
     if (opened === null) return null
-    return { ...toFoundTrace(run, namespace, await read(opened.file)), localPath: opened.path }
+    return { ...toFoundTrace(run, own, await read(opened.file)), localPath: opened.path }
   }
 
   async function findSpans({ runId }: TracedRun, read: ReadFile): Promise<FoundTrace | null> {

@@ -9,11 +9,13 @@ export interface ObjectTraceOptions {
   objects: ObjectReader
   rules: BucketRules
   namespace: string
+  /** Whether the service has no other namespace. */
+  isOnlyNamespace: boolean
   maxBytes: number
 }
 
 /** Reads archived traces from object storage, at the destination that the run's catalog or the run itself names. */
-export function tracesFromObjects({ objects, rules, namespace, maxBytes }: ObjectTraceOptions): TraceSource {
+export function tracesFromObjects({ objects, rules, maxBytes, ...own }: ObjectTraceOptions): TraceSource {
   const circuit = createCircuit()
   return {
     name: 'remote',
@@ -23,7 +25,7 @@ export function tracesFromObjects({ objects, rules, namespace, maxBytes }: Objec
       for (const object of objectsOf(remote, rules)) {
         const read = (storeCall: StoreCall) => objects.get(object, maxBytes, storeCall)
         const stored = await circuit(call, read).catch(rethrowStoreError)
-        if (stored !== null) return toFoundTrace(run, namespace, stored.text)
+        if (stored !== null) return toFoundTrace(run, own, stored.text)
       }
       // Open runs are not archived yet.
       if (run.isOpen) return null

@@ -8,7 +8,8 @@ import { stepId } from '../protocol/trace/keys.ts'
 
 type OwnRun = Pick<Description, 'completedAt' | 'runId' | 'startedAt' | 'workflowId'>
 
-interface Node {
+/** A node of the tree, with everything below it. */
+export interface OlderTree {
   id: string
   kind: string
   name: string
@@ -17,12 +18,12 @@ interface Node {
 }
 
 /** Whether a stored trace is in the older format. */
-export function isOlderTree(document: unknown): document is Node {
+export function isOlderTree(document: unknown): document is OlderTree {
   return isNode(document) && document.kind === 'workflow' && Array.isArray(document.children)
 }
 
 /** The tree's entries about the run; null if it is the trace of another run. */
-export function entriesOfOlderTree(tree: Node, run: OwnRun): Parsed<TraceEntry[]> | null {
+export function entriesOfOlderTree(tree: OlderTree, run: OwnRun): Parsed<TraceEntry[]> | null {
   const root = isNamedByWorkflowId(tree, run) ? tree : findRun(tree, run.runId)
   if (root === null) return null
   const conversion: Conversion = { runId: run.runId, entries: [], spans: 0, skipped: 0 }
@@ -39,7 +40,7 @@ interface Conversion {
   skipped: number
 }
 
-function addNode(conversion: Conversion, node: Node, id: string, parentId: string | null): void {
+function addNode(conversion: Conversion, node: OlderTree, id: string, parentId: string | null): void {
   conversion.entries.push(...toEntries(node, id, parentId))
   for (const child of childrenOf(node)) {
     if (isNode(child)) addNode(conversion, child, idOf(child, node, id, conversion), id)
@@ -47,7 +48,7 @@ function addNode(conversion: Conversion, node: Node, id: string, parentId: strin
   }
 }
 
-function idOf(child: Node, parent: Node, parentId: string, conversion: Conversion): string {
+function idOf(child: OlderTree, parent: OlderTree, parentId: string, conversion: Conversion): string {
   if (child.kind === 'workflow') return child.id
   if (parent.kind === 'workflow') return stepId(parentId, child.id)
   // The ids of spans are unique only within one run of an activity.
@@ -55,7 +56,7 @@ function idOf(child: Node, parent: Node, parentId: string, conversion: Conversio
 }
 
 /** Whether the root has the workflow id, as the oldest workers wrote it, and began when this run was open. */
-function isNamedByWorkflowId({ id, startedAt }: Node, run: OwnRun): boolean {
+export function isNamedByWorkflowId({ id, startedAt }: OlderTree, run: OwnRun): boolean {
   if (id !== run.workflowId || run.startedAt === null) return false
   const isBeforeEnd = run.completedAt === null || startedAt <= run.completedAt.getTime() + CLOCK_SKEW_MS
   return startedAt >= run.startedAt.getTime() - CLOCK_SKEW_MS && isBeforeEnd
@@ -64,7 +65,7 @@ function isNamedByWorkflowId({ id, startedAt }: Node, run: OwnRun): boolean {
 // How far the clocks of a worker and of the engine may differ.
 const CLOCK_SKEW_MS = 60_000
 
-function findRun(node: Node, runId: string): Node | null {
+function findRun(node: OlderTree, runId: string): OlderTree | null {
   if (node.kind === 'workflow' && node.id === runId) return node
   for (const child of childrenOf(node)) {
     const found = isNode(child) ? findRun(child, runId) : null
@@ -73,11 +74,11 @@ function findRun(node: Node, runId: string): Node | null {
   return null
 }
 
-function childrenOf({ children }: Node): unknown[] {
+function childrenOf({ children }: OlderTree): unknown[] {
   return Array.isArray(children) ? children : []
 }
 
-function isNode(value: unknown): value is Node {
+function isNode(value: unknown): value is OlderTree {
   if (!isObject(value)) return false
   const { id, kind, name, startedAt } = value
   // A node whose start is unknown has neither kind nor name, and starts at 0.
@@ -95,7 +96,7 @@ function isShortString(value: unknown): value is string {
 }
 
 function toEntries(
-  { kind, name, startedAt, endedAt, input, output, error, attributes }: Node,
+  { kind, name, startedAt, endedAt, input, output, error, attributes }: OlderTree,
   id: string,
   parentId: string | null,
 ) {

@@ -2,17 +2,23 @@
 import { ServiceError } from '../domain/model/errors.ts'
 import { type FoundTrace, includesEnd, type TracedRun } from '../domain/model/trace-source.ts'
 import { parseJson } from '../lib/exact-json.ts'
-import { type Parsed, parseEntries, readTraceDocument } from '../protocol/trace/document.ts'
-import type { TraceEntry } from '../protocol/trace/entry.ts'
+import { parseEntries, readTraceDocument } from '../protocol/trace/document.ts'
 import { StoreError } from '../store/store-call.ts'
-import { entriesOfOlderTree, isOlderTree } from './older-tree.ts'
+import { entriesOfOlderTree, isNamedByWorkflowId, isOlderTree, type OlderTree } from './older-tree.ts'
+
+/** The namespace whose traces are read. */
+export interface OwnNamespace {
+  namespace: string
+  /** Whether the service has no other namespace. */
+  isOnlyNamespace: boolean
+}
 
 /** Parses a stored trace. Throws `notAvailable` for anything else, and for the trace of another run. */
-export function toFoundTrace(run: TracedRun, namespace: string, json: string): FoundTrace {
+export function toFoundTrace(run: TracedRun, own: OwnNamespace, json: string): FoundTrace {
   const document = orNotAvailable(() => parseJson(json))
-  if (isOlderTree(document)) return fromOlderTree(entriesOfOlderTree(document, run))
+  if (isOlderTree(document)) return fromOlderTree(document, run, own)
   const { found, skipped } = orNotAvailable(() => readTraceDocument(document))
-  if (found.runId !== run.runId || found.workflowId !== run.workflowId || found.namespace !== namespace) {
+  if (found.runId !== run.runId || found.workflowId !== run.workflowId || found.namespace !== own.namespace) {
     throw notAvailable('The stored trace belongs to another run')
   }
   const warnings = skipped === 0 ? [] : [`${skipped} of the stored entries could not be read`]
@@ -29,7 +35,12 @@ export function toFoundSpans(list: readonly string[], truncatedAt: number | null
   return { entries: found, whole: false, warnings }
 }
 
-function fromOlderTree(entries: Parsed<TraceEntry[]> | null): FoundTrace {
+function fromOlderTree(tree: OlderTree, run: TracedRun, { isOnlyNamespace }: OwnNamespace): FoundTrace {
+  if (!isOnlyNamespace && isNamedByWorkflowId(tree, run))
+    throw notAvailable(
+      'The stored trace names its workflow id but not its run, so it may be the trace of a run in another namespace',
+    )
+  const entries = entriesOfOlderTree(tree, run)
   if (entries === null) throw notAvailable('The stored trace belongs to another run')
   const { found, skipped } = entries
   const warnings = skipped === 0 ? [] : [`${skipped} of the stored nodes could not be read`]

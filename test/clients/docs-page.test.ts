@@ -65,7 +65,9 @@ test(
 
     await page.fill('#token', 'wrong')
     await page.click('#access button')
-    await page.waitForSelector('#error[role="alert"]:has-text("Missing or invalid token")')
+    await page.waitForSelector(
+      '#error[role="alert"]:has-text("The credential in the Authorization header is not valid")',
+    )
     const color = await page.locator('#error').evaluate((error) => getComputedStyle(error).color)
     const asking = await violations(page)
     await page.fill('#token', TOKEN)

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { apiFixture, type Gap, type Serve } from './api/api-fixture.ts'
+import { apiFixture, type Gap, type Serve, withOperators } from './api/api-fixture.ts'
 import { asyncUpdates } from './api/async-updates.ts'
 import { badInput } from './api/bad-input.ts'
 import { catalogs } from './api/catalog.ts'
@@ -35,9 +35,11 @@ import { validate } from './api/validate.ts'
 import { waiting } from './api/wait.ts'
 
 /**
- * The API suite, which runs against a listening service on any runtime. A gap is tested by its documented behaviour.
+ * The API suite, which runs against a listening service on any runtime, as an operator beside a policy. A gap is tested
+ * by its documented behaviour.
  */
-export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] = []): void {
+export function describeApi(runtime: string, serveAlone: Serve, gaps: readonly Gap[] = []): void {
+  const serve = withOperators(serveAlone)
   describe.concurrent(`API on ${runtime}`, () => {
     const api = apiFixture(serve, gaps)
     // Two of these take 30 s: they begin first.

@@ -3,6 +3,7 @@ import { changing } from './engine/changing.ts'
 import { type EngineFixture, engineFixture, type MakeTransport } from './engine/engine-fixture.ts'
 import { failingTask } from './engine/failing-task.ts'
 import { failures } from './engine/failures.ts'
+import { heartbeats } from './engine/heartbeats.ts'
 import { history } from './engine/history.ts'
 import { listing } from './engine/listing.ts'
 import { messages } from './engine/messages.ts'
@@ -33,6 +34,7 @@ export function describeEngine(
     failures(fixture)
     changing(fixture)
     failingTask(fixture)
+    heartbeats(fixture)
     history(fixture)
     listing(fixture)
     messages(fixture)

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { opaque, startCodec } from '../support/codec.ts'
+import { type CodecServer, opaque, startCodec } from '../support/codec.ts'
 import { test } from '../support/fixtures.ts'
 import type { Service } from '../support/service.ts'
 
@@ -8,9 +8,10 @@ import type { Service } from '../support/service.ts'
 describe('workers that encode their payloads', () => {
   const ENV = { SERVICE_LOG_LEVEL: 'info' }
   let services: Service[]
+  let codec: CodecServer
 
   test.beforeAll(async ({ startWorker, startService, cleanup }) => {
-    const codec = await startCodec({ opaque: true })
+    codec = await startCodec({ opaque: true })
     cleanup.defer(() => codec.close())
     await startWorker({ options: { dataConverter: { payloadCodecs: [opaque] } } })
     const withCodec = { ...ENV, ENGINE_CODEC_ENDPOINT: codec.url }
@@ -52,5 +53,22 @@ describe('workers that encode their payloads', () => {
 
     expect(body.output).toBe('secret')
     expect(warningsOf(service(2))).toEqual([])
+  })
+
+  test('encoded progress: is decoded with the codec, and null while the codec server fails', async () => {
+    const { body: run } = await service(2).start('reportsProgress', { details: { percent: 40 } })
+    const read = async () => (await service(2).get(`${run.workflowId}/status`)).body
+    const decoded = await until('the heartbeat has arrived', async () => (await read()).progress)
+
+    codec.fail(500)
+    const unread = await read()
+    codec.fail(500, 0)
+    await service(2).post(`${run.workflowId}/terminate`)
+
+    expect(decoded).toMatchObject([{ activityType: 'reports', details: { percent: 40 } }])
+    expect(unread).toMatchObject({ status: 'running', progress: [{ activityType: 'reports', details: null }] })
+    await until('the log says why', () =>
+      service(2).events.some(({ progressUnread }) => JSON.stringify(progressUnread)?.includes('codec server')),
+    )
   })
 })

@@ -19,7 +19,17 @@ let served: InProcessService
 test.beforeAll(async ({ faultProxy, serve, startWorker }) => {
   counted = (act) => faultProxy.calls.during(act)
   const workflow = { description: 'For counting' }
-  const names = ['echo', 'chain', 'messages', 'failTask', 'manySteps', 'neverEnds', 'nothing', 'waitForSignal']
+  const names = [
+    'echo',
+    'chain',
+    'messages',
+    'failTask',
+    'manySteps',
+    'neverEnds',
+    'nothing',
+    'reportsProgress',
+    'waitForSignal',
+  ]
   const updates = { validated: { input: z.number() } }
   const catalog = defineCatalog({ ...Object.fromEntries(names.map((name) => [name, workflow])), messages: { updates } })
   await startWorker({ catalog })
@@ -87,6 +97,14 @@ test('status 1 with a memo and search attributes, while the catalog is cached', 
   await served.run('echo', 2)
 
   expect(await counted(() => get(`${workflowId}/status`))).toEqual({ DescribeWorkflowExecution: 1 })
+})
+
+test('status 1 with the progress of an activity, while the catalog is cached', async () => {
+  const id = await start('reportsProgress', {})
+  await until('the heartbeat has arrived', async () => (await get(`${id}/status`)).body.progress)
+
+  expect(await counted(() => get(`${id}/status`))).toEqual({ DescribeWorkflowExecution: 1 })
+  await post(`${id}/terminate`)
 })
 
 test('status 1, also for an unknown id; result 1 when the history fits a page', async () => {

@@ -137,7 +137,7 @@ test('clients that disconnect: the wait for an update-with-start ends, and its r
 })
 
 test('clients that disconnect: are not errors in the log', async ({ serviceProcess: service }) => {
-  const left = () => service.events.filter(({ status }) => status === 499).length
+  const left = () => service.events.filter(({ message, status }) => message === 'request' && status === 499).length
 
   await until('each is logged', () => left() >= leavers)
   expect(leavers).toBeGreaterThanOrEqual(CLIENTS + 3)

@@ -1,4 +1,5 @@
 /** A request to each endpoint that needs the engine, about one run. */
+import type { Endpoint } from '../../src/http/endpoint.ts'
 import { ENDPOINTS } from '../../src/http/endpoints/endpoints.ts'
 import type { Answer, Api } from '../support/api.ts'
 
@@ -7,7 +8,7 @@ export interface EndpointAnswer extends Answer {
   endpoint: string
 }
 
-type Request = [method: string, path: string, body?: unknown]
+export type EndpointRequest = [method: string, path: string, body?: unknown]
 
 /** The endpoints whose response depends on more than the engine, or that would change what the others find. */
 const OTHERS = new Set([
@@ -19,15 +20,28 @@ const OTHERS = new Set([
 const HANDLERS: Readonly<Record<string, string>> = { signal: 'add', query: 'state', update: 'set' }
 
 /** What acts on the run, reads it, or starts another. */
-export function runEndpoints({ workflowId, runId }: { workflowId: string; runId: string }): Request[] {
-  return ENDPOINTS.filter(({ id, path }) => path.startsWith('/workflow/') && !OTHERS.has(id)).map(
-    ({ method, path, body }) => {
-      const [kind = ''] = /(?:signal|query|update)(?=(?:-with-start)?\/:name$)/.exec(path) ?? []
-      const values: Readonly<Record<string, string | undefined>> = { id: workflowId, rid: runId, name: HANDLERS[kind] }
-      const filled = path.replace(/:(\w+)/g, (_, name: string) => values[name] ?? '')
-      return [method.toUpperCase(), filled, body && BODIES.get(body.name)]
-    },
+export function runEndpoints(run: { workflowId: string; runId: string }): EndpointRequest[] {
+  return ENDPOINTS.filter(({ id, path }) => path.startsWith('/workflow/') && !OTHERS.has(id)).map((endpoint) =>
+    requestTo(endpoint, run),
   )
+}
+
+/** A valid request to the endpoint, about the run if it is about one. */
+export function requestTo(
+  { method, path, body }: Endpoint,
+  { workflowId, runId }: { workflowId: string; runId: string },
+): EndpointRequest {
+  const [kind = ''] = /(?:signal|query|update)(?=(?:-with-start)?\/:name(?:$|\/))/.exec(path) ?? []
+  const values: Readonly<Record<string, string | undefined>> = {
+    id: workflowId,
+    rid: runId,
+    name: HANDLERS[kind],
+    updateId: 'none',
+    catalog: 'other',
+    file: 'page.css',
+  }
+  const filled = path.replace(/:(\w+)/g, (_, name: string) => values[name] ?? '')
+  return [method.toUpperCase(), filled, body && BODIES.get(body.name)]
 }
 
 const BODIES = new Map<string, object>([
@@ -35,16 +49,17 @@ const BODIES = new Map<string, object>([
   ['SignalWithStartRequest', { workflowName: 'messages', input: null, payload: 1 }],
   ['UpdateWithStartRequest', { workflowName: 'messages', input: null, payload: 1 }],
   ['MessageRequest', { payload: 1 }],
+  ['ResetRequest', { eventId: 4 }],
 ])
 
 /** What a service answers from memory for a while. */
-export const CATALOG_ENDPOINTS: Request[] = [
+export const CATALOG_ENDPOINTS: EndpointRequest[] = [
   ['GET', '/workflow/catalog'],
   ['GET', '/workflow/catalog/other'],
 ]
 
 /** All at once. */
-export function callEach(api: Pick<Api, 'call'>, endpoints: readonly Request[]): Promise<EndpointAnswer[]> {
+export function callEach(api: Pick<Api, 'call'>, endpoints: readonly EndpointRequest[]): Promise<EndpointAnswer[]> {
   return Promise.all(
     endpoints.map(async ([method, path, body]) => ({
       ...(await api.call(method, path, body)),

@@ -6,6 +6,7 @@ import { keyedId } from '../../src/domain/model/keyed-id.ts'
 import type { Answer } from '../support/api.ts'
 import type { Fault, FaultProxy } from '../support/fault-proxy.ts'
 import { type InProcessService, test as sharedTest } from '../support/fixtures.ts'
+import { keyOfCaller } from '../support/policy.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 
 const TWINS = 40
@@ -53,7 +54,7 @@ test('twins: requests with one key on two replicas start one run, while the conn
 }) => {
   for (const workflowName of ['neverEnds', 'echo']) {
     const key = `twins-${crypto.randomUUID()}`
-    const workflowId = await keyedId(key)
+    const workflowId = await keyedId(keyOfCaller(key))
     // Fewer than the attempts of a call: each cut ends all calls on the connection.
     const cuts: Fault[] = [{ lost: async () => {} }, { dropped: async () => {} }, { lost: async () => {} }]
     for (const fault of cuts) proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault, times: 1 })
@@ -78,7 +79,7 @@ test('twins: a request that the engine has not received gets the run of its twin
   for (const workflowName of ['neverEnds', 'echo']) {
     const key = `twins-${crypto.randomUUID()}`
     const body = { workflowName, input: 'once' }
-    const workflowId = await keyedId(key)
+    const workflowId = await keyedId(keyOfCaller(key))
     let twin: Answer | undefined
     // It has not measured the engine's clock: to it any run may be younger than its request.
     const late = startReplica()
@@ -103,7 +104,7 @@ test('twins: a request that the engine has not received gets the run of its twin
 test('an outage: the response asks for a repeat, unless the workflow id is not that of the key', async () => {
   const key = `outage-${crypto.randomUUID()}`
   const body = { workflowName: 'echo', input: 1 }
-  const derived = await keyedId(key)
+  const derived = await keyedId(keyOfCaller(key))
   const own = `outage-${crypto.randomUUID()}`
   const request = (more: object) => replicas[0].post('run', { ...body, ...more }, { 'Idempotency-Key': key })
 
@@ -200,7 +201,7 @@ const steps = fc.record<Step>({
 
 async function carryOut(step: Step, prefix: string, model: Model): Promise<void> {
   const key = `${prefix}-${step.key}`
-  const workflowId = await keyedId(key)
+  const workflowId = await keyedId(keyOfCaller(key))
   const known = model.get(step.key)
   switch (step.verb) {
     case 'restart': {
@@ -283,7 +284,7 @@ test('random: per key one run, and all responses agree, in any sequence of reque
     const prefix = `random-${crypto.randomUUID()}`
     for (const step of sequence) await carryOut(step, prefix, model)
     for (const [key, { firstRunId, open }] of model) {
-      const workflowId = await keyedId(`${prefix}-${key}`)
+      const workflowId = await keyedId(keyOfCaller(`${prefix}-${key}`))
       expect(await chainOf(workflowId, client)).toBe(firstRunId)
       if (open) await replicas[0].post(`${workflowId}/terminate`)
     }

@@ -5,6 +5,7 @@ import { type Answer, type Api, makeApi } from '../support/api.ts'
 import { FROM_SOURCE, GRPC_RUNTIMES } from '../support/entries.ts'
 import type { FaultProxy } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
+import { CALLER_HEADERS } from '../support/policy.ts'
 import { parseMetrics, sumOf } from '../support/prometheus.ts'
 import { readiness } from '../support/readiness.ts'
 import { dial } from './bytes.ts'
@@ -97,7 +98,12 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
     faultProxy,
   }) => {
     const [waiting, rejected] = [crypto.randomUUID(), crypto.randomUUID()]
-    const headers = { 'Content-Type': 'application/json', Accept: 'text/event-stream', 'Idempotency-Key': waiting }
+    const headers = {
+      ...CALLER_HEADERS,
+      'Content-Type': 'application/json',
+      Accept: 'text/event-stream',
+      'Idempotency-Key': waiting,
+    }
     const body = JSON.stringify({ workflowName: 'waitForSignal', input: null, workflowId: waiting })
     const run = await until('a run waits', async () => {
       const answer = await fetch(`${url.origin}/workflow/run`, { method: 'POST', headers, body })
@@ -126,6 +132,7 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
       'POST /workflow/start HTTP/1.1',
       `Host: ${url.host}`,
       'X-Request-Id: mine',
+      ...Object.entries(CALLER_HEADERS).map(([name, value]) => `${name}: ${value}`),
       'Content-Type: application/json',
       `Content-Length: ${body.length}`,
     ]

@@ -5,6 +5,7 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import { startEventSource } from '../support/event-source.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { test as baseTest } from '../support/fixtures.ts'
+import { CALLER_HEADERS } from '../support/policy.ts'
 import type { Service } from '../support/service.ts'
 
 const test = baseTest.extend('proxy', { scope: 'file' }, async ({ serviceProcess, cleanup }) => {
@@ -68,7 +69,7 @@ test('an EventSource and a loop of fetch wait for a run that exists, whenever th
   cleanup.defer(async () => void (await source.kill()))
   const seen: unknown[] = []
   async function fetchResult(): Promise<unknown> {
-    const response = await fetch(`${url}?wait=1s`).catch(() => null)
+    const response = await fetch(`${url}?wait=1s`, { headers: CALLER_HEADERS }).catch(() => null)
     seen.push(response?.status)
     return response?.status === 200 ? response.json() : fetchResult()
   }

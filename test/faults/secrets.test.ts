@@ -67,6 +67,7 @@ test.beforeAll(async ({ engine: ownEngine, redis: ownRedis, faultProxy, s3, clea
     ENGINE_TLS_CERT: await file('marked-cert.pem', client.cert),
     ENGINE_TLS_KEY: await file('marked-key.pem', client.key),
     ENGINE_CODEC_ENDPOINT: `${codec.url}/marked-codec`,
+    SERVICE_POLICY_FILE: await file('marked-policy.json', '{"version":1,"rules":[]}'),
     // A wrong password and wrong keys: each store rejects them.
     SERVICE_KVSTORE_URL: `redis://:marked-kv-password@127.0.0.1:${redis.port}`,
     SERVICE_STORAGE_ENDPOINT: s3.endpoint,

@@ -166,7 +166,7 @@ describe('service stopped with requests in flight', () => {
 })
 
 function logged({ body }: Answer): LogEvent | undefined {
-  return signaled.events.find(({ requestId }) => requestId === body.requestId)
+  return signaled.events.find(({ message, requestId }) => message === 'request' && requestId === body.requestId)
 }
 
 /** A keep-alive connection that has received its response. */

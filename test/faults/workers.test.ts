@@ -101,7 +101,7 @@ test('workers: a workflow whose code fails accepts no queries and updates, and r
   await patient.post(`${failing}/terminate`)
 
   const requests = [query, update].map((answer) =>
-    patient.events.find(({ requestId }) => requestId === answer.body.requestId),
+    patient.events.find(({ message, requestId }) => message === 'request' && requestId === answer.body.requestId),
   )
   expect([query, update].map(({ status, body }) => [status, body.error, body.source])).toEqual([
     [409, 'WorkflowNotReadyError', 'engine'],

@@ -134,7 +134,7 @@ describe('a namespace that is missing', () => {
     const { body } = await missing.get('nobody/status')
 
     const event = await until('it is logged', () =>
-      missing.events.find(({ requestId }) => requestId === body.requestId),
+      missing.events.find(({ message, requestId }) => message === 'request' && requestId === body.requestId),
     )
 
     expect(event.level).toBe('error')

@@ -1,13 +1,15 @@
 /** A service with example workflows, fuzzed by its own OpenAPI document. */
 
-import { startServiceProcess } from '../../dev/servers/service.ts'
+import { type ServiceProcess, startServiceProcess } from '../../dev/servers/service.ts'
 import { startWorker } from '../../dev/servers/worker.ts'
 import * as activities from '../../examples/activities.ts'
 import type { EngineServerOptions } from '../../src/cli/dev/servers/engine.ts'
+import type { CatalogDefinition } from '../../src/protocol/catalog.ts'
 import { UNDISTURBED } from '../support/undisturbed.ts'
 import { catalog } from './catalog.ts'
 import { endRuns } from './end-runs.ts'
 import { runSchemathesis, type SchemathesisOptions } from './schemathesis.ts'
+import { createTenants, TENANT_TOKEN, withHiddenEntry } from './tenants.ts'
 
 export interface FuzzOptions {
   /** `host:port` of an engine that nothing else uses: all its runs are terminated. */
@@ -33,13 +35,41 @@ const MAX_AGE_MS = 300
 
 const BRIEFLY = { config: ['schemathesis.toml', 'brief.toml'] }
 
-function forMinutes(minutes: number): Pick<SchemathesisOptions, 'config' | 'args'> {
-  return { config: ['schemathesis.toml'], args: ['--max-time', `${Math.ceil(minutes * 60)}`] }
+/** Returns what is wrong, each with the request that shows it; nothing if every response is as the document says. */
+export async function fuzz(options: FuzzOptions): Promise<string[]> {
+  await using servers = new AsyncDisposableStack()
+  const service = await startServers(servers, options, catalog, { SERVICE_API_AUTH_TOKEN: TOKEN })
+  const { minutes } = options
+  const length = minutes === null ? BRIEFLY : { config: ['schemathesis.toml'], args: maxTime(minutes) }
+  return runAgainst(service, options, { token: TOKEN, hooks: 'checks.py', ...length })
 }
 
-/** Returns what is wrong, each with the request that shows it; nothing if every response is as the document says. */
-export async function fuzz({ address, seed, minutes, onLine }: FuzzOptions): Promise<string[]> {
+/**
+ * The same as a tenant of a policy, while another tenant uses the service.
+ * Returns also what a response shows of the other one, and what the fuzzer has done to its runs.
+ */
+export async function fuzzAsTenant(options: FuzzOptions & { minutes: number }): Promise<string[]> {
   await using servers = new AsyncDisposableStack()
+  const tenants = servers.use(await createTenants(options.address, catalog))
+  const service = await startServers(servers, options, withHiddenEntry(catalog), tenants.env)
+  tenants.begin(service.url)
+  const failures = await runAgainst(service, options, {
+    token: TENANT_TOKEN,
+    hooks: 'tenants.py',
+    env: { FUZZ_FOREIGN: tenants.file },
+    config: ['schemathesis.toml', 'tenants.toml'],
+    args: maxTime(options.minutes),
+  })
+  return [...failures, ...(await tenants.end())]
+}
+
+/** Stopped with `servers`. `env` says who may use the service. */
+async function startServers(
+  servers: AsyncDisposableStack,
+  { address }: FuzzOptions,
+  catalog: CatalogDefinition,
+  env: Record<string, string>,
+): Promise<ServiceProcess> {
   const worker = await startWorker({
     address,
     taskQueue: CATALOG,
@@ -54,18 +84,28 @@ export async function fuzz({ address, seed, minutes, onLine }: FuzzOptions): Pro
     address,
     catalog: CATALOG,
     env: {
-      SERVICE_API_AUTH_TOKEN: TOKEN,
       SERVICE_HOST: '127.0.0.1',
       SERVICE_METRICS_ON: 'true',
       SERVICE_DOCS_ON: 'true',
       // A query waits for a worker that cannot respond, because the code of its workflow fails.
       SERVICE_MESSAGE_TIMEOUT: '1s',
+      ...env,
     },
   })
   servers.defer(async () => void (await service.kill()))
+  return service
+}
 
-  const options = minutes === null ? BRIEFLY : forMinutes(minutes)
-  const { passed, output } = await runSchemathesis({ url: service.url, token: TOKEN, seed, onLine, ...options })
+async function runAgainst(
+  service: ServiceProcess,
+  { seed, onLine }: FuzzOptions,
+  fuzzer: Omit<SchemathesisOptions, 'url' | 'seed' | 'onLine'>,
+): Promise<string[]> {
+  const { passed, output } = await runSchemathesis({ url: service.url, seed, onLine, ...fuzzer })
   const errors = service.events.filter(({ level }) => level === 'error').map((event) => JSON.stringify(event))
   return passed ? errors : [output, ...errors]
+}
+
+function maxTime(minutes: number): string[] {
+  return ['--max-time', `${Math.ceil(minutes * 60)}`]
 }

@@ -1,20 +1,31 @@
 /**
  * `npm run fuzz`: minutes of requests that Schemathesis generates from `GET /openapi.json`,
- * against a real engine and worker.
+ * against a real engine and worker: first as an operator, then as one of two tenants of a policy.
  *
- * `FUZZ_MINUTES` (10) and `FUZZ_SEED` (random) change it.
- * Exits with 1 if a response is not what the document says, with the request as a curl command.
+ * `FUZZ_MINUTES` (10, for each), `FUZZ_SEED` (random) and `FUZZ_AS` (`operator` or `tenant`, default: both) change it.
+ * Exits with 1 if a response is not what the document says, or shows something of the other tenant,
+ * with the request as a curl command.
  */
 import { startEngine } from '../../src/cli/dev/servers/engine.ts'
-import { FUZZED_ENGINE, fuzz } from './fuzz.ts'
+import { FUZZED_ENGINE, fuzz, fuzzAsTenant } from './fuzz.ts'
 
 const minutes = Number(process.env.FUZZ_MINUTES ?? 10)
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31))
+const callers = new Map(Object.entries({ operator: fuzz, tenant: fuzzAsTenant }))
+const names = process.env.FUZZ_AS === undefined ? [...callers.keys()] : [process.env.FUZZ_AS]
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
-print(`Fuzzing for ${minutes} minutes; FUZZ_SEED=${seed} repeats it`)
-const engine = await startEngine(FUZZED_ENGINE)
-const failures = await fuzz({ address: engine.address, seed, minutes, onLine: print })
-await engine.kill()
-print(failures.length === 0 ? 'Nothing found' : `Failed; FUZZ_SEED=${seed} repeats it`)
-process.exit(failures.length === 0 ? 0 : 1)
+const failed: string[] = []
+for (const name of names) {
+  const run = callers.get(name)
+  if (run === undefined) throw new Error(`FUZZ_AS must be one of ${[...callers.keys()].join(', ')}`)
+  print(`Fuzzing as ${name} for ${minutes} minutes; FUZZ_AS=${name} FUZZ_SEED=${seed} repeats it`)
+  const engine = await startEngine(FUZZED_ENGINE)
+  const failures = await run({ address: engine.address, seed, minutes, onLine: print })
+  await engine.kill()
+  // The first one is what Schemathesis has printed.
+  for (const failure of failures) if (!failure.includes('\n')) print(failure)
+  if (failures.length > 0) failed.push(name)
+}
+print(failed.length === 0 ? 'Nothing found' : `Failed as ${failed.join(' and ')}; FUZZ_SEED=${seed} repeats it`)
+process.exit(failed.length === 0 ? 0 : 1)

@@ -30,6 +30,10 @@ export interface SchemathesisOptions {
   seed: number
   /** Names of TOML files in this folder, which are joined. */
   config: readonly string[]
+  /** Name of the Python file in this folder with checks and hooks. */
+  hooks: string
+  /** More variables for it. */
+  env?: Record<string, string>
   /** More arguments of `schemathesis run`. */
   args?: readonly string[]
   onLine?: ((line: string) => void) | undefined
@@ -37,7 +41,7 @@ export interface SchemathesisOptions {
 
 /** Runs every phase against the service. `passed` is false if a check failed, or if something could not be tested. */
 export async function runSchemathesis(options: SchemathesisOptions): Promise<{ passed: boolean; output: string }> {
-  const { url, token, seed, config, args = [], onLine } = options
+  const { url, token, seed, config, hooks, env, args = [], onLine } = options
   const packages = dirname(dirname(await ensureComponent(schemathesis)))
   const folder = await mkdtemp(join(tmpdir(), 'portico-fuzz-'))
   const configFile = join(folder, 'schemathesis.toml')
@@ -53,7 +57,8 @@ export async function runSchemathesis(options: SchemathesisOptions): Promise<{ p
       PATH: process.env.PATH,
       PYTHONPATH: packages,
       PYTHONPYCACHEPREFIX: join(packages, 'bytecode'),
-      SCHEMATHESIS_HOOKS: fileOf('checks.py'),
+      SCHEMATHESIS_HOOKS: fileOf(hooks),
+      ...env,
     },
     cwd: folder,
     onLine: (line) => {

@@ -127,7 +127,7 @@ function describeImage(runtime: 'node' | 'bun'): void {
 
       expect(await container.ended).toMatchObject({ code: 1 })
       expect(container.output()).toContain(
-        'SERVICE_API_AUTH_TOKEN is required when the server is not bound to loopback',
+        'SERVICE_API_AUTH_TOKEN or SERVICE_POLICY is required when the server is not bound to loopback',
       )
     })
 

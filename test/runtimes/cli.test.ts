@@ -9,6 +9,7 @@ import { cliCommands } from '../conformance/cli/commands.ts'
 import { cliCompletion } from '../conformance/cli/completion.ts'
 import { cliOutages } from '../conformance/cli/outages.ts'
 import { cliOutput } from '../conformance/cli/output.ts'
+import { cliPolicy } from '../conformance/cli/policy.ts'
 import { cliUsage } from '../conformance/cli/usage.ts'
 import { cliWaiting } from '../conformance/cli/waiting.ts'
 import { cliOnTerminal } from '../support/cli.ts'
@@ -147,5 +148,6 @@ cliCommands()
 cliCompletion()
 cliOutages()
 cliOutput()
+cliPolicy()
 cliUsage()
 cliWaiting()

@@ -65,6 +65,6 @@ test('Deno Deploy: a token is required even if the host is a loopback address', 
   const starting = processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, ENTRY)({ ...env(), DENO_DEPLOYMENT_ID: 'a1' })
 
   await expect(starting).rejects.toThrow(
-    'SERVICE_API_AUTH_TOKEN is required when the service does not bind its own socket',
+    'SERVICE_API_AUTH_TOKEN or SERVICE_POLICY is required when the service does not bind its own socket',
   )
 })

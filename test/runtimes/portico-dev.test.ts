@@ -6,21 +6,27 @@ import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { exitSignal, isGone, type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import type { Environment } from '../../src/config.ts'
 import { test as base } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 
 const test = base
   .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
-  .extend('startDev', { scope: 'file' }, ({ engine, folder, cleanup }) => async (args: string[]) => {
-    const dev = await startProcess({
-      command: process.execPath,
-      args: [join(await ensureBundles(), 'cli.js'), 'dev', ...args],
-      cwd: folder,
-      env: { PATH: process.env.PATH, HOME: folder, ENGINE_ADDRESS: engine.address },
-    })
-    cleanup.defer(async () => void (await dev.kill()))
-    return dev
-  })
+  .extend(
+    'startDev',
+    { scope: 'file' },
+    ({ engine, folder, cleanup }) =>
+      async (args: string[], env: Environment = {}) => {
+        const dev = await startProcess({
+          command: process.execPath,
+          args: [join(await ensureBundles(), 'cli.js'), 'dev', ...args],
+          cwd: folder,
+          env: { PATH: process.env.PATH, HOME: folder, ENGINE_ADDRESS: engine.address, ...env },
+        })
+        cleanup.defer(async () => void (await dev.kill()))
+        return dev
+      },
+  )
 
 // Prints its environment, and exits when there is a file of that name.
 const WORKER = `
@@ -51,6 +57,21 @@ test('portico dev: the worker has the variables that it needs, and its end ends 
   expect(dev.output()).toContain('The worker exited unexpectedly (exit code 7); see its last lines above.')
   expect(programs(dev)).toHaveLength(2)
   expect(programs(dev).filter((pid) => !isGone(pid))).toEqual([])
+})
+
+test('portico dev: with a policy and without a shared token, it finds the workflows', async ({
+  startDev,
+  folder,
+  catalog,
+  worker: _,
+}) => {
+  await writeFile(join(folder, 'idle.mjs'), 'setInterval(() => {}, 60_000)')
+  const rule = { name: 'ci', who: { token: `sha256:${'0'.repeat(64)}` }, can: ['start'] }
+  const policy = JSON.stringify({ version: 1, rules: [rule] })
+  const args = ['--catalog', catalog, '--port', '0', '--', process.execPath, 'idle.mjs']
+  const dev = await startDev(args, { SERVICE_POLICY: policy })
+
+  await until('it says how to run a workflow of the catalog', () => dev.output().includes('portico run echo'))
 })
 
 test('portico dev: settings come from .portico.json, too, and a wrong file is reported', async ({

@@ -41,6 +41,16 @@ export async function sleeps(ms: number): Promise<void> {
   }
 }
 
+/** Reports `details` beside a number that no double holds. Then it works until it is canceled, or fails. */
+export async function reports({ details, fails }: { details: object; fails: boolean }): Promise<void> {
+  const context = Context.current()
+  const report = () => context.heartbeat({ ...details, id: JSON.rawJSON('9007199254740993') })
+  report()
+  if (fails) throw new Error('failed after its report')
+  const beat = setInterval(report, 100)
+  await context.cancelled.finally(() => clearInterval(beat))
+}
+
 export async function cleanUp(what: string): Promise<string> {
   return `cleaned up ${what}`
 }

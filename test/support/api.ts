@@ -4,6 +4,7 @@ import { ENDPOINTS } from '../../src/http/endpoints/endpoints.ts'
 import { internalStringIn } from './internal-strings.ts'
 import { secretsIn } from './log-leak-recorder.ts'
 import { undocumentedIn } from './openapi-check.ts'
+import { CALLER_TOKEN } from './policy.ts'
 import { record, type SeenAnswer } from './record.ts'
 import { leaksIn, VARIABLES } from './variables.ts'
 
@@ -12,7 +13,7 @@ export interface ApiOptions {
   url?: string
   /** The service as a function. */
   fetch?: (request: Request) => Promise<Response>
-  /** Sent with each request that has no `Authorization` of its own. */
+  /** Sent with each request that has no `Authorization` of its own. Default: `CALLER_TOKEN`. */
   token?: string
   engine?: SeenAnswer['engine']
 }
@@ -48,7 +49,7 @@ export interface Api {
 export function makeApi({
   url = 'http://portico.test',
   fetch = globalThis.fetch,
-  token,
+  token = CALLER_TOKEN,
   engine = 'real',
 }: ApiOptions): Api {
   const api: Api = {

@@ -10,6 +10,8 @@ export interface CodecServer {
   url: string
   /** From now on it answers with this status and nothing of use, `times` times. */
   fail(status: number, times?: number): void
+  /** The namespace of each call. */
+  namespaces: readonly string[]
   /** The number of failed calls since the last `fail`. */
   failed(): number
   close(): Promise<void>
@@ -27,8 +29,10 @@ export interface CodecOptions {
 export async function startCodec({ opaque: isOpaque = false, download }: CodecOptions = {}): Promise<CodecServer> {
   let failure = { status: 200, times: 0 }
   let failed = 0
+  const namespaces: string[] = []
   const server = createServer(async (request, response) => {
     const body = await text(request)
+    namespaces.push(String(request.headers['x-namespace']))
     const fails = failure.times > 0
     if (fails) {
       failure.times--
@@ -47,6 +51,7 @@ export async function startCodec({ opaque: isOpaque = false, download }: CodecOp
       failure = { status, times }
       failed = 0
     },
+    namespaces,
     failed: () => failed,
     async close() {
       if (!server.listening) return

@@ -9,6 +9,7 @@ import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { withMetrics } from './invariants.ts'
+import { withPolicy } from './policy.ts'
 
 export interface ServedEntry extends Pick<RunningProcess, 'ended' | 'output' | 'pid'> {
   url: string
@@ -31,7 +32,7 @@ export function processOf(command: string, ...args: string[]): ServeEntry {
       command,
       args,
       cwd: ROOT,
-      env: withMetrics(withEngineHttpUrl(env)),
+      env: withMetrics(withEngineHttpUrl(withPolicy(env))),
       onLine: (line) => {
         url ??= listeningAt(line)
       },
@@ -56,7 +57,7 @@ export function workerdOf(bundle: string, others: WorkerdBindings = {}): ServeEn
     const folder = await mkdtemp(join(tmpdir(), 'portico-workerd-'))
     const port = await freePort()
     await copyFile(bundle, join(folder, 'worker.js'))
-    const bindings = withEngineHttpUrl(env)
+    const bindings = withEngineHttpUrl(withPolicy(env))
     await writeFile(join(folder, 'config.capnp'), workerdConfig(port, Object.keys(bindings), others))
     const server = await startProcess({
       command: bin('workerd'),
@@ -94,7 +95,7 @@ export function wranglerOf(bundle: string): ServeEntry {
         CLOUDFLARE_INCLUDE_PROCESS_ENV: 'true',
         CLOUDFLARE_CF_FETCH_ENABLED: 'false',
         WRANGLER_SEND_METRICS: 'false',
-        ...withEngineHttpUrl(env),
+        ...withEngineHttpUrl(withPolicy(env)),
       },
     })
     const url = `http://127.0.0.1:${port}`

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { startProcess } from '../../src/cli/dev/servers/process.ts'
 import type { Sent } from './event-stream.ts'
+import { CALLER_HEADERS } from './policy.ts'
 
 const PROGRAM = fileURLToPath(new URL('event-source.mjs', import.meta.url))
 
@@ -16,7 +17,7 @@ export async function startEventSource(url: string, body?: object): Promise<Even
   const events: Sent[] = []
   const client = await startProcess({
     command: process.execPath,
-    args: [PROGRAM, url, ...(body === undefined ? [] : [JSON.stringify(body)])],
+    args: [PROGRAM, url, JSON.stringify(CALLER_HEADERS), ...(body === undefined ? [] : [JSON.stringify(body)])],
     onLine: (line) => {
       if (line.startsWith('{')) events.push(JSON.parse(line))
     },

@@ -1,4 +1,5 @@
 /** Server-sent events, as a client receives them. */
+import { CALLER_HEADERS } from './policy.ts'
 
 export interface Sent {
   id?: string
@@ -19,9 +20,13 @@ function toSent([, id, event = '', data = '']: RegExpMatchArray): Sent {
 }
 
 /** A client that reads a stream event by event, and can disconnect at any of them. */
-export async function openEvents(url: string, request: Omit<RequestInit, 'signal'> = {}) {
+export async function openEvents(
+  url: string,
+  request: Omit<RequestInit, 'headers' | 'signal'> & { headers?: Record<string, string> } = {},
+) {
   const client = new AbortController()
-  const { body } = await fetch(url, { ...request, signal: client.signal })
+  const headers = { ...CALLER_HEADERS, ...request.headers }
+  const { body } = await fetch(url, { ...request, headers, signal: client.signal })
   const events = eventsOf(body ?? new ReadableStream())
   return {
     /** The next event of this name; those before it are skipped. */

@@ -25,20 +25,14 @@ import { type Api, makeApi } from './api.ts'
 import { startFaultProxy } from './fault-proxy.ts'
 import { watchPolls } from './invariants.ts'
 import { startS3Proxy } from './s3-proxy.ts'
-import { serve } from './serve.ts'
+import { type Served, serve } from './serve.ts'
 import { startService } from './service.ts'
 import { UNDISTURBED } from './undisturbed.ts'
 import { startUpstash } from './upstash.ts'
 import { startWorker, type TestWorkerOptions } from './worker.ts'
 
 /** A service inside the test's process. */
-export interface InProcessService extends Api {
-  /** Default catalog, and task queue. */
-  catalog: string
-  fetch(request: Request): Promise<Response>
-  drain(): void
-  close(): Promise<void>
-}
+export interface InProcessService extends Api, Served {}
 
 export interface TracedWorkerOptions extends Partial<Omit<TestWorkerOptions, 'catalog'>> {
   plugin: PorticoPluginOptions

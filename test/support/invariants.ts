@@ -171,8 +171,8 @@ async function openWork({ read, countScrapes }: Metrics): Promise<string[]> {
   return samples.filter((sample) => isOpen(sample, countScrapes)).map(describe)
 }
 
-// Gauges that describe the process.
-const CONSTANT = new Set(['portico_build_info'])
+// Gauges that describe the process, and what it remembers.
+const CONSTANT = new Set(['portico_build_info', 'portico_jwks_age_seconds'])
 
 /** Whether a gauge of what is open now is not 0, such as `portico_requests_in_flight`. */
 function isOpen({ name, labels, value }: Sample, countScrapes: boolean): boolean {

@@ -17,6 +17,26 @@ async def py_compose(name: str) -> str:
     return f"Hello, {name}!"
 
 
+@activity.defn
+async def py_import(total: int) -> None:
+    """Reports two details with each heartbeat, until the run ends."""
+    while True:
+        activity.heartbeat({"done": 2**53 + 1}, total)
+        await asyncio.sleep(0.05)
+
+
+@workflow.defn(name="py_import_all")
+class PyImportAll:
+    @workflow.run
+    async def run(self, total: int) -> None:
+        await workflow.execute_activity(
+            py_import,
+            total,
+            start_to_close_timeout=timedelta(seconds=60),
+            heartbeat_timeout=timedelta(seconds=2),
+        )
+
+
 @workflow.defn(name="py_greet")
 class PyGreet:
     @workflow.run
@@ -80,8 +100,9 @@ async def main(address: str, namespace: str, task_queue: str) -> None:
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, ended.set)
     client = await Client.connect(address, namespace=namespace)
-    workflows = [PyGreet, PyBigNumbers, PyFail, PyMessages]
-    async with Worker(client, task_queue=task_queue, workflows=workflows, activities=[py_compose]):
+    workflows = [PyGreet, PyImportAll, PyBigNumbers, PyFail, PyMessages]
+    activities = [py_compose, py_import]
+    async with Worker(client, task_queue=task_queue, workflows=workflows, activities=activities):
         await ended.wait()
 
 

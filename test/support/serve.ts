@@ -1,5 +1,6 @@
 /** The service inside the test's process, in front of the engine of the run. */
 import { inject } from 'vitest'
+import { type PolicyDocument, parsePolicy } from '../../src/config/policy.ts'
 import { type Environment, parseConfig, redactValues } from '../../src/config.ts'
 import { readDocsFile } from '../../src/docs-page/lazy-files.ts'
 import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
@@ -8,6 +9,7 @@ import { jsonLog } from '../../src/log.ts'
 import { createPortico } from '../../src/portico.ts'
 import { watchLines, watchMetrics, withMetrics } from './invariants.ts'
 import { checkLines } from './log-leak-recorder.ts'
+import { CALLER_HEADERS, withPolicy } from './policy.ts'
 import { withUnusedSecrets } from './variables.ts'
 
 export interface Served {
@@ -16,24 +18,34 @@ export interface Served {
   fetch(request: Request): Promise<Response>
   drain(): void
   close(): Promise<void>
+  /** Replaces the policy, as a new version of its file does. */
+  setPolicy(policy: PolicyDocument): void
+  /** Calls `listen` with each further line of the log. */
+  onLine(listen: (line: string) => void): void
 }
 
 /** `env` overrides the defaults: no token, and a new catalog. */
 export function serve(env: Environment = {}): Served {
   const told = withMetrics(
-    withUnusedSecrets({
-      ENGINE_ADDRESS: inject('engine').address,
-      SERVICE_CATALOG_ID: `served-${crypto.randomUUID()}`,
-      SERVICE_ALLOW_ANONYMOUS: 'true',
-      ...env,
-    }),
+    withUnusedSecrets(
+      withPolicy({
+        ENGINE_ADDRESS: inject('engine').address,
+        SERVICE_CATALOG_ID: `served-${crypto.randomUUID()}`,
+        SERVICE_ALLOW_ANONYMOUS: 'true',
+        ...env,
+      }),
+    ),
   )
   const config = parseConfig(told, { binds: false })
-  const listeners = [checkLines(told), watchLines(told)]
+  const listeners: (((line: string) => void) | null)[] = [checkLines(told), watchLines(told)]
   const write = (line: string) => {
     for (const listen of listeners) listen?.(line)
   }
-  const log = jsonLog({ minLevel: 'debug', write, redact: redactValues(told) })
+  const log = jsonLog({
+    minLevel: told.SERVICE_LOG_LEVEL ? config.logLevel : 'debug',
+    write,
+    redact: redactValues(told),
+  })
   const { address, apiKey, httpUrl } = config.engine
   const isHttp = config.engine.transport === 'http'
   const transport = isHttp
@@ -41,7 +53,10 @@ export function serve(env: Environment = {}): Served {
     : grpcTransport({ address, apiKey, tls: null })
   const portico = createPortico({ config, transport, log, runtime: 'node', readDocsFile })
   const { fetch, fetchMetrics, drain } = portico
-  const readMetrics = async () => (await (fetchMetrics ?? fetch)(new Request('http://localhost/metrics'))).text()
+  const [operatorToken] = config.access.tokens ?? []
+  const headers = operatorToken === undefined ? CALLER_HEADERS : { Authorization: `Bearer ${operatorToken}` }
+  const scrape = () => new Request('http://localhost/metrics', { headers })
+  const readMetrics = async () => (await (fetchMetrics ?? fetch)(scrape())).text()
   const unwatch = watchMetrics(`The service of ${config.catalog}`, {
     read: readMetrics,
     countScrapes: fetchMetrics === null,
@@ -50,5 +65,16 @@ export function serve(env: Environment = {}): Served {
     unwatch()
     return portico.close()
   }
-  return { catalog: config.catalog, fetch, drain, close }
+  return {
+    catalog: config.catalog,
+    fetch,
+    drain,
+    close,
+    setPolicy(policy) {
+      const parsed = parsePolicy(policy)
+      if ('issues' in parsed) throw new Error(parsed.issues.join('; '))
+      portico.setPolicy(parsed.policy)
+    },
+    onLine: (listen) => void listeners.push(listen),
+  }
 }

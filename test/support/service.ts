@@ -3,6 +3,7 @@ import { type ServiceProcess, type ServiceProcessOptions, startServiceProcess } 
 import { OBSERVED_ENTRY } from '../../dev/servers/start-observed.ts'
 import { type Api, makeApi } from './api.ts'
 import { watchTimers, withMetrics } from './invariants.ts'
+import { withPolicy } from './policy.ts'
 import type { SeenAnswer } from './record.ts'
 import { withUnusedSecrets } from './variables.ts'
 
@@ -22,7 +23,7 @@ export async function startService({ engine = 'real', env = {}, ...options }: Se
   const service = await startServiceProcess({
     entry: OBSERVED_ENTRY,
     ...options,
-    env: withMetrics(withUnusedSecrets(env)),
+    env: withMetrics(withUnusedSecrets(withPolicy(env))),
   })
   watchTimers(service)
   return { ...makeApi({ url: service.url, engine }), ...service }

@@ -13,6 +13,7 @@ export const testCatalog = defineCatalog<typeof workflows>({
   sleepFor: { aliases: ['nap'], input: z.object({ ms: z.number().int().min(0) }), output: z.string() },
   neverEnds: {},
   manySteps: {},
+  reportsProgress: {},
   everyKind: {},
   failWithCauses: {},
   failRetryable: {},

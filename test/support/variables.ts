@@ -21,6 +21,10 @@ const word: Variable = { mark: null }
 
 const LIMIT = { answers: 'an error names the limit that was exceeded' }
 const DESTINATION = { destinations: 'the worker has published them in its catalog (contract §5)' }
+const NAMESPACE = {
+  destinations: 'the key of a stored trace begins with it (docs/protocol.md)',
+  log: 'the audit log names the namespace of a request',
+}
 const LISTENS = {
   log: '`listening` has the address, also of a port that the system chose',
   printed: 'the reason why the service could not listen there',
@@ -30,7 +34,11 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   ENGINE_ADDRESS: nowhere('marked-engine.invalid:7233'),
   ENGINE_NAMESPACE: {
     mark: 'marked-namespace',
-    may: { destinations: 'the key of a stored trace begins with it (docs/protocol.md)' },
+    may: NAMESPACE,
+  },
+  ENGINE_NAMESPACES: {
+    mark: 'marked-other-namespace',
+    may: NAMESPACE,
   },
   ENGINE_API_KEY: secret('marked-api-key'),
   ENGINE_TLS: word,
@@ -58,6 +66,10 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   },
   SERVICE_API_AUTH_TOKEN: secret('marked-token,marked-second-token'),
   SERVICE_ALLOW_ANONYMOUS: word,
+  // No secret: it has the hashes of tokens. The service starts with one of the two.
+  SERVICE_POLICY: word,
+  SERVICE_POLICY_FILE: nowhere('/marked-policies/marked-policy.json'),
+  SERVICE_AUDIT: word,
   SERVICE_FORWARD_HEADERS: nowhere('x-marked-forwarded'),
   SERVICE_CORS_ORIGINS: {
     mark: 'https://marked-origin.test',

@@ -89,6 +89,16 @@ export async function longStep({ ms }: { ms: number }): Promise<string> {
   return 'done'
 }
 
+/** Its step reports `details` with heartbeats until the run ends; one that fails is retried an hour later. */
+export async function reportsProgress({ details = {}, fails = false }: { details?: object; fails?: boolean }) {
+  const { reports } = proxyActivities<typeof activities>({
+    startToCloseTimeout: '60s',
+    heartbeatTimeout: '5s',
+    retry: { initialInterval: '1h' },
+  })
+  await reports({ details, fails })
+}
+
 /** Its step fails, and is retried an hour later. */
 export async function retriedLater(): Promise<never> {
   return proxyActivities<typeof activities>({

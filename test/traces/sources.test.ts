@@ -40,7 +40,7 @@ const put = (key: string, text: string) =>
     { bytes: new TextEncoder().encode(text), contentType: 'application/json', etag: null },
     storeCall(),
   )
-const limits = { namespace: 'default', maxBytes: MAX_BYTES }
+const limits = { namespace: 'default', isOnlyNamespace: true, maxBytes: MAX_BYTES }
 
 describeStoredTraces('remote', () => ({
   source: tracesFromObjects({ objects: createObjectStore(s3), rules: s3, ...limits }),

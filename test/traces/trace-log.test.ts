@@ -77,7 +77,14 @@ describe('GET /workflow/:id/trace-log', () => {
           config,
           transport: grpcTransport({ address, apiKey: null, tls: null }),
           log() {},
-          traceSources: [tracesFromFile({ directory: folder, namespace: 'default', maxBytes: config.traces.maxBytes })],
+          traceSources: [
+            tracesFromFile({
+              directory: folder,
+              namespace: 'default',
+              isOnlyNamespace: true,
+              maxBytes: config.traces.maxBytes,
+            }),
+          ],
         })
         cleanup.defer(() => service.close())
         return service

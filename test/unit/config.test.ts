@@ -7,6 +7,7 @@ test('parseConfig: requires only the catalog', () => {
     engine: {
       address: '127.0.0.1:7233',
       namespace: 'default',
+      namespaces: ['default'],
       apiKey: null,
       tls: null,
       transport: 'grpc',
@@ -17,7 +18,14 @@ test('parseConfig: requires only the catalog', () => {
     catalog: 'orders',
     basePath: '',
     server: { host: '127.0.0.1', port: 3001, shutdownTimeoutMs: 30_000 },
-    access: { tokens: null, corsOrigins: [], loopbackOnly: true },
+    access: {
+      tokens: null,
+      policy: null,
+      audit: 'off',
+      isAuditSet: false,
+      corsOrigins: [],
+      loopbackOnly: true,
+    },
     limits: {
       maxBodyBytes: 2_097_152,
       maxInFlight: 64,
@@ -127,14 +135,14 @@ test.for<[sentence: string, env: Record<string, string>, issues: string[], optio
     'an address that is not loopback without a token',
     { SERVICE_HOST: '0.0.0.0' },
     [
-      'SERVICE_API_AUTH_TOKEN is required when the server is not bound to loopback; set SERVICE_ALLOW_ANONYMOUS=true to allow unauthenticated access',
+      'SERVICE_API_AUTH_TOKEN or SERVICE_POLICY is required when the server is not bound to loopback; set SERVICE_ALLOW_ANONYMOUS=true to allow unauthenticated access',
     ],
   ],
   [
     'a loopback address without a token if the service does not bind its own socket',
     { SERVICE_HOST: '127.0.0.1' },
     [
-      'SERVICE_API_AUTH_TOKEN is required when the service does not bind its own socket; set SERVICE_ALLOW_ANONYMOUS=true to allow unauthenticated access',
+      'SERVICE_API_AUTH_TOKEN or SERVICE_POLICY is required when the service does not bind its own socket; set SERVICE_ALLOW_ANONYMOUS=true to allow unauthenticated access',
     ],
     { binds: false },
   ],
@@ -260,6 +268,29 @@ test.each(['ENGINE_HTTP_URL', 'ENGINE_CODEC_ENDPOINT', 'ENGINE_UI_URL'])('parseC
     expect([value, issuesOf({ ...required, [name]: value })]).toEqual([value, []])
 })
 
+test('ENGINE_NAMESPACES: has the namespace of paths without one first, and each only once', () => {
+  expect(parse({}).engine.namespaces).toEqual(['default'])
+  expect(parse({ ENGINE_NAMESPACES: 'acme, default,,acme' }).engine.namespaces).toEqual(['default', 'acme'])
+  expect(parse({ ENGINE_NAMESPACE: 'own', ENGINE_NAMESPACES: 'acme' }).engine.namespaces).toEqual(['own', 'acme'])
+})
+
+test('ENGINE_NAMESPACES: each name is valid for the transport and as a segment of a URL, and there are at most 100', () => {
+  const namesOf = (count: number) => Array.from({ length: count }, (_, index) => `tenant-${index}`).join(',')
+  const issues = (names: string, env = required) => issuesOf({ ...env, ENGINE_NAMESPACES: names })
+
+  expect(issues('acme,münchen')).toEqual([
+    'ENGINE_NAMESPACES must be printable ASCII, because gRPC sends it in a header',
+  ])
+  for (const name of ['.', '..'])
+    expect(issues(`acme,${name}`)).toEqual([
+      'ENGINE_NAMESPACES must not contain "." and "..": a URL cannot have such a segment',
+    ])
+  expect(issues('acme/eu')).toEqual([])
+  expect(issues('acme/eu', http)).toEqual([expect.stringMatching(/^ENGINE_NAMESPACES must not contain a slash/)])
+  expect(issues(namesOf(100))).toEqual([])
+  expect(issues(namesOf(101))).toEqual(['ENGINE_NAMESPACES must contain at most 100 namespaces'])
+})
+
 test('parseConfig: over gRPC the namespace must be printable ASCII', () => {
   expect(issuesOf({ ...required, ENGINE_NAMESPACE: 'münchen' })).toEqual([
     'ENGINE_NAMESPACE must be printable ASCII, because gRPC sends it in a header',
@@ -335,7 +366,9 @@ test('isolated: requests in flight are not limited, because they cannot be count
 
 test('isolated: a loopback address does not replace a token', () => {
   expect(issuesOf({ ...enough, SERVICE_API_AUTH_TOKEN: '', SERVICE_HOST: '127.0.0.1' }, workerd)).toEqual([
-    expect.stringMatching(/^SERVICE_API_AUTH_TOKEN is required when the service does not bind its own socket/),
+    expect.stringMatching(
+      /^SERVICE_API_AUTH_TOKEN or SERVICE_POLICY is required when the service does not bind its own socket/,
+    ),
   ])
 })
 

@@ -210,7 +210,7 @@ test('docs/client.md: its code is that of examples/typed-client.ts', () => {
 })
 
 test('docs/how-do-i.md: its program is examples/rerun-failed.ts', () => {
-  const [block = ''] = codeBlocks(textOf('docs/how-do-i.md'), 'ts')
+  const [block = ''] = codeBlocks(chapterOf(textOf('docs/how-do-i.md'), 'Run failed runs again'), 'ts')
   const lines = withoutComments(block).filter((line) => !/^(?:import|const client =)/.test(line))
 
   expect(lines.length).toBeGreaterThan(5)

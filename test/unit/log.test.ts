@@ -79,3 +79,12 @@ test('jsonLog: fields that JSON cannot represent are logged as strings', () => {
 
   expect(lines.map((line) => JSON.parse(line).message)).toEqual(['a', 'b'])
 })
+
+test('log: the audit log is written at any level (threat 27)', () => {
+  const { lines, log } = makeLog('error')
+
+  log('info', 'audit', { caller: 'token:ci' })
+  log('warn', 'something else')
+
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ level: 'info', message: 'audit', caller: 'token:ci' }])
+})

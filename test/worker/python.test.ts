@@ -70,6 +70,24 @@ test('a Python worker: reports why a workflow task fails, without the stack', as
   expect(problem.message).not.toMatch(/Traceback|File "|site-packages/)
 })
 
+test('a Python worker: several details of a heartbeat are an array in the progress of the run', async ({
+  start,
+  client,
+  serve,
+}) => {
+  const service = serve()
+  const { workflowId } = await start('py_import_all', 10)
+
+  const text = await until('the heartbeat has arrived', async () => {
+    const status = await (await service.fetch(new Request(`http://portico/workflow/${workflowId}/status`))).text()
+    return JSON.parse(status).progress === null ? null : status
+  })
+  await client.workflow.getHandle(workflowId).terminate()
+
+  expect(JSON.parse(text).progress).toMatchObject([{ activityType: 'py_import', attempt: 1 }])
+  expect(text).toContain('"details":[{"done":9007199254740993},10]')
+})
+
 function thrown(error: unknown): unknown {
   return error
 }

@@ -125,3 +125,25 @@ test('secrets: no source shows a value that redact replaces, before or after arc
   for (const source of ['history', 'events'])
     expect(seen.find((each) => each.source === source)?.text).not.toContain('plain')
 })
+
+test('secrets: the progress of activities is masked if the workers have their own redact', async ({
+  client,
+  serve,
+  startTracedWorker,
+}) => {
+  const taskQueue = `reporting-${crypto.randomUUID()}`
+  const plugin = { catalog: defineCatalog({ reportsProgress: {} }), redact: (_path: string, value: unknown) => value }
+  await startTracedWorker({ plugin, taskQueue })
+  const args = [{ details: { card: 'marked-secret' } }]
+  const handle = await client.workflow.start('reportsProgress', { workflowId: taskQueue, taskQueue, args })
+
+  const service = serve({ SERVICE_CATALOG_ID: taskQueue })
+  const { text } = await until('the heartbeat has arrived', async () => {
+    const status = await service.get(`${taskQueue}/status`)
+    return status.body.progress === null ? null : status
+  })
+  await handle.terminate()
+
+  expect(JSON.parse(text).progress).toMatchObject([{ activityType: 'reports', details: '[redacted]' }])
+  expect(text).not.toContain('marked-secret')
+})

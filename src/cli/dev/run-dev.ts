@@ -1,7 +1,9 @@
 /** An engine, the API and a worker, until Ctrl-C or until one of them ends: `portico dev` and `npm run dev`. */
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseConfig } from '../../config.ts'
+import { type PolicyFile, parseConfig } from '../../config.ts'
 import { unlessAborted } from '../../lib/abort.ts'
+import { errorCode } from '../../lib/error-code.ts'
 import { errorMessage } from '../../lib/error-message.ts'
 import { cacheFolder } from './servers/cache-folder.ts'
 import { type RunningEngine, startEngine } from './servers/engine.ts'
@@ -96,21 +98,30 @@ export async function runDev(options: DevOptions): Promise<number> {
   return exitCode(signal.reason)
 
   async function startAll(): Promise<void> {
-    const { server, access, catalog, docs } = parseConfig(env, { binds: true })
+    const policyFile = await readPolicyFile(env.SERVICE_POLICY_FILE)
+    const config = parseConfig(env, { binds: true, policyFile })
+    const { server, access, catalog, docs } = config
     await assertFree(server.port, server.host)
     const port = server.port || (await freePort())
 
-    const address = env.ENGINE_ADDRESS ?? (await ownEngine())
+    const address = env.ENGINE_ADDRESS ?? (await ownEngine(config.engine.namespaces))
     const uiUrl = env.ENGINE_UI_URL ?? engine?.uiUrl ?? null
+    // With a policy alone, this program could not see when the API is ready.
+    const ownToken = access.tokens === null && access.policy !== null ? crypto.randomUUID() : null
+    const token = access.tokens?.[0] ?? ownToken ?? undefined
     const withEngine = { ...env, ENGINE_ADDRESS: address }
     if (options.worker !== null) await startProgram('worker', options.worker, workerEnvironment(withEngine))
     await startProgram(
       'api',
       { command: process.execPath, args: [options.service] },
-      { ...withEngine, SERVICE_PORT: `${port}`, ...(uiUrl !== null && { ENGINE_UI_URL: uiUrl }) },
+      {
+        ...withEngine,
+        SERVICE_PORT: `${port}`,
+        ...(uiUrl !== null && { ENGINE_UI_URL: uiUrl }),
+        ...(ownToken !== null && { SERVICE_API_AUTH_TOKEN: ownToken }),
+      },
     )
 
-    const token = access.tokens?.[0]
     const url = `http://${addressable(server.host)}:${port}`
     const api = { url, withToken: token !== undefined, catalog, address, uiUrl, docs }
     const get = probe(api.url, token)
@@ -128,12 +139,13 @@ export async function runDev(options: DevOptions): Promise<number> {
     if (workflows !== null) print(options.whenPublished(api, workflows))
   }
 
-  async function ownEngine(): Promise<string> {
+  async function ownEngine(namespaces: readonly string[]): Promise<string> {
     engine = await startEngine({
       preferredPorts: ENGINE_PORTS,
       dynamicConfig: { 'frontend.WorkflowPauseEnabled': true },
       withUi: true,
-      namespaces: env.ENGINE_NAMESPACE === undefined ? [] : [env.ENGINE_NAMESPACE],
+      // The server creates `default` itself.
+      namespaces: namespaces.filter((name) => name !== 'default'),
       onLine: printer('engine'),
       ensure: { signal, progress: printer('engine') },
     })
@@ -175,6 +187,16 @@ function defaults(catalog: string): Environment {
     SERVICE_TRACE_LOCAL_DIR: join(cacheFolder(), 'traces'),
     // Everything must have exited five seconds after Ctrl-C.
     SERVICE_SHUTDOWN_TIMEOUT: '2s',
+  }
+}
+
+/** The policy as the API will read it. */
+async function readPolicyFile(path: string | undefined): Promise<PolicyFile | null> {
+  if (path === undefined) return null
+  try {
+    return { text: await readFile(path, 'utf8') }
+  } catch (error) {
+    return { error: String(errorCode(error)) }
   }
 }
 

@@ -1,14 +1,17 @@
 import type { PorticoError } from '../../client/portico-error.ts'
 import type { OpenRequest } from '../connection.ts'
 import { PROGRAM } from '../program-name.ts'
+import type { GivenSettings } from '../settings.ts'
 
 /** A command as the user can enter it. */
 export type CommandLine = (command: string) => string
 
-/** Commands for the service at the URL that the flag named. The token must not appear on the terminal. */
-export function commandLineFor(urlFlag: unknown): CommandLine {
-  const flag = typeof urlFlag === 'string' ? ` --url ${shellWord(urlFlag)}` : ''
-  return (command) => `${PROGRAM} ${command}${flag}`
+/** Commands for the service and the namespace that flags named. The token must not appear on the terminal. */
+export function commandLineFor({ url, namespace }: GivenSettings): CommandLine {
+  const flags = Object.entries({ url, namespace })
+    .filter(([, value]) => typeof value === 'string')
+    .map(([name, value]) => ` --${name} ${shellWord(String(value))}`)
+  return (command) => `${PROGRAM} ${command}${flags.join('')}`
 }
 
 const START_ADVICE = `Start the service with "${PROGRAM} dev", or set its URL with --url or PORTICO_URL.`
@@ -18,7 +21,8 @@ const WORKER_ADVICE = () => 'Start the worker, or name its catalog (task queue) 
 const PUBLISH_ADVICE = (portico: CommandLine) =>
   `Start a worker that publishes its catalog (docs/protocol.md), or name it with --catalog. A worker without a catalog executes workflows too: ${portico('run <workflow>')}`
 
-const URL_ADVICE = () => 'Check --url, PORTICO_URL or .portico.json: the address of Portico with its base path.'
+const URL_ADVICE = () =>
+  'Check --url, PORTICO_URL or .portico.json: the address of Portico with its base path; and the namespace.'
 
 const ADVICE = new Map<string, (portico: CommandLine) => string>([
   ['NotFoundError', URL_ADVICE],

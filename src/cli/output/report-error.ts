@@ -5,6 +5,7 @@ import { wasNotSent } from '../../lib/not-sent.ts'
 import type { OpenRequest } from '../connection.ts'
 import { EXIT, type ExitCode, exitCodeOfError } from '../exit-code.ts'
 import { Interruption, reasonOf, UsageError } from '../failures.ts'
+import type { GivenSettings } from '../settings.ts'
 import { adviceFor, type CommandLine, commandLineFor, repeatAdvice, waitAdvice } from './advice.ts'
 import { printable, printableLines, printDocument, printNote } from './terminal.ts'
 
@@ -22,8 +23,8 @@ export interface ReportOptions {
   open: OpenRequest | null
   /** The exit code if there was no response within the time of the command. */
   noResponseCode: ExitCode
-  /** The flag `--url`, if it is given. */
-  url: unknown
+  /** The flags of the command. */
+  flags: GivenSettings
 }
 
 /**
@@ -31,8 +32,8 @@ export interface ReportOptions {
  * the body of the response if there is one.
  */
 export function reportError(error: unknown, options: Partial<ReportOptions> = {}): ExitCode {
-  const { isJson = false, lastBody = null, open = null, noResponseCode = EXIT.failed, url } = options
-  const { exitCode, lines, ...report } = reportOf(error, commandLineFor(url), noResponseCode)
+  const { isJson = false, lastBody = null, open = null, noResponseCode = EXIT.failed, flags = {} } = options
+  const { exitCode, lines, ...report } = reportOf(error, commandLineFor(flags), noResponseCode)
   const isOpen = error instanceof Interruption || (error instanceof PorticoError && error.mayHaveTakenEffect === true)
   const repeat = isOpen && open !== null ? repeatAdvice(open) : null
   // A proxy may respond because the URL is wrong.

@@ -8,8 +8,22 @@ import type {
   WorkflowStatus,
 } from '../../client/responses.ts'
 import { isObject } from '../../lib/is-object.ts'
-import { cellOf, durationCell, durationOf, fieldText, pairs, rowsOf, table, timeCell, zonedTime } from './table.ts'
+import {
+  cellOf,
+  durationCell,
+  durationOf,
+  fieldText,
+  pairs,
+  rowsOf,
+  shorten,
+  table,
+  timeCell,
+  zonedTime,
+} from './table.ts'
 import { jsonForTerminal, paint, paintStatus } from './terminal.ts'
+
+// Details may be a megabyte. JSON has all of them.
+const MAX_PROGRESS_WIDTH = 200
 
 export function renderStatus(run: WorkflowStatus): string {
   return pairs([
@@ -23,6 +37,10 @@ export function renderStatus(run: WorkflowStatus): string {
     ['Took', durationOf(run)],
     ['Events', cellOf(run.historyLength)],
     ['Problem', run.problem === null ? null : paint('red', cellOf(run.problem.message))],
+    ...(run.progress ?? []).map(({ activityType, details }): [string, string] => [
+      'Progress',
+      shorten(`${cellOf(activityType)}: ${cellOf(details)}`, MAX_PROGRESS_WIDTH),
+    ]),
   ])
 }
 

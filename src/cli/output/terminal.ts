@@ -49,6 +49,18 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
+export interface OutputFlags {
+  /** Prints JSON on a terminal too. */
+  json?: boolean
+  /** Prints the view of a terminal in a pipe too. */
+  text?: boolean
+}
+
+/** Whether stdout is for programs. */
+export function printsJson({ json, text }: OutputFlags): boolean {
+  return json === true || (!process.stdout.isTTY && text !== true)
+}
+
 /** One JSON document on stdout, as the service sent it. On a terminal, characters that would affect it are escaped. */
 export function printDocument(json: string): void {
   process.stdout.write(`${process.stdout.isTTY ? printableJson(json) : json}\n`)

@@ -3,6 +3,7 @@ import { deadlineSignal } from '../../lib/abort.ts'
 import { wasNotSent } from '../../lib/not-sent.ts'
 import { sentOnce } from '../../lib/sent-once.ts'
 import { PorticoError } from '../portico-error.ts'
+import { pathSegment } from '../target.ts'
 import { type Answer, readAnswer } from './answer.ts'
 import { toJson } from './json.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
@@ -34,7 +35,7 @@ const REFUSED_MS = 500
 export function connect(options: ClientOptions): Connection {
   const { token, headers: everyHeaders, retryMs = 60_000, maxWaitMs = 25_000, onRetry } = options
   const { fetch = (url, init) => globalThis.fetch(url, init) } = options
-  const base = baseOf(options.url)
+  const base = baseOf(options)
   if (token !== undefined && !/^[\x20-\x7e]+$/.test(token)) throw new TypeError('token must be printable ASCII')
   const waitLimit = createWaitLimit(maxWaitMs)
   // Whether there was a connection to the service at any time.
@@ -101,11 +102,16 @@ export function connect(options: ClientOptions): Connection {
   }
 }
 
-/** Throws a `TypeError` for an invalid URL. Its message does not contain the URL, which may contain a password. */
-function baseOf(given: string): string {
-  const { origin, pathname, href } = new URL(absolute(given) ?? 'data:')
-  if (href === `${origin}${pathname}` && /^https?:/.test(origin)) return href.replace(/\/$/, '')
-  throw new TypeError('url must begin with http:// or https://, without user, password, query or fragment')
+/**
+ * What every URL begins with. Throws a `TypeError` for an invalid URL. Its message does not contain the URL, which may
+ * contain a password.
+ */
+function baseOf({ url, namespace }: ClientOptions): string {
+  const { origin, pathname, href } = new URL(absolute(url) ?? 'data:')
+  if (href !== origin + pathname || !/^http/.test(origin))
+    throw new TypeError('url must begin with http:// or https://, without user, password, query or fragment')
+  const base = href.replace(/\/$/, '')
+  return namespace === undefined ? base : `${base}/namespaces/${pathSegment(namespace, 'a namespace')}`
 }
 
 /** As `fetch` resolves it: on a page a relative URL is one of the page's host. */

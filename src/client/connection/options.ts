@@ -6,6 +6,8 @@ export interface ClientOptions {
   url: string
   /** One of the service's tokens, if it requires one. */
   token?: string | undefined
+  /** The namespace of all requests, one of the service's `ENGINE_NAMESPACES`. Default: that of the service. */
+  namespace?: string | undefined
   /** The catalog (task queue) of starts and of `catalog()`. Default: that of the service. */
   catalog?: string | undefined
   /** Sent with every request. */

@@ -1,6 +1,6 @@
 /** Catalogs are workflow runs that belong to their workers. Clients must not change them. */
 import { CATALOG_TYPE } from '../../protocol/catalog.ts'
-import { ServiceError } from '../model/errors.ts'
+import { ServiceError, workflowNotFound } from '../model/errors.ts'
 import type { Description, ExecutionRef } from '../model/execution.ts'
 import type { Ports } from '../model/ports.ts'
 
@@ -23,7 +23,7 @@ export function rejectOlderCatalog({ catalogs }: Pick<Ports, 'catalogs'>, ref: E
  */
 export function rejectReserved({ workflowId, workflowName }: Pick<Description, 'workflowId' | 'workflowName'>): void {
   if (!workflowName.startsWith('$')) return
-  throw new ServiceError('WorkflowNotFoundError', `Workflow ${workflowId} not found`, { details: { workflowId } })
+  throw workflowNotFound({ workflowId })
 }
 
 function forbidden({ workflowId }: ExecutionRef): ServiceError {

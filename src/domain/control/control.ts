@@ -44,6 +44,7 @@ export async function reset(
   rejectCatalog(run)
   const { workflowId, workflowName, catalog, pinnedVersion } = run
   const { runId, runsAgain } = await engine.reset(run, { target, reason }, call)
+  call.audit({ runId, workflowName })
   // Messages to the workflow id now reach the new run. The run in the cache may be closed.
   knownRuns.add({ workflowId, runId, workflowName, catalog, pinnedVersion })
   return { workflowId, runId, runsAgain }
@@ -63,6 +64,8 @@ export async function onLatestRun<T>(
   const attempt = async () => {
     const run = await engine.describe(ref, call)
     rejectCatalog(run)
+    const { runId, workflowName } = run
+    call.audit({ runId, workflowName })
     return act(run)
   }
   try {

@@ -67,6 +67,16 @@ export function withoutSecrets(event: HistoryEvent): HistoryEvent {
   return redactSecrets(event) as HistoryEvent
 }
 
+/** The reference, pinned to the run that the page token names. */
+export async function pinnedByToken(
+  { ref, pageToken }: Pick<HistoryCommand, 'pageToken' | 'ref'>,
+  namespace: string,
+): Promise<ExecutionRef> {
+  if (pageToken === null) return ref
+  const { workflowId } = ref
+  return { workflowId, runId: (await continueAt({ namespace, history: workflowId }, ref, pageToken)).runId }
+}
+
 function begin({ runId = '' }: ExecutionRef): TokenPosition {
   return { runId, ...HISTORY_START }
 }

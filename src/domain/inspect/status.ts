@@ -4,7 +4,7 @@ import { readPublished } from '../catalog/read-published.ts'
 import { rejectReserved } from '../control/catalog-guard.ts'
 import type { Call } from '../model/call.ts'
 import { hasErrorName } from '../model/errors.ts'
-import type { Description, ExecutionRef, UserValues } from '../model/execution.ts'
+import type { ActivityProgress, Description, ExecutionRef, Heartbeats, UserValues } from '../model/execution.ts'
 import type { Ports } from '../model/ports.ts'
 import type { WorkflowStatus } from '../model/workflow-status.ts'
 import type { RunInput } from '../model/workflows.ts'
@@ -28,27 +28,45 @@ async function readValues(
   ports: StatusPorts,
   run: Description,
   call: Call,
-): Promise<Pick<WorkflowStatus, 'memo' | 'searchAttributes'>> {
+): Promise<Pick<WorkflowStatus, 'memo' | 'progress' | 'searchAttributes'>> {
+  const { userValues: { memo, searchAttributes } = NO_VALUES, heartbeats } = run
   // A run whose workflow name is reserved belongs to the workers.
-  if (run.userValues === undefined || run.workflowName.startsWith('$')) return { memo: {}, searchAttributes: {} }
+  if ((run.userValues ?? heartbeats) === undefined || run.workflowName.startsWith('$'))
+    return { progress: null, memo: {}, searchAttributes: {} }
   const { redacted } = await readPublished(ports, run, call)
-  const { memo, searchAttributes } = run.userValues
+  if (redacted) {
+    return {
+      progress: toProgress(heartbeats, () => REDACTED),
+      memo: masked(memo.names),
+      searchAttributes: masked(Object.keys(searchAttributes)),
+    }
+  }
+  const [memoValues, details] = await Promise.all([
+    decoded(memo.decode, 'memoUnread', call),
+    heartbeats === undefined ? null : decoded(heartbeats.decode, 'progressUnread', call),
+  ])
   return {
-    memo: redacted ? masked(memo.names) : await decodedMemo(memo, call),
-    searchAttributes: redacted ? masked(Object.keys(searchAttributes)) : withoutSecrets(searchAttributes),
+    progress: toProgress(heartbeats, (at) => redactSecrets(details?.[at] ?? null)),
+    memo: memoValues && withoutSecrets(Object.fromEntries(memo.names.map((name, at) => [name, memoValues[at]]))),
+    searchAttributes: withoutSecrets(searchAttributes),
   }
 }
 
-/** Null if the memo cannot be decoded: the status is useful without it. */
-async function decodedMemo({ names, decode }: UserValues['memo'], call: Call): Promise<WorkflowStatus['memo']> {
+const NO_VALUES: UserValues = { memo: { names: [], decode: async () => [] }, searchAttributes: {} }
+
+/** Null if the values cannot be decoded: the status is useful without them. */
+async function decoded(decode: () => Promise<unknown[]>, noteName: string, call: Call): Promise<unknown[] | null> {
   try {
-    const values = await decode()
-    return withoutSecrets(Object.fromEntries(names.map((name, at) => [name, values[at]])))
+    return await decode()
   } catch (error) {
     if (!hasErrorName(error, 'PayloadCodecError')) throw error
-    call.note({ memoUnread: error })
+    call.note({ [noteName]: error })
     return null
   }
+}
+
+function toProgress(heartbeats: Heartbeats | undefined, detailsOf: (at: number) => unknown): ActivityProgress[] | null {
+  return heartbeats?.activities.map((activity, at) => ({ ...activity, details: detailsOf(at) })) ?? null
 }
 
 function masked(names: readonly string[]): Record<string, unknown> {

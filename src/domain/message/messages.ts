@@ -21,11 +21,9 @@ export async function signal(
   const warnings = await admitMessage(ports, { kind: 'signal', ref, message }, call)
   const requestId = idempotencyKey && (await signalIdOf(idempotencyKey, message.name))
   if (requestId) await assertUnusedId(ports, ref, requestId, call)
-  return {
-    workflowId: ref.workflowId,
-    ...(await ports.engine.signal(ref, { ...message, ...(requestId && { requestId }) }, call)),
-    warnings,
-  }
+  const { runId } = await ports.engine.signal(ref, { ...message, ...(requestId && { requestId }) }, call)
+  if (runId !== null) call.audit({ runId })
+  return { workflowId: ref.workflowId, runId, warnings }
 }
 
 /** A query changes nothing, so it may also be sent to a catalog. */
@@ -47,7 +45,9 @@ export async function startUpdate(
 ): Promise<UpdateRef> {
   assertSupported(ports.deployment.features, 'asyncUpdates')
   const { updateId, messageCall } = await admitUpdate(ports, command, call)
-  return ports.engine.startUpdate(command.ref, command.message, updateId, messageCall)
+  const started = await ports.engine.startUpdate(command.ref, command.message, updateId, messageCall)
+  call.audit({ runId: started.runId })
+  return started
 }
 
 async function admitUpdate(

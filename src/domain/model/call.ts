@@ -1,3 +1,4 @@
+import type { AuditFacts, Caller } from './caller.ts'
 import { TIMEOUT_MS } from './deadlines.ts'
 
 /** The deadline, abort signal and log of one request. The last argument of every verb. */
@@ -7,12 +8,16 @@ export interface Call {
   /** Epoch milliseconds. */
   deadlineAt: number
   requestId: string
+  /** Absent for the service itself, and where no credential is required. */
+  caller?: Caller
   /** The trace that the workflow or handler continues, as the headers `traceparent` and `tracestate`. */
   traceContext?: Readonly<Record<string, string>> | undefined
   /** Headers of the request that workers receive as Temporal headers. */
   forwardedHeaders?: Readonly<Record<string, string>>
   /** Adds fields to the request's log line. */
   note(fields: Record<string, unknown>): void
+  /** Sets what the audit log says about the request. Later facts add to earlier ones. */
+  audit(facts: Partial<AuditFacts>): void
   /** Marks the request as only waiting from now on: it no longer counts towards the limit on requests in flight. */
   startWaiting(): void
   /** Adds a header to the response: the output of the workflow or handler does not match its schema. */
@@ -29,7 +34,7 @@ export const SHUTTING_DOWN = new DOMException('the service is shutting down', 'A
  */
 export function backgroundCall(name: string, timeoutMs: number): Call {
   const { signal } = new AbortController()
-  const nowhere = { note() {}, startWaiting() {}, warnOfOutput() {}, warn() {} }
+  const nowhere = { note() {}, audit() {}, startWaiting() {}, warnOfOutput() {}, warn() {} }
   return { signal, deadlineAt: Date.now() + timeoutMs, requestId: name, ...nowhere }
 }
 

@@ -1,4 +1,5 @@
 import type { ErrorDetails, Status } from '../../protocol/execution.ts'
+import type { ExecutionRef } from './execution.ts'
 import type { Problem } from './problem.ts'
 
 /** The names of errors in responses. They never change. */
@@ -29,8 +30,10 @@ export type ErrorName =
   | 'WorkflowFailedError'
   | 'UnsupportedWorkflowError'
   | 'WorkflowNotCompletedError'
+  | 'TooManyRequestsError'
   | 'ResourceExhaustedError'
   | 'CatalogNotAvailableError'
+  | 'AuthUnavailableError'
   | 'InternalError'
   | 'NotSupportedError'
   | 'EngineError'
@@ -60,6 +63,8 @@ export interface ErrorFacts {
   errorDetails?: ErrorDetails
   /** Size of a value that is stored outside the engine. */
   sizeBytes?: number
+  /** What the policy does not allow: a verb, with the handler if there is one. */
+  action?: string
   /** Names that would have been accepted. */
   available?: string[]
   issues?: Issue[]
@@ -95,6 +100,15 @@ export function isOutage(error: unknown): error is ServiceError {
 export function nullWhenNotFound(error: unknown): null {
   if (hasErrorName(error, 'WorkflowNotFoundError')) return null
   throw error
+}
+
+/** The run, or with `workflowId` alone any run of that id, does not exist. */
+export function workflowNotFound(ref: ExecutionRef): ServiceError {
+  return new ServiceError('WorkflowNotFoundError', notFoundMessage(ref), { details: { ...ref } })
+}
+
+export function notFoundMessage({ workflowId, runId }: Pick<ErrorFacts, 'workflowId' | 'runId'>): string {
+  return runId === undefined ? `Workflow ${workflowId} not found` : `Workflow ${workflowId} has no run ${runId}`
 }
 
 /** `details.runId` is the run that uses the id. */

@@ -35,6 +35,8 @@ export interface Description extends RunInfo {
   runTimeoutMs: number | null
   /** The memo and the search attributes; absent if the run has none. */
   userValues?: UserValues
+  /** Absent if no open activity has sent a heartbeat with details. */
+  heartbeats?: Heartbeats
   /** Set if the history has a workflow task that no worker has taken yet. */
   hasUnstartedTask?: true
   /** The run that the last reset of this run created. */
@@ -60,6 +62,23 @@ export interface UserValues {
   /** Without the fields of the protocol. `decode` returns the values in the order of the names. */
   memo: { names: readonly string[]; decode(): Promise<unknown[]> }
   searchAttributes: Readonly<Record<string, unknown>>
+}
+
+/** What an open activity has reported with its last heartbeat. */
+export interface ActivityProgress {
+  activityId: string
+  activityType: string
+  /** The current attempt, which may be later than that of the heartbeat. */
+  attempt: number
+  /** The one value, the array for several. Null if it is too large, stored elsewhere, or could not be decoded. */
+  details: unknown
+  heartbeatAt: Date | null
+}
+
+/** The last heartbeats of open activities. `decode` returns the details in the order of the activities. */
+export interface Heartbeats {
+  activities: readonly Omit<ActivityProgress, 'details'>[]
+  decode(): Promise<unknown[]>
 }
 
 export interface FailingTask {

@@ -14,6 +14,14 @@ export interface RunFilter {
   searchAttributes?: Readonly<Record<string, string>>
   /** In the engine's own query language. */
   query?: string
+  /** The runs that the caller may see: those that match one of these. Absent: all. */
+  visible?: readonly VisibleRuns[]
+}
+
+/** Runs whose id and workflow name match patterns of the policy. Absent patterns match everything. */
+export interface VisibleRuns {
+  ids?: readonly string[] | undefined
+  workflows?: readonly string[] | undefined
 }
 
 export const SEARCH_ATTRIBUTE_TYPES = ['keyword', 'text', 'int', 'double', 'bool', 'datetime', 'keyword_list'] as const

@@ -1,6 +1,6 @@
 import type { Status } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
-import type { RunVersion } from './execution.ts'
+import type { ActivityProgress, RunVersion } from './execution.ts'
 import type { Problem } from './problem.ts'
 
 export interface WorkflowStatus extends RunRef {
@@ -12,6 +12,8 @@ export interface WorkflowStatus extends RunRef {
   historyLength: number
   /** Why an open run makes no progress; null when no problem is known. */
   problem: Problem | null
+  /** The latest heartbeat first; null if no open activity has sent one with details. */
+  progress: ActivityProgress[] | null
   /** Null if it could not be decoded. */
   memo: Record<string, unknown> | null
   searchAttributes: Record<string, unknown>

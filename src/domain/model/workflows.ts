@@ -96,6 +96,8 @@ export interface StartCommand extends Arguments {
   options?: WorkflowOptions
   /** The workflow is started once for each key, with any `workflowId`. */
   idempotencyKey?: string
+  /** Set if the result may be returned, too: then the caller must be allowed to read the run. */
+  mayRead?: true
 }
 
 export interface RunStart extends RunRef {

@@ -33,10 +33,10 @@ async function signalWithStartOnce(
   call: Call,
 ): Promise<SignaledWithStart> {
   const { engine } = ports
-  const keyed = await withKeyedId(start, idempotencyKey)
   // The request id of the start and of the signal: a run receives the signal once.
   const requestId = await signalIdOf(idempotencyKey, signal.name)
   const startKey = await toStartKey(idempotencyKey, start, { ...signal, id: requestId })
+  const keyed = withKeyedId(start, startKey)
   const id = { workflowId: keyed.workflowId, startKey }
   const before = await findRepeated(engine, id, call)
   if ('repeated' in before) return toSignaledRun(before.repeated)

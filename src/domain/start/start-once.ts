@@ -77,11 +77,11 @@ export function toProtocolMemo(startKey: StartKey): Readonly<Record<string, unkn
 }
 
 /**
- * Adds `Retry-After` if the workflow id is derived from the key: a repeated request then never starts a second run.
- * Under any other id, other requests may have replaced the run.
+ * Adds `Retry-After` if the workflow id is derived from the key, perhaps with a prefix of the caller: a repeated
+ * request then never starts a second run. Under any other id, other requests may have replaced the run.
  */
 export function withRetryAfter(error: unknown, { workflowId, startKey }: KeyedId): unknown {
-  if (!hasErrorName(error, 'EngineUnavailableError') || workflowId !== startKey.key) return error
+  if (!hasErrorName(error, 'EngineUnavailableError') || !workflowId.endsWith(startKey.key)) return error
   const message = 'The workflow engine is not responding. Send the request again with the same Idempotency-Key.'
   const details = { ...error.details, retryAfterSeconds: 1 }
   return new ServiceError(error.error, message, { cause: error.cause, details })

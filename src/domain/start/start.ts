@@ -7,7 +7,7 @@ import { ServiceError } from '../model/errors.ts'
 import { keyedId } from '../model/keyed-id.ts'
 import type { Ports } from '../model/ports.ts'
 import type { RunStart, StartCommand } from '../model/workflows.ts'
-import { toStartKey } from './start-key.ts'
+import { type StartKey, toStartKey } from './start-key.ts'
 import { type RepeatedRun, startOnce } from './start-once.ts'
 
 export type StartPorts = AdmitStartPorts & Pick<Ports, 'engine'>
@@ -41,17 +41,30 @@ export async function startOrRepeat(
   call: Call,
   startCall: Call = call,
 ): Promise<StartOutcome> {
+  const outcome = await startOrFind(ports, command, call, startCall)
+  const { workflowId, runId } = toRunStart(outcome)
+  call.audit({ workflowId, runId })
+  return outcome
+}
+
+async function startOrFind(
+  ports: StartPorts,
+  command: StartCommand,
+  call: Call,
+  startCall: Call,
+): Promise<StartOutcome> {
   const { idempotencyKey } = command
   if (idempotencyKey === undefined) {
     const admitted = await admitStart(ports, command, call)
     return { admitted, started: await startAdmitted(ports, toStartRequest(command, admitted), startCall) }
   }
-  const keyed = await withKeyedId(command, idempotencyKey)
+  const startKey = await toStartKey(idempotencyKey, command)
+  const keyed = withKeyedId(command, startKey)
   const { workflowIdConflictPolicy: conflictPolicy = 'fail' } = command.options ?? {}
   let admitted: AdmittedStart | null = null
   const once = {
     workflowId: keyed.workflowId,
-    startKey: await toStartKey(idempotencyKey, command),
+    startKey,
     conflictPolicy,
     async send(change: (request: StartRequest) => StartRequest): Promise<StartOutcome> {
       admitted ??= await admitStart(ports, keyed, call)
@@ -66,10 +79,10 @@ export async function startOrRepeat(
 }
 
 /** A command without a workflow id gets the id of its key. */
-export async function withKeyedId<Command extends StartCommand>(
+export function withKeyedId<Command extends StartCommand>(
   command: Command,
-  idempotencyKey: string,
-): Promise<Command & { workflowId: string }> {
+  { key }: Pick<StartKey, 'key'>,
+): Command & { workflowId: string } {
   if (command.options?.workflowIdConflictPolicy === 'terminate-existing') {
     // A repeated request could terminate the run that the key has started, if that has continued as a new one.
     const message = 'must not be terminate-existing with an Idempotency-Key'
@@ -77,7 +90,7 @@ export async function withKeyedId<Command extends StartCommand>(
       details: { issues: [{ path: '/workflowIdConflictPolicy', message }] },
     })
   }
-  return { ...command, workflowId: command.workflowId ?? (await keyedId(idempotencyKey)) }
+  return { ...command, workflowId: command.workflowId ?? key }
 }
 
 function startAdmitted(
@@ -110,7 +123,7 @@ export function toStartRequest(
 /** Every check of a start that comes before it is sent to the engine. */
 export async function validate(ports: StartPorts, command: StartCommand, call: Call): Promise<void> {
   const { idempotencyKey } = command
-  const keyed = idempotencyKey === undefined ? command : await withKeyedId(command, idempotencyKey)
+  const keyed = idempotencyKey === undefined ? command : withKeyedId(command, { key: await keyedId(idempotencyKey) })
   const request = toStartRequest(keyed, await admitStart(ports, keyed, call))
   rejectStartOfCatalog(ports, request)
   await ports.engine.checkStart(request, call)

@@ -35,14 +35,15 @@ async function updateWithStartOnce(
   call: Call,
 ): Promise<WithStart<StartedUpdate>> {
   const { engine, messageTimeoutMs } = ports
-  const keyed = await withKeyedId(start, idempotencyKey)
-  const { workflowId } = keyed
   const updateId = await updateIdOf(idempotencyKey, update.name)
+  const startKey = await toStartKey(idempotencyKey, start, { ...update, id: updateId })
+  const keyed = withKeyedId(start, startKey)
+  const { workflowId } = keyed
   const updateCall = () => withTimeout(call, messageTimeoutMs)
   let request: StartRequest | null = null
   const once = {
     workflowId,
-    startKey: await toStartKey(idempotencyKey, start, { ...update, id: updateId }),
+    startKey,
     conflictPolicy: start.options?.workflowIdConflictPolicy ?? 'use-existing',
     async send(change: (request: StartRequest) => StartRequest): Promise<StartedUpdate> {
       request ??= (await admitStartWith(ports, { kind: 'update', start: keyed, message: update }, call)).request

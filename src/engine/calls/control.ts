@@ -1,7 +1,7 @@
 import type { Call } from '../../domain/model/call.ts'
 import type { Started } from '../../domain/model/engine.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
-import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
+import { type EngineContext, executionIds, identityOf, toExecution } from '../context.ts'
 import { isGoneOrClosed } from '../errors.ts'
 import { onOpenRun } from './at-most-once/on-open-run.ts'
 
@@ -18,7 +18,7 @@ export async function cancel(
     workflowExecution: toExecution(options.pinned ? { workflowId, runId } : { workflowId }),
     firstExecutionRunId: firstRunId,
     reason: options.reason,
-    identity: IDENTITY,
+    identity: identityOf(call),
     requestId: crypto.randomUUID(),
   }
   await onOpenRun(context, run, { kind: 'write', details: executionIds(run) }, call, async () => {
@@ -32,7 +32,12 @@ export async function cancel(
 }
 
 export async function terminate(context: EngineContext, run: RunRef, reason: string | null, call: Call): Promise<void> {
-  const request = { namespace: context.namespace, workflowExecution: toExecution(run), reason, identity: IDENTITY }
+  const request = {
+    namespace: context.namespace,
+    workflowExecution: toExecution(run),
+    reason,
+    identity: identityOf(call),
+  }
   // Not sent again once it may have arrived: the retry would fail, because the first attempt has closed the run.
   await onOpenRun(context, run, { kind: 'write', details: executionIds(run) }, call, () =>
     context.rpc('terminateWorkflowExecution', request, call, { onLostResponse: 'throw' }),

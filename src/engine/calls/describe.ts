@@ -14,6 +14,7 @@ import { toServiceError } from '../errors.ts'
 import type { Payloads } from '../payloads.ts'
 import { toFailingTask } from './diagnosis/failing-task.ts'
 import { readPendingWork } from './diagnosis/pending-work.ts'
+import { toHeartbeats } from './heartbeats.ts'
 
 export async function describe(context: EngineContext, ref: ExecutionRef, call: Call): Promise<Description> {
   const { rpc, namespace, payloads, clock } = context
@@ -24,6 +25,8 @@ export async function describe(context: EngineContext, ref: ExecutionRef, call: 
     const { resetRunId } = workflowExtendedInfo ?? {}
     const run = { ...describeRun(workflowExecutionInfo), workflowId: ref.workflowId }
     const userValues = toUserValues(run, workflowExecutionInfo, payloads)
+    // A run that was terminated still lists the activities that were pending.
+    const heartbeats = isOpen(run.status) && toHeartbeats(pendingActivities ?? [], payloads)
     const failingTask = toFailingTask(context, run, pendingWorkflowTask)
     clock.observe((run.completedAt ?? run.startedAt)?.getTime() ?? null)
     return {
@@ -34,6 +37,7 @@ export async function describe(context: EngineContext, ref: ExecutionRef, call: 
       executionTimeoutMs: toDurationMs(workflowExecutionTimeout) || null,
       runTimeoutMs: toDurationMs(workflowRunTimeout) || null,
       ...(userValues && { userValues }),
+      ...(heartbeats && { heartbeats }),
       pendingSteps: () => Promise.all((pendingActivities ?? []).map((activity) => toPendingStep(activity, payloads))),
       ...(failingTask && { failingTask }),
       ...(resetRunId && { resetRunId }),

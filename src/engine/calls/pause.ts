@@ -2,7 +2,7 @@ import { notEnabled } from '../../domain/control/pause.ts'
 import type { Call } from '../../domain/model/call.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
-import { type EngineContext, executionIds, IDENTITY } from '../context.ts'
+import { type EngineContext, executionIds, identityOf } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import { RpcError } from '../transport/transport.ts'
 import { onOpenRun } from './at-most-once/on-open-run.ts'
@@ -27,7 +27,7 @@ async function send(
   const { workflowId, runId } = run
   const { namespace, rpc } = context
   const requestId = crypto.randomUUID()
-  const request = { namespace, workflowId, runId, reason: reason ?? '', identity: IDENTITY, requestId }
+  const request = { namespace, workflowId, runId, reason: reason ?? '', identity: identityOf(call), requestId }
   await onOpenRun(context, run, { kind: 'write', details: executionIds(run) }, call, async () => {
     try {
       await rpc(method, request, call)

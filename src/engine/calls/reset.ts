@@ -9,7 +9,7 @@ import { GrpcCode } from '../../temporal/grpc-code.ts'
 import { createResetHistory, type ResetHistory } from '../../temporal/history/reset-point.ts'
 import type { HistoryEvent } from '../../temporal/outcome.ts'
 import { toInt64 } from '../../temporal/time.ts'
-import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
+import { type EngineContext, executionIds, identityOf, toExecution } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import type { LostResponseAction } from '../rpc.ts'
 import { RpcError } from '../transport/transport.ts'
@@ -32,7 +32,7 @@ export async function reset(
     workflowExecution: toExecution(run),
     workflowTaskFinishEventId: toInt64(eventId),
     reason: reason ?? '',
-    identity: IDENTITY,
+    identity: identityOf(call),
     requestId: crypto.randomUUID(),
   }
 

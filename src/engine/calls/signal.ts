@@ -1,7 +1,7 @@
 import type { Call } from '../../domain/model/call.ts'
 import type { Signal } from '../../domain/model/engine.ts'
 import type { ExecutionRef } from '../../domain/model/execution.ts'
-import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
+import { type EngineContext, executionIds, identityOf, toExecution } from '../context.ts'
 import { onOpenRun } from './at-most-once/on-open-run.ts'
 import { requestHeaders } from './request-headers.ts'
 
@@ -18,7 +18,7 @@ export async function signal(
     signalName: name,
     input: await context.payloads.encode(args, payloads),
     ...(header !== null && { header }),
-    identity: IDENTITY,
+    identity: identityOf(call),
     // All attempts share it: a run accepts the signal once, even if several of them arrive.
     requestId,
   }

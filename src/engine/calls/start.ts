@@ -8,7 +8,7 @@ import { toMemo } from '../../temporal/memo.ts'
 import type { Payload } from '../../temporal/payload.ts'
 import { toStatus } from '../../temporal/status.ts'
 import { startTimeOf } from '../clock.ts'
-import { type EngineContext, IDENTITY, toExecution } from '../context.ts'
+import { type EngineContext, identityOf, toExecution } from '../context.ts'
 import { isGoneOrClosed, toServiceError } from '../errors.ts'
 import { toPayloads } from '../payloads.ts'
 import type { LostResponseAction } from '../rpc.ts'
@@ -121,7 +121,7 @@ export async function toStartWorkflow(
     workflowType: { name: workflowName },
     taskQueue: { name: catalog },
     input: toPayloads(input),
-    identity: IDENTITY,
+    identity: identityOf(call),
     // All attempts share it: the engine starts one run, as long as that run is the latest of the workflow id.
     requestId,
     ...(header !== null && { header }),
@@ -135,7 +135,7 @@ async function terminateOnce({ rpc, namespace }: EngineContext, run: RunRef, cal
     namespace,
     workflowExecution: toExecution(run),
     reason: 'a new run of the workflow id starts',
-    identity: IDENTITY,
+    identity: identityOf(call),
   }
   try {
     await rpc('terminateWorkflowExecution', request, call)

@@ -65,7 +65,7 @@ export async function updateWithStart(
     namespace,
     workflowExecution: { workflowId },
     waitPolicy: UNTIL_COMPLETED,
-    request: toRequest(update),
+    request: toRequest(update, call),
   }
   const toSend: UpdateWithStartRequest = {
     details: { workflowId, updateId },

@@ -9,7 +9,7 @@ import { outputStoredElsewhere } from '../../domain/model/stored-elsewhere.ts'
 import { sleep } from '../../lib/abort.ts'
 import { UpdateWorkflowExecutionLifecycleStage } from '../../temporal/enums.ts'
 import { decodeFailure, type Failure, toErrorDetails } from '../../temporal/failure.ts'
-import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
+import { type EngineContext, executionIds, identityOf, toExecution } from '../context.ts'
 import { onOpenRun } from './at-most-once/on-open-run.ts'
 import { describe } from './describe.ts'
 import { missingHandler } from './diagnosis/missing-handler.ts'
@@ -77,8 +77,11 @@ interface SentUpdate {
 const POLL_PAUSE_MS = 250
 
 /** The engine's form of an update, the same for all attempts. */
-export function toRequest({ updateId, message: { name }, args, header }: Update): temporal.api.update.v1.IRequest {
-  return { meta: { updateId, identity: IDENTITY }, input: { name, args, ...(header && { header }) } }
+export function toRequest(
+  { updateId, message: { name }, args, header }: Update,
+  call: Call,
+): temporal.api.update.v1.IRequest {
+  return { meta: { updateId, identity: identityOf(call) }, input: { name, args, ...(header && { header }) } }
 }
 
 /** Sends the update until it has completed, and returns its result. If it was `sent` before, `ref` must be pinned. */
@@ -172,7 +175,7 @@ function send(stage: number, context: EngineContext, update: Update, call: Call)
     namespace: context.namespace,
     workflowExecution: toExecution(ref),
     waitPolicy: { lifecycleStage: stage },
-    request: toRequest(update),
+    request: toRequest(update, call),
   }
   return onOpenRun(
     context,

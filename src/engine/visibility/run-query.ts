@@ -1,5 +1,10 @@
 import { type Issue, ServiceError } from '../../domain/model/errors.ts'
-import type { AttributeFilter, SearchAttributeType, TypedRunFilter } from '../../domain/model/run-filter.ts'
+import type {
+  AttributeFilter,
+  SearchAttributeType,
+  TypedRunFilter,
+  VisibleRuns,
+} from '../../domain/model/run-filter.ts'
 import { toPointer } from '../../lib/json-pointer.ts'
 import { toStatusWord } from '../../temporal/status.ts'
 import { quoteLiteral } from '../../temporal/visibility-query.ts'
@@ -21,6 +26,7 @@ export function toRunQuery(filter: TypedRunFilter): string {
     ...compare('StartTime', '<', filter.startedBefore),
     ...compare('CloseTime', '>=', filter.closedAfter),
     ...compare('CloseTime', '<', filter.closedBefore),
+    ...visibleCondition(filter.visible),
     ...NOT_RESERVED,
   ]
   const queryIssue = query === undefined ? null : rawQueryIssue(query)
@@ -33,6 +39,25 @@ export function toRunQuery(filter: TypedRunFilter): string {
   if (issues.length === 0) return conditions.join(' AND ')
   const message = issues.map(({ path, message }) => `${path} ${message}`).join('; ')
   throw new ServiceError('ValidationError', message, { details: { issues } })
+}
+
+/** The runs that the caller may see. In a database that ignores case, the engine also returns others. */
+function visibleCondition(visible: readonly VisibleRuns[] | undefined): string[] {
+  if (visible === undefined) return []
+  const alternatives = visible.map(({ ids, workflows }) =>
+    [...matching('WorkflowId', ids), ...matching('WorkflowType', workflows)].join(' AND '),
+  )
+  return [`(${alternatives.map((alternative) => `(${alternative})`).join(' OR ')})`]
+}
+
+function matching(column: string, patterns: readonly string[] | undefined): string[] {
+  if (patterns === undefined || patterns.includes('*')) return []
+  const alternatives = patterns.map((pattern) =>
+    pattern.endsWith('*')
+      ? `${column} STARTS_WITH ${quoteLiteral(pattern.slice(0, -1))}`
+      : `${column} = ${quoteLiteral(pattern)}`,
+  )
+  return [`(${alternatives.join(' OR ')})`]
 }
 
 function equal(column: string, value: string | undefined): string[] {

@@ -5,9 +5,11 @@ import { endpoint, type SuccessResponse, type Tools } from '../endpoint.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { ENGINE_ERRORS } from './errors.ts'
 
+const HEADERS = ['ETag', 'Cache-Control'] as const
+
 const RESPONSES = {
-  200: { description: 'The workflows of the catalog', schema: schemaOf('Catalog'), headers: ['ETag'] },
-  304: { description: 'The client has the catalog already', headers: ['ETag'] },
+  200: { description: 'The workflows of the catalog', schema: schemaOf('Catalog'), headers: HEADERS },
+  304: { description: 'The client has the catalog already', headers: HEADERS },
 } satisfies Record<number, SuccessResponse>
 
 const ofDefault = endpoint({

@@ -99,6 +99,7 @@ const page = endpoint({
   key: 'ignored',
   access: null,
   feature: 'docs',
+  isOfService: true,
   handle: (c, { respondDocsFile }) => respondDocsFile(c, PAGE),
 })
 
@@ -119,6 +120,7 @@ const pageFile = endpoint({
   key: 'ignored',
   access: null,
   feature: 'docs',
+  isOfService: true,
   handle: (c, { file, respondDocsFile }) => (file(c) === PAGE ? notFound(c) : respondDocsFile(c, file(c))),
 })
 

@@ -8,6 +8,8 @@ import { ENGINE_ERRORS } from './errors.ts'
 import { optional } from './fields/json-forms.ts'
 import { catalogName } from './fields/names.ts'
 
+const HEADERS = ['ETag', 'Cache-Control'] as const
+
 // Keys of the documents without a catalog.
 const notPublished: object = {}
 const unavailable: object = {}
@@ -24,8 +26,8 @@ export const openApiEndpoint = endpoint({
   }),
   headers: ['If-None-Match'],
   responses: {
-    200: { description: 'The document', schema: schemaOf('OpenApi'), headers: ['ETag'] },
-    304: { description: 'The client has the document already', headers: ['ETag'] },
+    200: { description: 'The document', schema: schemaOf('OpenApi'), headers: HEADERS },
+    304: { description: 'The client has the document already', headers: HEADERS },
   },
   errors: [...ENGINE_ERRORS, 'CatalogNotFoundError', 'PayloadCodecError'],
   takes: 'work',
@@ -43,6 +45,7 @@ export const openApiEndpoint = endpoint({
     const found = catalog === undefined ? await orError(read) : await read
     if (!(found instanceof ServiceError))
       return respondWith(found.workflows, { ...described, ...found, state: 'described' })
+    if (found.error === 'ForbiddenError') throw found
     if (found.error === 'CatalogNotFoundError')
       return respondWith(notPublished, { ...described, state: 'not_published', workflows: [] })
     call.note({ catalogUnread: found.message })

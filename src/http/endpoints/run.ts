@@ -113,7 +113,7 @@ async function acceptedOrResult(
 ): Promise<Response> {
   const { c, tools, command, last } = run
   if (preference.waitMs === 0 && last === null) {
-    const started = await startNow(c, tools, command)
+    const started = await startNow(c, tools, { ...command, mayRead: true })
     // If the request is repeated, the chain may have ended: its result needs no wait.
     if (isOpen(started.status)) return accepted(c, started, preference)
   }

@@ -34,6 +34,7 @@ const health = endpoint({
   key: 'ignored',
   access: null,
   isPeriodic: true,
+  isOfService: true,
   handle: (c) => jsonResponse(c, { status: 'ok' }),
 })
 
@@ -78,6 +79,7 @@ export const metrics = endpoint({
   access: 'metrics',
   isPeriodic: true,
   feature: 'metrics',
+  isOfService: true,
   handle: (c, { readMetrics }) => metricsResponse(c, readMetrics),
 })
 

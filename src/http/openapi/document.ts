@@ -8,6 +8,8 @@ import { catalogOperations } from './typed/catalog-operations.ts'
 export interface DocumentOptions {
   /** The engine's namespace. */
   namespace: string
+  /** Whether its paths begin with `/namespaces/<name>`. */
+  isNamespaced: boolean
   /** Prefix of every path. */
   basePath: string
   /** Maximum of `timeout`. */
@@ -61,7 +63,7 @@ function operationAt({ paths }: OpenApiDocument, path: string): OperationObject 
 
 /** The document with the endpoints, the URL, the limit and the access control of this service. */
 function forDeployment(document: OpenApiDocument, options: DocumentOptions): OpenApiDocument {
-  const { basePath, maxTimeoutMs, requiresToken, endpoints } = options
+  const { basePath, maxTimeoutMs, requiresToken, endpoints, isNamespaced } = options
   const served = new Set(endpoints.map(({ path }) => templateOf(path)))
   const schemas = Object.entries(document.components.schemas)
   return {
@@ -69,12 +71,28 @@ function forDeployment(document: OpenApiDocument, options: DocumentOptions): Ope
     servers: [{ url: basePath === '' ? '/' : basePath }],
     // An empty object means that no token is needed.
     security: requiresToken ? document.security : [...document.security, {}],
-    paths: Object.fromEntries(Object.entries(document.paths).filter(([path]) => served.has(path))),
+    paths: Object.fromEntries(
+      Object.entries(document.paths)
+        .filter(([path]) => served.has(path))
+        .map(([path, item]) => [path, isNamespaced ? withoutPublic(item) : item]),
+    ),
     components: {
       ...document.components,
       schemas: Object.fromEntries(schemas.map(([name, schema]) => [name, withMaxTimeout(schema, maxTimeoutMs)])),
     },
   }
+}
+
+const UNAUTHORIZED: object = { $ref: '#/components/responses/Error401' }
+
+/** Below `/namespaces/<name>` no operation is public: a probe of `/ready` needs a credential. */
+function withoutPublic(item: Record<string, OperationObject>): Record<string, OperationObject> {
+  return Object.fromEntries(
+    Object.entries(item).map(([method, { security, ...operation }]) => [
+      method,
+      security === undefined ? operation : { ...operation, responses: { ...operation.responses, 401: UNAUTHORIZED } },
+    ]),
+  )
 }
 
 /** The schema of a start with the maximum of `timeout`. */

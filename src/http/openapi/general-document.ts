@@ -46,6 +46,7 @@ const DESCRIPTION = `Starts workflows, reads their status and results, sends the
 
 - Errors are \`application/problem+json\`. \`error\` is the name of the error; \`x-errors\` lists the names that an operation can return.
 - A path without \`/runs/{rid}\` refers to the latest run of the workflow.
+- A service can have several namespaces of the engine. The paths of one begin with \`/namespaces/<name>\`, also that of its document; those of this document use the namespace in \`x-catalog\`.
 - Requests that wait can be answered with server-sent events (\`Accept: text/event-stream\`); \`x-events\` has the schemas of their data.
 - \`HEAD\` is \`GET\` without the body. \`OPTIONS\` lists the methods of a route in \`Allow\`.
 - \`x-catalog\` says whose workflows have operations of their own. Their paths have a fragment, which is not sent.`

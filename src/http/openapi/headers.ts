@@ -70,7 +70,11 @@ export const RESPONSE_HEADERS = {
   Deprecation: { description: 'The request uses `taskQueue`, which is deprecated (RFC 9745)', schema: string },
   Link: { description: 'About the deprecation', schema: string },
   'WWW-Authenticate': { description: 'What is expected in `Authorization`', schema: string },
-  'Cache-Control': { description: '`no-store` for event streams, `no-cache` for the reference page', schema: string },
+  'Cache-Control': {
+    description:
+      '`no-store` for event streams, `no-cache` for the reference page, `private` for what depends on the rules of the caller',
+    schema: string,
+  },
   'Content-Security-Policy': { description: 'What the reference page may load: its own files', schema: string },
   'Referrer-Policy': { description: '`no-referrer`', schema: string },
   'X-Content-Type-Options': { description: '`nosniff`', schema: string },

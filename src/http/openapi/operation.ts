@@ -38,7 +38,8 @@ const ANY_REQUEST: readonly ErrorName[] = [
   'InternalError',
 ]
 
-const UNAUTHORIZED = ['UnauthorizedError'] as const
+/** Errors of any request that needs a credential. */
+const UNAUTHORIZED = ['UnauthorizedError', 'TooManyRequestsError', 'AuthUnavailableError'] as const
 
 /** References to the error responses. */
 function problemRefs(statuses: readonly number[]): Record<string, object> {

@@ -1,8 +1,8 @@
-/** What the API suite runs against: one engine, two workers, and the service in four configurations. */
+/** What the API suite runs against: one engine, two workers, and the service in five configurations. */
 import type { Client, WorkflowHandleWithFirstExecutionRunId, WorkflowStartOptions } from '@temporalio/client'
 import { freePort } from '../../../src/cli/dev/servers/ports.ts'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import { type Api, makeApi } from '../../support/api.ts'
+import { type Api, type ApiOptions, makeApi } from '../../support/api.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
 import { test } from '../../support/fixtures.ts'
 import { watchPolls } from '../../support/invariants.ts'
@@ -42,21 +42,23 @@ export type Gap =
 
 export interface ApiFixture {
   hasGap(gap: Gap): boolean
-  /** The service with its defaults; anonymous access is allowed. */
+  /** The service with its defaults. */
   service: Api & Pick<Server, 'pid' | 'url'>
   /**
-   * Requires a token, allows one origin, waits `MESSAGE_TIMEOUT_MS` for a message,
+   * Allows one origin, waits `MESSAGE_TIMEOUT_MS` for a message,
    * accepts bodies that the engine rejects, checks outputs.
    */
   restrictedService: Api & { url: string }
+  /** Requires no token, and has no policy. */
+  anonymousService: Api & { url: string }
   /** Its calls to the engine go through `faultProxy`. */
   serviceBehindFaultProxy: Api & Pick<Server, 'pid'>
   faultProxy: FaultProxy
   /** Nothing listens at the address of its engine. */
   serviceWithoutEngine: Api & Pick<Server, 'pid'>
-  /** The log's line about a request to the first or the third of them. */
+  /** The log's line about a request to `service` or `serviceBehindFaultProxy`. */
   logged(requestId: string): Promise<Record<string, unknown>>
-  /** Default catalog of all four: published, with a worker. */
+  /** Default catalog of all five: published, with a worker. */
   catalog: string
   /** Task queue of a worker without a catalog. */
   plainTaskQueue: string
@@ -67,6 +69,28 @@ export const TOKEN = 'first+secret/token=='
 export const OTHER_TOKEN = 'second-token'
 export const ORIGIN = 'https://app.example.com'
 export const MESSAGE_TIMEOUT_MS = UNANSWERED_MS
+
+/** What each request of the suite sends, except those about missing tokens. */
+export const AUTHORIZED = { Authorization: `Basic ${TOKEN}` }
+
+const OPERATORS_BESIDE_POLICY = {
+  SERVICE_API_AUTH_TOKEN: `${TOKEN}, ,${OTHER_TOKEN}`,
+  // Its rule applies to nobody.
+  SERVICE_POLICY: JSON.stringify({
+    version: 1,
+    rules: [{ name: 'nobody', who: { token: `sha256:${'0'.repeat(64)}` }, can: ['metrics'] }],
+  }),
+}
+
+/** Gives each service operators, whose tokens are those above, and a policy. */
+export function withOperators(serve: Serve): Serve {
+  return (env) => serve({ ...OPERATORS_BESIDE_POLICY, ...env })
+}
+
+/** A client of such a service. */
+export function operatorApi(options: ApiOptions): Api {
+  return makeApi({ token: TOKEN, ...options })
+}
 
 /** Starts everything before the first test of the suite around it. The returned function is for its tests. */
 export function apiFixture(serve: Serve, gaps: readonly Gap[]): () => ApiFixture {
@@ -94,39 +118,41 @@ export function apiFixture(serve: Serve, gaps: readonly Gap[]): () => ApiFixture
     // Both addresses of each engine: the runtime, or ENGINE_TRANSPORT, chooses between them.
     const real = { ENGINE_ADDRESS: engine.address, ENGINE_HTTP_URL: engine.httpUrl ?? '' }
 
-    const [service, restrictedService, serviceBehindFaultProxy, serviceWithoutEngine] = await Promise.all([
-      start({ ...env, ...real }),
-      start({
-        ...env,
-        ...real,
-        SERVICE_API_AUTH_TOKEN: `${TOKEN}, ,${OTHER_TOKEN}`,
-        SERVICE_CORS_ORIGINS: ORIGIN,
-        SERVICE_FORWARD_HEADERS: 'X-Tenant',
-        SERVICE_MESSAGE_TIMEOUT: String(MESSAGE_TIMEOUT_MS),
-        SERVICE_MAX_BODY_BYTES: String(8 << 20),
-        SERVICE_MAX_PAYLOAD_BYTES: String(8 << 20),
-        SERVICE_RUN_MAX_TIMEOUT: '10m',
-        SERVICE_CATALOG_TTL: '1s',
-        SERVICE_CHECK_OUTPUTS: 'true',
-        SERVICE_DOCS_ON: 'true',
-      }),
-      start({ ...env, ENGINE_ADDRESS: faultProxy.address, ENGINE_HTTP_URL: faultProxy.httpUrl ?? '' }),
-      start({ ...env, ENGINE_ADDRESS: nobody, ENGINE_HTTP_URL: `http://${nobody}` }),
-      startWorker({ taskQueue: catalog, catalog: testCatalog }),
-      startWorker({ taskQueue: plainTaskQueue }),
-    ])
-    const disturbed = ({ url, pid }: Server) => ({ pid, ...makeApi({ url, engine: 'disturbed' }) })
+    const [service, restrictedService, anonymousService, serviceBehindFaultProxy, serviceWithoutEngine] =
+      await Promise.all([
+        start({ ...env, ...real }),
+        start({
+          ...env,
+          ...real,
+          SERVICE_CORS_ORIGINS: ORIGIN,
+          SERVICE_FORWARD_HEADERS: 'X-Tenant',
+          SERVICE_MESSAGE_TIMEOUT: String(MESSAGE_TIMEOUT_MS),
+          SERVICE_MAX_BODY_BYTES: String(8 << 20),
+          SERVICE_MAX_PAYLOAD_BYTES: String(8 << 20),
+          SERVICE_RUN_MAX_TIMEOUT: '10m',
+          SERVICE_CATALOG_TTL: '1s',
+          SERVICE_CHECK_OUTPUTS: 'true',
+          SERVICE_DOCS_ON: 'true',
+        }),
+        start({ ...env, ...real, SERVICE_API_AUTH_TOKEN: '', SERVICE_POLICY: '' }),
+        start({ ...env, ENGINE_ADDRESS: faultProxy.address, ENGINE_HTTP_URL: faultProxy.httpUrl ?? '' }),
+        start({ ...env, ENGINE_ADDRESS: nobody, ENGINE_HTTP_URL: `http://${nobody}` }),
+        startWorker({ taskQueue: catalog, catalog: testCatalog }),
+        startWorker({ taskQueue: plainTaskQueue }),
+      ])
+    const disturbed = ({ url, pid }: Server) => ({ pid, ...operatorApi({ url, engine: 'disturbed' }) })
     const api = {
       hasGap: (gap: Gap) => gaps.includes(gap),
-      service: { url: service.url, pid: service.pid, ...makeApi({ url: service.url }) },
-      restrictedService: { url: restrictedService.url, ...makeApi({ url: restrictedService.url, token: TOKEN }) },
+      service: { url: service.url, pid: service.pid, ...operatorApi({ url: service.url }) },
+      restrictedService: { url: restrictedService.url, ...operatorApi({ url: restrictedService.url }) },
+      anonymousService: { url: anonymousService.url, ...makeApi({ url: anonymousService.url }) },
       serviceBehindFaultProxy: disturbed(serviceBehindFaultProxy),
       faultProxy,
       serviceWithoutEngine: disturbed(serviceWithoutEngine),
       logged: (requestId: string) =>
         until('the request is logged', () => {
           const lines = [service, serviceBehindFaultProxy].flatMap(({ output }) => output().split('\n'))
-          const line = lines.find((one) => one.startsWith('{') && one.includes(`"${requestId}"`))
+          const line = lines.find((one) => one.includes(`"message":"request"`) && one.includes(`"${requestId}"`))
           return line === undefined ? null : JSON.parse(line)
         }),
       catalog,

@@ -6,7 +6,7 @@ import { VERSION } from '../../../src/version.ts'
 import { makeApi } from '../../support/api.ts'
 import { readiness } from '../../support/readiness.ts'
 import { rule } from '../../support/rules.ts'
-import { type ApiFixture, anId, ORIGIN, OTHER_TOKEN, type Serve, TOKEN } from './api-fixture.ts'
+import { type ApiFixture, anId, ORIGIN, OTHER_TOKEN, operatorApi, type Serve, TOKEN } from './api-fixture.ts'
 
 /** What holds for every request. */
 export function common(api: () => ApiFixture, serve: Serve): void {
@@ -81,10 +81,10 @@ export function common(api: () => ApiFixture, serve: Serve): void {
   })
 
   rule('auth.open-locally-without-a-token', async () => {
-    const { service } = api()
+    const { anonymousService } = api()
 
-    const run = await service.run('echo', 1)
-    const start = await service.start('echo', 1)
+    const run = await anonymousService.run('echo', 1)
+    const start = await anonymousService.start('echo', 1)
 
     expect([run.status, start.status]).toEqual([200, 200])
   })
@@ -222,7 +222,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       SERVICE_BASE_PATH: '/portico',
     }
     const server = await serve({ ...env, ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '' })
-    const { call } = makeApi({ url: new URL(server.url).origin })
+    const { call } = operatorApi({ url: new URL(server.url).origin })
 
     const ready = await readiness({ call }, '/portico/ready')
     const health = [await call('GET', '/portico/health'), ready, await call('GET', '/health')]
@@ -295,10 +295,10 @@ export function common(api: () => ApiFixture, serve: Serve): void {
   })
 
   test('Host: without a token only names of this machine are accepted, which prevents DNS rebinding', async () => {
-    const { service, restrictedService, hasGap } = api()
+    const { anonymousService, restrictedService, hasGap } = api()
 
-    expect(await statusFor(service.url, 'localhost:1234')).toBe(200)
-    expect(await statusFor(service.url, 'evil.example')).toBe(hasGap('loopback') ? 200 : 403)
+    expect(await statusFor(anonymousService.url, 'localhost:1234')).toBe(200)
+    expect(await statusFor(anonymousService.url, 'evil.example')).toBe(hasGap('loopback') ? 200 : 403)
     expect(await statusFor(restrictedService.url, 'evil.example')).toBe(200)
   })
 }

@@ -1,11 +1,18 @@
 import proto from '@temporalio/proto'
 import { expect, inject, test } from 'vitest'
 import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
-import { makeApi } from '../../support/api.ts'
 import type { Fault } from '../../support/fault-proxy.ts'
 import { announceErrors } from '../../support/invariants.ts'
 import { readiness } from '../../support/readiness.ts'
-import { type ApiFixture, anId, type Serve, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
+import {
+  type ApiFixture,
+  anId,
+  operatorApi,
+  type Serve,
+  startDirectly,
+  startMessages,
+  untilStatus,
+} from './api-fixture.ts'
 
 const { google, temporal } = proto
 const { RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT } = temporal.api.enums.v1.ResourceExhaustedCause
@@ -113,7 +120,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     const engine = { ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '', ENGINE_NAMESPACE: 'no-such-namespace' }
     const server = await serve({ ...env, ...engine })
 
-    const { call } = makeApi({ url: server.url })
+    const { call } = operatorApi({ url: server.url })
     const { status, body, text } = await call('GET', `/workflow/${anId()}/status`)
     const ready = await readiness({ call })
     await server.stop()

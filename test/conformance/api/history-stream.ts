@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { eventsIn, openEvents, type Sent } from '../../support/event-stream.ts'
-import { type ApiFixture, anId, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, AUTHORIZED, anId, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
 /** GET history/stream. */
 export function historyStream(api: () => ApiFixture): void {
   const pathOf = (run: string) => `/workflow/${run}/history/stream`
   const open = (run: string, lastEventId?: string) =>
-    openEvents(`${api().service.url}${pathOf(run)}`, { headers: resume(lastEventId) })
+    openEvents(`${api().service.url}${pathOf(run)}`, { headers: { ...AUTHORIZED, ...resume(lastEventId) } })
 
   /** All events of the stream, once it has ended. */
   async function readAll(run: string, lastEventId?: string): Promise<Sent[]> {

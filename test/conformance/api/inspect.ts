@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import { rule } from '../../support/rules.ts'
 import { type ApiFixture, anId, pause, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
@@ -39,6 +40,26 @@ export function inspect(api: () => ApiFixture): void {
     expect(Object.keys(memo).toSorted()).toEqual(['apiKey', 'order'])
   })
 
+  test('status: an open run has the progress that its activities report, and a closed run has none', async () => {
+    const { service } = api()
+    const input = { details: { percent: 40, password: 's3cret' } }
+    const { body: run } = await service.start('reportsProgress', input)
+
+    const { body, text } = await until('the heartbeat has arrived', async () => {
+      const status = await service.get(`${run.workflowId}/status`)
+      return status.body.progress === null ? null : status
+    })
+    await service.post(`${run.workflowId}/terminate`)
+    const { body: closed } = await service.get(`${run.workflowId}/status`)
+
+    expect(body.progress).toMatchObject([
+      { activityId: '1', activityType: 'reports', attempt: 1, details: { percent: 40, password: '[redacted]' } },
+    ])
+    expect(body.progress[0].heartbeatAt).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+    expect(text).toContain('"id":9007199254740993}')
+    expect([closed.status, closed.progress]).toEqual(['terminated', null])
+  })
+
   test('status: a child has its parent', async () => {
     const child = anId()
     const args = [{ child: 'echo', input: 1, workflowId: child }]
@@ -65,6 +86,7 @@ export function inspect(api: () => ApiFixture): void {
       catalog: api().catalog,
       startedAt: instant,
       problem: null,
+      progress: null,
       memo: {},
       searchAttributes: {},
       parent: null,

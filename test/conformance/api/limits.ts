@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import { makeApi, seen } from '../../support/api.ts'
-import { type ApiFixture, anId, startDirectly, startMessages } from './api-fixture.ts'
+import { seen } from '../../support/api.ts'
+import { type ApiFixture, AUTHORIZED, anId, operatorApi, startDirectly, startMessages } from './api-fixture.ts'
 
 const MEBIBYTE = 1 << 20
 
@@ -32,7 +32,7 @@ export function limits(api: () => ApiFixture): void {
     const fetchStream = (request: Request) =>
       fetch(request.url, { method: 'POST', headers: request.headers, body, duplex: 'half' } as RequestInit)
 
-    const answer = await makeApi({ url: service.url, fetch: fetchStream }).post('run', 'in its place')
+    const answer = await operatorApi({ url: service.url, fetch: fetchStream }).post('run', 'in its place')
     end()
 
     expect([answer.status, answer.body.error]).toEqual([413, 'PayloadTooLargeError'])
@@ -127,7 +127,7 @@ async function sendIncomplete({ service, hasGap }: ApiFixture, contentLength: nu
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
   await once(socket, 'connect')
   socket.write(
-    `POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${contentLength}\r\n\r\n{"workflowName"`,
+    `POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${AUTHORIZED.Authorization}\r\nContent-Type: application/json\r\nContent-Length: ${contentLength}\r\n\r\n{"workflowName"`,
   )
 
   const answer = await (hasGap('closing-connections') ? untilAnswered(socket) : text(socket))

@@ -1,12 +1,12 @@
 import { Client } from '@temporalio/client'
 import { describe, expect } from 'vitest'
-import { type Api, makeApi } from '../../support/api.ts'
+import type { Api } from '../../support/api.ts'
 import { eventsIn } from '../../support/event-stream.ts'
 import { type RunningStore, startStore } from '../../support/external-storage.ts'
 import { test } from '../../support/fixtures.ts'
 import { nodesIn } from '../../support/trace-nodes.ts'
 import { withUnusedSecrets } from '../../support/variables.ts'
-import { type ApiFixture, anId, type Serve } from './api-fixture.ts'
+import { type ApiFixture, anId, operatorApi, type Serve } from './api-fixture.ts'
 
 const LARGE = 'x'.repeat(600)
 
@@ -29,7 +29,7 @@ export function storedElsewhere(api: () => ApiFixture, serve: Serve): void {
       }
       const server = await serve({ ...withUnusedSecrets(env), ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '' })
       cleanup.defer(() => server.stop())
-      withCodec = makeApi({ url: server.url })
+      withCodec = operatorApi({ url: server.url })
     })
 
     test('stored elsewhere: with a codec server that has /download result, query, update and trace have the values', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Answer } from '../../support/api.ts'
 import { eventsIn, openEvents } from '../../support/event-stream.ts'
-import { type ApiFixture, anId, startDirectly, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, AUTHORIZED, anId, startDirectly, untilStatus } from './api-fixture.ts'
 
 const EVENTS = { Accept: 'text/event-stream' }
 
@@ -87,7 +87,7 @@ export function waiting(api: () => ApiFixture): void {
   })
 
   const open = (path: string, headers = {}) =>
-    openEvents(`${api().service.url}/workflow/${path}`, { headers: { ...EVENTS, ...headers } })
+    openEvents(`${api().service.url}/workflow/${path}`, { headers: { ...AUTHORIZED, ...EVENTS, ...headers } })
 
   test('result as events: the ids come first, then the result, after which nothing is left', async () => {
     const { workflowId, runId } = await startWaiting()
@@ -146,7 +146,7 @@ export function waiting(api: () => ApiFixture): void {
     const post = (headers = {}) =>
       openEvents(`${service.url}/workflow/run`, {
         method: 'POST',
-        headers: { 'Content-Type': 'application/json', ...EVENTS, ...headers },
+        headers: { 'Content-Type': 'application/json', ...AUTHORIZED, ...EVENTS, ...headers },
         body: JSON.stringify(body),
       })
     const first = await post()

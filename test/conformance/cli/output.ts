@@ -60,6 +60,18 @@ export function cliOutput(): void {
     )
   })
 
+  test('portico status: has the progress of each activity', async ({ portico }) => {
+    await portico(['start', 'reportsProgress', '--id', 'reporting', '--input', '{"details":{"percent":40}}'])
+
+    const shown = await until('the heartbeat has arrived', async () => {
+      const { stdout } = await portico(['status', 'reporting', '--text'])
+      return /^Progress.*/m.exec(stdout)?.[0]
+    })
+    await portico(['terminate', 'reporting'])
+
+    expect(shown).toBe('Progress  reports: {"percent":40,"id":9007199254740993}')
+  })
+
   test('portico: hints say the command as it was typed', async ({ portico }) => {
     const typed = await portico(['status', 'nowhere'])
     const withNpx = await portico(['status', 'nowhere'], { env: { npm_lifecycle_event: 'npx' } })

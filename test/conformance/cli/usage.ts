@@ -79,7 +79,7 @@ export function cliUsage(): void {
     const requests: string[] = []
     const server = createServer(({ method, url, headers: { authorization = 'no token' } }, response) => {
       requests.push(`${method} ${url} ${authorization}`)
-      const body = { error: 'UnauthorizedError', message: 'Missing or invalid token in the Authorization header' }
+      const body = { error: 'UnauthorizedError', message: 'The credential in the Authorization header is not valid' }
       response.writeHead(401, { 'Content-Type': 'application/problem+json' }).end(JSON.stringify(body))
     })
     cleanup.defer(() => void server.close())
@@ -118,7 +118,7 @@ export function cliUsage(): void {
       `${file}: url must be a URL that begins with http:// or https://`,
       `${file}: token must be a string`,
       `${file}: catalog must not be empty`,
-      `${file}: "tokn" is not a setting; there are url, token, catalog`,
+      `${file}: "tokn" is not a setting; there are url, token, namespace, catalog`,
     ])
     expect(stderr).not.toContain('secret')
   })

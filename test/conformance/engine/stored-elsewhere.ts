@@ -1,5 +1,6 @@
 import { Client } from '@temporalio/client'
 import { describe, expect } from 'vitest'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Engine } from '../../../src/domain/model/engine.ts'
 import { remoteCodec } from '../../../src/engine/codec.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
@@ -144,6 +145,16 @@ export function describeStoredElsewhere(name: string, makeTransport: MakeTranspo
       expect((await without.read(failed, call())).closing).not.toHaveProperty('trace')
       expect((await withCodec.describe(announced, call())).memo.get('trace')).toEqual(trace)
       expect((await withCodec.read(failed, call())).closing?.trace).toEqual({ destinations: trace })
+    })
+
+    test('stored elsewhere: details of a heartbeat are null without a codec server', async () => {
+      const run = await start('reportsProgress', { details: { text: LARGE } })
+      const heartbeats = (engine: Engine) =>
+        until('the heartbeat has arrived', async () => (await engine.describe(run, call())).heartbeats)
+
+      expect(await (await heartbeats(without)).decode()).toEqual([null])
+      expect(await (await heartbeats(withCodec)).decode()).toMatchObject([{ text: LARGE }])
+      await without.terminate(run, null, call())
     })
 
     test('stored elsewhere: a codec server without the value or without /download makes no difference', async () => {

@@ -93,8 +93,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'service: a signal that failed is acknowledged',
     file: 'src/domain/message/messages.ts',
-    target: '...(requestId && { requestId }) }, call)),',
-    replacement: '...(requestId && { requestId }) }, call).catch(() => ({ runId: null }))),',
+    target: '...(requestId && { requestId }) }, call)',
+    replacement: '...(requestId && { requestId }) }, call).catch(() => ({ runId: null }))',
   },
   {
     name: 'service: a signal to one run goes to the latest run',

@@ -71,6 +71,22 @@ test('readSettings: a token is sent to a URL of the same source, of a stronger o
   )
 })
 
+test('readSettings: the namespace is that of the flag, the variable or the file, in this order', async () => {
+  const folder = await folderWith({ namespace: 'of-file' })
+  const env = { PORTICO_NAMESPACE: 'of-variable' }
+
+  const settings = await Promise.all([
+    readSettings({ namespace: 'of-flag' }, env, folder),
+    readSettings({}, env, folder),
+    readSettings({}, {}, folder),
+    readSettings({}, {}, await folderWith({})),
+  ])
+
+  expect(settings.map(({ namespace }) => namespace)).toEqual(['of-flag', 'of-variable', 'of-file', null])
+  for (const namespace of ['', '.', '..'])
+    await expect(readSettings({ namespace }, {}, folder)).rejects.toThrow('--namespace must be the name of a namespace')
+})
+
 test('readSettings: a pipe of that name does not block the command', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'settings-'))
   onTestFinished(() => rm(folder, { recursive: true }))

@@ -25,6 +25,29 @@ test('the client: sends the path below the base path, with ids percent-encoded, 
   expect(sent[0]?.headers.get('traceparent')).toBe('00')
 })
 
+test('the client: sends every request below the namespace, also after a redirect', async () => {
+  const moved = () =>
+    new Response(null, { status: 307, headers: { Location: '/base/namespaces/a%2Fb/workflow/x/status' } })
+  const client = clientOf([ok(), ok(), moved, ok()], { url: 'http://portico.test/base/', namespace: 'a/b' })
+
+  await client.catalog()
+  await client.request('GET', '/capabilities')
+  await client.status('moved')
+
+  const below = 'http://portico.test/base/namespaces/a%2Fb'
+  expect(sent.map(({ url }) => url)).toEqual([
+    `${below}/workflow/catalog`,
+    `${below}/capabilities`,
+    `${below}/workflow/moved/status`,
+    `${below}/workflow/x/status`,
+  ])
+})
+
+test('the client: a namespace must be a segment of a URL', () => {
+  for (const namespace of ['', '.', '..'])
+    expect(() => clientOf([], { namespace })).toThrow(`${JSON.stringify(namespace)} is not a namespace`)
+})
+
 test('the client: waits as long as Retry-After says', async () => {
   const status = clientOf([UNAVAILABLE, ok({ status: 'running' })]).status('x')
 

@@ -26,6 +26,7 @@ function makeWorkflows(verbs: Partial<Engine> = {}, deployment = DEPLOYMENT) {
     traceMaxBytes: 1000,
     deployment,
     messageTimeoutMs: 60_000,
+    defaults: { catalog: 'orders', namespace: 'default' },
     resultCacheBytes: 0,
   }
   return { fixture, workflows: createWorkflows(options) }
@@ -91,6 +92,7 @@ test('status: returns a part of what the engine describes', async () => {
     completedAt: null,
     historyLength: 3,
     problem: null,
+    progress: null,
     memo: {},
     searchAttributes: {},
     parent: null,

@@ -1,7 +1,11 @@
 import type { Workflows } from '../../../src/domain/model/workflows.ts'
 import { type AppOptions, createApp } from '../../../src/http/app.ts'
+import { createCallers, type Policy } from '../../../src/http/credentials/callers.ts'
+import { createDispatcher } from '../../../src/http/dispatcher.ts'
+import { createCallerLimiter } from '../../../src/http/limit-callers.ts'
+import { createInFlightLimit } from '../../../src/http/limit-in-flight.ts'
 import type { RequestMetrics, RequestTracer } from '../../../src/http/observe.ts'
-import type { LogLevel } from '../../../src/log.ts'
+import type { Log, LogLevel } from '../../../src/log.ts'
 
 export interface Event {
   level: LogLevel
@@ -9,29 +13,56 @@ export interface Event {
   fields: Readonly<Record<string, unknown>>
 }
 
+export interface ApiOptions extends Partial<Omit<AppOptions, 'callers' | 'limit' | 'observers' | 'workflows'>> {
+  workflows?: Partial<Workflows>
+  /** The verbs of further namespaces. */
+  namespaces?: Readonly<Record<string, Partial<Workflows>>>
+  /** Each request needs one of the tokens, or a credential that the policy knows. Default: it needs none. */
+  auth?: { tokens?: string[]; policy?: Policy } | null
+  maxInFlight?: number
+  metrics?: RequestMetrics | null
+  tracer?: RequestTracer | null
+}
+
 /** The real app over the given verbs; any other verb is a bug. */
 export function makeApi({
   workflows = {},
+  namespaces = {},
+  auth = null,
+  maxInFlight = 100,
   metrics = null,
   tracer = null,
   ...options
-}: Partial<Omit<AppOptions, 'observers' | 'workflows'>> & {
-  workflows?: Partial<Workflows>
-  metrics?: RequestMetrics | null
-  tracer?: RequestTracer | null
-} = {}) {
+}: ApiOptions = {}) {
   const events: Event[] = []
-  const app = createApp({
-    workflows: onlyVerbs(workflows),
+  const log: Log = (level, message, fields = {}) => void events.push({ level, message, fields })
+  const appOptions = {
     namespace: 'default',
+    defaultNamespace: 'default',
     defaultCatalog: 'orders',
-    auth: null,
+    callers: auth === null ? null : callersOf(auth),
+    callerLimiter: createCallerLimiter({ metrics }),
     maxBodyBytes: 2 * 1024 * 1024,
-    maxInFlight: 100,
+    limit: createInFlightLimit(maxInFlight, metrics),
     maxTimeoutMs: 86_400_000,
     corsOrigins: [],
-    observers: { log: (level, message, fields = {}) => void events.push({ level, message, fields }), metrics, tracer },
+    observers: { log, metrics, tracer },
     ...options,
+  }
+  const { mount = { basePath: '' } } = options
+  const defaultApp = createApp({ ...appOptions, workflows: onlyVerbs(workflows) })
+  const apps = new Map(
+    Object.entries({ default: workflows, ...namespaces }).map(([namespace, verbs]) => [
+      namespace,
+      createApp({ ...appOptions, namespace, isNamespaced: true, workflows: onlyVerbs(verbs) }),
+    ]),
+  )
+  const unknown = createApp({ ...appOptions, namespace: '', isNamespaced: true, workflows: null })
+  const app = createDispatcher({
+    ...appOptions,
+    mount,
+    defaultApp,
+    appOf: (name) => apps.get(name ?? '') ?? unknown,
   })
 
   /** `body`: a string is sent as it is, anything else as JSON. */
@@ -43,7 +74,11 @@ export function makeApi({
     )
   }
 
-  return { call, fetch: app.fetch, loadShedder: app.loadShedder, routes: app.routes, events }
+  return { call, fetch: app.fetch, loadShedder: app.loadShedder, routes: defaultApp.routes, events }
+}
+
+export function callersOf({ tokens = [], policy }: { tokens?: string[]; policy?: Policy }) {
+  return createCallers({ operatorTokens: tokens, policy: policy ?? null, onKeysUnavailable() {} })
 }
 
 /** What `status` answers of a run. */
@@ -57,6 +92,7 @@ export const running = {
   completedAt: null,
   historyLength: 3,
   problem: null,
+  progress: null,
   memo: {},
   searchAttributes: {},
   parent: null,

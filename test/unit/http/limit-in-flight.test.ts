@@ -29,6 +29,8 @@ function limited(maxInFlight: number, workflows: Partial<Workflows> = {}, bodyTi
     queuedChanged(by: number) {
       queued += by
     },
+    callerDenied() {},
+    callerLimited() {},
   }
   const api = makeApi({
     metrics,

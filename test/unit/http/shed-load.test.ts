@@ -1,16 +1,15 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import type { AppOptions } from '../../../src/http/app.ts'
 import { createInFlightLimit } from '../../../src/http/limit-in-flight.ts'
 import { rawPath } from '../../../src/http/path.ts'
 import { createLoadShedder, isHeld } from '../../../src/http/shed-load.ts'
-import { makeApi, never, running } from './api.ts'
+import { type ApiOptions, makeApi, never, running } from './api.ts'
 
 const SIGNAL = '/workflow/w/signal/s'
 
 afterEach(() => void vi.useRealTimers())
 
 /** A service whose only place is taken until `release` is called. */
-async function full(options: Partial<Pick<AppOptions, 'auth' | 'corsOrigins' | 'mount' | 'maxBodyBytes'>> = {}) {
+async function full(options: Pick<ApiOptions, 'auth' | 'corsOrigins' | 'mount' | 'maxBodyBytes'> = {}) {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   let calls = 0
   const api = makeApi({
@@ -190,6 +189,8 @@ test('shed load: the metrics count each rejection, without a route, and how long
     requestEnded: (request: object) => void counted.push(request),
     inFlightChanged() {},
     queuedChanged: (by: number) => void counted.push(by),
+    callerDenied() {},
+    callerLimited() {},
   }
   const limit = createInFlightLimit(1, metrics)
   limit.take()
@@ -215,7 +216,13 @@ test('shed load: the metrics count each rejection, without a route, and how long
 
 test('shed load: a client that leaves gives its turn up, and a place that it has already got', async () => {
   const changes: number[] = []
-  const metrics = { requestStarted: never, requestEnded: never, queuedChanged() {} }
+  const metrics = {
+    requestStarted: never,
+    requestEnded: never,
+    queuedChanged() {},
+    callerDenied() {},
+    callerLimited() {},
+  }
   const limit = createInFlightLimit(1, { ...metrics, inFlightChanged: (by) => void changes.push(by) })
   const first = limit.take()
   const { hold } = createLoadShedder({

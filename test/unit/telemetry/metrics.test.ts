@@ -50,3 +50,37 @@ test('calls: an error is counted with the name of its gRPC code, any other error
 test('build: version, runtime and transport are labels', () => {
   expect(sumOf(parseMetrics(createMetrics(BUILD).text()), 'portico_build_info', BUILD)).toBe(1)
 })
+
+test('policy: the age of the keys has a series for each issuer, and is read at each scrape', () => {
+  const ages: [string, number][] = []
+  const metrics = createMetrics(BUILD, () => ages)
+  const agesIn = () =>
+    parseMetrics(metrics.text())
+      .filter(({ name }) => name === 'portico_jwks_age_seconds')
+      .map(({ labels, value }) => [labels, value])
+
+  const before = agesIn()
+  ages.push(['main', 1.5], ['partners', 600])
+
+  expect(before).toEqual([])
+  expect(agesIn()).toEqual([
+    [{ issuer: 'main' }, 1.5],
+    [{ issuer: 'partners' }, 600],
+  ])
+})
+
+test('policy: denials, limits and failed reloads are counted by names from the policy alone (threat 30)', () => {
+  const metrics = createMetrics(BUILD)
+
+  metrics.callerDenied('signal', 'none')
+  metrics.callerLimited('users')
+  metrics.callerLimited('users')
+  metrics.policyReloadFailed()
+
+  const samples = parseMetrics(metrics.text()).filter(({ name }) => /denied|limited|reload/.test(name))
+  expect(samples).toEqual([
+    { name: 'portico_denied_total', labels: { action: 'signal', rule: 'none' }, value: 1 },
+    { name: 'portico_limited_total', labels: { rule: 'users' }, value: 2 },
+    { name: 'portico_policy_reload_failures_total', labels: {}, value: 1 },
+  ])
+})

@@ -29,7 +29,7 @@ type Body = Required<ProblemFields & Omit<ErrorFacts, 'retryAfterSeconds'>> & { 
 
 const OPTIONAL = [
   ...(['workflowId', 'runId', 'updateId', 'workflowStatus', 'problem', 'available', 'issues'] as const),
-  ...(['errorDetails', 'sizeBytes'] as const),
+  ...(['action', 'errorDetails', 'sizeBytes'] as const),
 ]
 
 function problem(status: Schema, error: Schema): Schema {
@@ -48,6 +48,7 @@ function problem(status: Schema, error: Schema): Schema {
       updateId: string,
       workflowStatus: ref('Status'),
       problem: ref('WorkflowTaskProblem'),
+      action: described(string, 'What the policy does not allow'),
       errorDetails: ref('ErrorDetails'),
       available: described(array(string), 'Names that exist'),
       issues: described(array(ref('Issue')), 'What is invalid'),

@@ -1,6 +1,6 @@
 /** What lists of runs and single runs look like. */
 
-import type { RunVersion } from '../../../domain/model/execution.ts'
+import type { ActivityProgress, RunVersion } from '../../../domain/model/execution.ts'
 import type { Explanation } from '../../../domain/model/explanation.ts'
 import type { HistoryRun } from '../../../domain/model/history-page.ts'
 import type { ListedRun, RunCount } from '../../../domain/model/run-filter.ts'
@@ -78,6 +78,10 @@ export const runSchemas = {
     ...times,
     historyLength: described(integer, 'Number of events in the history so far'),
     problem: orNull(ref('WorkflowTaskProblem')),
+    progress: described(
+      orNull(array(ref('ActivityProgress'))),
+      'What open activities have reported with their heartbeats, the latest first; null without any',
+    ),
     memo: described(orNull(anyByName), 'Values by name; null if they could not be decoded'),
     searchAttributes: described(anyByName, 'Values by name'),
     parent: described(orNull(ref('RunIds')), 'The run that started this one as its child; null for a root'),
@@ -93,6 +97,13 @@ export const runSchemas = {
     ),
     executionTimeoutMs: described(orNull(integer), 'For the whole chain; null for no limit'),
     runTimeoutMs: described(orNull(integer), 'For this run; null for no limit'),
+  }),
+  ActivityProgress: object<ActivityProgress>({
+    activityId: string,
+    activityType: string,
+    attempt: described(integer, 'The current attempt, which may be later than that of the heartbeat'),
+    details: described(any, 'The details of the last heartbeat, an array of several; null if they cannot be shown'),
+    heartbeatAt: orNull(time),
   }),
   Explanation: object<Explanation>({
     ...runIds,

@@ -26,6 +26,7 @@ function workflowsWith(slashInIds: Support) {
     traceMaxBytes: 1000,
     deployment,
     messageTimeoutMs: 60_000,
+    defaults: { catalog: 'orders', namespace: 'default' },
     resultCacheBytes: 0,
   }
   return { reads, workflows: createWorkflows(options) }

@@ -63,3 +63,73 @@ test('status: the memo is null while the codec server fails, and the log says wh
 
   expect([status, shown, call.notes]).toEqual(['running', null, { memoUnread: error }])
 })
+
+const ACTIVITY = { activityId: '1', activityType: 'import', attempt: 1, heartbeatAt: new Date(2000) }
+const HEARTBEATS = {
+  activities: [ACTIVITY, { ...ACTIVITY, activityId: '2' }],
+  decode: async () => [{ percent: 40, token: 's3cret' }, null],
+}
+
+test('status: has the progress of activities, without secrets', async () => {
+  const fixture = withValues({ heartbeats: HEARTBEATS })
+
+  const { progress, memo } = await fixture.status()
+
+  expect(progress).toEqual([
+    { ...ACTIVITY, details: { percent: 40, token: '[redacted]' } },
+    { ...ACTIVITY, activityId: '2', details: null },
+  ])
+  expect(memo).toMatchObject({ order: 17 })
+})
+
+test('status: the progress is null if no activity has reported any', async () => {
+  expect((await withValues().status()).progress).toBeNull()
+})
+
+test('status: details are masked and not decoded if the workers have their own redact function', async () => {
+  const decode = () => Promise.reject(new Error('was decoded'))
+  const fixture = withValues({ heartbeats: { ...HEARTBEATS, decode } }, { redacted: true })
+
+  const { progress } = await fixture.status()
+
+  expect(progress).toEqual([
+    { ...ACTIVITY, details: '[redacted]' },
+    { ...ACTIVITY, activityId: '2', details: '[redacted]' },
+  ])
+})
+
+test('status: details of a run without memo and search attributes are masked, too', async () => {
+  const fixture = makeCatalogs()
+  fixture.runs.set('orders-17', aDescription({ heartbeats: HEARTBEATS }))
+  fixture.publish('c1', [{ name: 'order' }], { redacted: true })
+
+  const { progress, memo } = await readStatus(fixture, { workflowId: 'orders-17' }, aCall())
+
+  expect([progress?.[0]?.details, memo]).toEqual(['[redacted]', {}])
+})
+
+test('status: shows no progress of a run with a reserved name', async () => {
+  expect((await withValues({ workflowName: '$archive', heartbeats: HEARTBEATS }).status()).progress).toBeNull()
+})
+
+test('status: details are null while the codec server fails, and the log says why', async () => {
+  const error = new ServiceError('PayloadCodecError', 'The codec server failed')
+  const fixture = makeCatalogs()
+  const heartbeats = { ...HEARTBEATS, decode: () => Promise.reject(error) }
+  fixture.runs.set('orders-17', aDescription({ heartbeats }))
+  const call = aCall()
+
+  const { status, progress, memo } = await readStatus(fixture, { workflowId: 'orders-17' }, call)
+
+  expect([status, memo, call.notes]).toEqual(['running', {}, { progressUnread: error }])
+  expect(progress).toMatchObject([
+    { activityType: 'import', details: null },
+    { activityId: '2', details: null },
+  ])
+})
+
+test('status: an error that is not of the codec is not hidden', async () => {
+  const heartbeats = { ...HEARTBEATS, decode: () => Promise.reject(new Error('a bug')) }
+
+  await expect(withValues({ heartbeats }).status()).rejects.toThrow('a bug')
+})

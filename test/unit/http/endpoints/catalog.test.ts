@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { undocumentedIn } from '../../../support/openapi-check.ts'
 import { makeApi, rejection } from '../api.ts'
+import { bearer, tokenPolicy } from '../policies.ts'
 import { makeRunApi } from '../run-api.ts'
 
 test('catalog: is the default one unless the path names another', async () => {
@@ -75,5 +77,22 @@ test('catalog: a page of an allowed origin may read the tag, also from a 304', a
   expect([response.status, response.headers.get('Access-Control-Allow-Origin')]).toEqual([304, headers.Origin])
   expect(response.headers.get('Access-Control-Expose-Headers')).toContain('ETag')
 })
+
+test.for(['/workflow/catalog', '/workflow/catalog/orders', '/openapi.json'])(
+  'catalog: the document lists all headers that a caller with rules gets from %s',
+  async (path) => {
+    const { call } = makeApi({
+      workflows: { catalog: async (catalog) => ({ catalog, inputsChecked: true, workflows: [] }) },
+      auth: { policy: tokenPolicy({ name: 'reader', can: ['read'] }) },
+    })
+
+    for (const headers of [{}, { 'If-None-Match': '*' }]) {
+      const response = await call('GET', path, undefined, { ...bearer('reader'), ...headers })
+      const answer = { status: response.status, headers: response.headers, text: await response.text() }
+      expect(answer.headers.get('Cache-Control')).toBe('private')
+      expect(undocumentedIn('GET', path, answer)).toEqual([])
+    }
+  },
+)
 
 const NO_SCHEMAS = { description: null, inputSchema: null, inputOptional: null, outputSchema: null }

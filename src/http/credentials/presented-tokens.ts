@@ -1,16 +1,10 @@
-import { ServiceError } from '../domain/model/errors.ts'
-import type { RequestCheck } from './step.ts'
+/** The three forms of a token in the `Authorization` header, and their comparison with the tokens of operators. */
 
-/** Requires one of the tokens, as `Basic <token>`, `Bearer <token>` or `Basic base64(<any user>:<token>)`. */
-export function requireToken(tokens: string[]): RequestCheck {
-  const expected = tokens.map(toBytes)
-  return (c) => {
-    if (anyEqual(presentedTokens(c.req.header('Authorization') ?? '').map(toBytes), expected)) return
-    throw new ServiceError('UnauthorizedError', 'Missing or invalid token in the Authorization header')
-  }
-}
-
-function presentedTokens(authorization: string): string[] {
+/**
+ * What may be a token in `Basic <token>`, `Bearer <token>` or `Basic base64(<any user>:<token>)`. None for another
+ * scheme.
+ */
+export function presentedTokens(authorization: string): string[] {
   const [, scheme = '', credentials = ''] = /^(basic|bearer) +(.+)$/i.exec(authorization.trim()) ?? []
   if (scheme.toLowerCase() !== 'basic') return credentials === '' ? [] : [credentials]
   return [credentials, ...passwordOf(credentials)]
@@ -26,7 +20,7 @@ function passwordOf(credentials: string): string[] {
 
 const encoder = new TextEncoder()
 
-function toBytes(token: string): Uint8Array {
+export function toBytes(token: string): Uint8Array {
   return encoder.encode(token)
 }
 

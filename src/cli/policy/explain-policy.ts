@@ -1,0 +1,87 @@
+/** Says which rule of a policy decides, and why each rule allows an action or not. */
+import { actionOf, callerOf, type Identity, type Refusal, refusalOf } from '../../domain/access/grant.ts'
+import type { Grant, Rule } from '../../domain/model/caller.ts'
+import type { Question } from './question.ts'
+
+export interface PolicyExplanation {
+  /** Null for a token that no rule has. */
+  caller: string | null
+  action: string
+  verdict: 'allowed' | 'denied'
+  /** The rule that allows it. */
+  rule: string | null
+  rules: RuleExplanation[]
+}
+
+export interface RuleExplanation {
+  rule: string
+  result: 'allows' | 'refuses' | 'does not apply'
+  /** Null for a rule that allows the action. */
+  reason: string | null
+}
+
+export function explainPolicy(rules: readonly Rule[], question: Question): PolicyExplanation {
+  const { identity, asked } = question
+  const explained = rules.map((rule) => explainRule(rule, question))
+  const allowing = explained.find(({ result }) => result === 'allows')
+  return {
+    caller: callerOf(identity, { rules })?.id ?? null,
+    action: actionOf(asked),
+    verdict: allowing === undefined ? 'denied' : 'allowed',
+    rule: allowing?.rule ?? null,
+    rules: explained,
+  }
+}
+
+function explainRule(rule: Rule, { identity, asked, defaults }: Question): RuleExplanation {
+  const { name } = rule
+  const [grant] = grantsOf(rule, identity)
+  if (grant === undefined) return { rule: name, result: 'does not apply', reason: whyNotApplying(rule, identity) }
+  const refusal = refusalOf(grant, asked, defaults)
+  if (refusal === null) return { rule: name, result: 'allows', reason: null }
+  return { rule: name, result: 'refuses', reason: reasonFor(refusal, grant) }
+}
+
+function grantsOf(rule: Rule, identity: Identity): readonly Grant[] {
+  return callerOf(identity, { rules: [rule] })?.grants ?? []
+}
+
+function whyNotApplying(rule: Rule, identity: Identity): string {
+  const { who, ids = [] } = rule
+  if ('token' in who) return 'token' in identity ? 'it is for other tokens' : 'it is for tokens'
+  const ofIssuer = { ...rule, ids: undefined, who: { ...who, claims: {} } }
+  if (grantsOf(ofIssuer, identity).length === 0) return `it is for JWTs of the issuer ${who.jwt}`
+  const missing = Object.entries(who.claims).find(
+    ([name, values]) => grantsOf({ ...ofIssuer, who: { ...who, claims: { [name]: values } } }, identity).length === 0,
+  )
+  if (missing !== undefined) return `the claim ${missing[0]} must be or contain ${alternatives(missing[1])}`
+  const incomplete = ids.find((pattern) => grantsOf({ ...ofIssuer, ids: [pattern] }, identity).length === 0)
+  return `the id ${incomplete} needs a claim that is a string or an integer, and not empty`
+}
+
+function reasonFor(refusal: Refusal, { can, ids = [], workflows = [], ...grant }: Grant): string {
+  switch (refusal) {
+    case 'can':
+      return `it can only ${can.join(', ')}`
+    case 'ids':
+      return `the workflow id must match ${alternatives(ids)}`
+    case 'workflows':
+      return `the workflow must be ${alternatives(workflows)}`
+    case 'catalogs':
+      return grant.catalogs === undefined
+        ? 'it is for the default catalog only (SERVICE_CATALOG_ID)'
+        : `the catalog must be ${alternatives(grant.catalogs)}`
+    case 'namespaces':
+      return grant.namespaces === undefined
+        ? 'it is for the default namespace only (ENGINE_NAMESPACE)'
+        : `the namespace must be ${alternatives(grant.namespaces)}`
+    case 'options':
+      return grant.options.length === 0
+        ? 'it allows no options'
+        : `it allows only the options ${grant.options.join(', ')}`
+  }
+}
+
+function alternatives(values: readonly string[]): string {
+  return values.join(' or ')
+}

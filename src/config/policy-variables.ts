@@ -1,0 +1,68 @@
+/** The variables about the policy: the document itself or its file, and the audit log. */
+import * as z from 'zod/mini'
+import { findJsonSyntaxError } from '../lib/json-syntax-error.ts'
+import { type ParsedPolicy, type Policy, type PolicyNames, parsePolicy } from './policy.ts'
+import { anyString, type Variables } from './variables.ts'
+
+/** Which decisions about requests are logged: none; changes and denials; all. */
+export type AuditLevel = z.output<typeof auditLevel>
+
+export const AUDIT_WITH_POLICY: AuditLevel = 'effects'
+
+/** What the runtime has read, or the system's code of the error. */
+export type PolicyFile = { text: string } | { error: string }
+
+export interface PolicyConfig {
+  policy: Policy | null
+  audit: AuditLevel
+  isAuditSet: boolean
+  warnings: string[]
+}
+
+interface PolicyOptions extends PolicyNames {
+  isolated: boolean
+  /** Null: the runtime does not read `SERVICE_POLICY_FILE`. */
+  file: PolicyFile | null
+}
+
+export function policyConfig(variables: Variables, { isolated, file, namespaces }: PolicyOptions): PolicyConfig {
+  const { read, isSet, report } = variables
+  const text = read('SERVICE_POLICY', anyString)
+  const path = read('SERVICE_POLICY_FILE', anyString)
+  if (text !== null && path !== null) report('SERVICE_POLICY and SERVICE_POLICY_FILE must not be set together')
+  const audit = read('SERVICE_AUDIT', auditLevel)
+  const parsed = [
+    ...(text === null ? [] : [withName('SERVICE_POLICY', parsePolicyText(text, { namespaces }))]),
+    ...(path === null ? [] : [withName('SERVICE_POLICY_FILE', parseFile(file, { isolated, namespaces }))]),
+  ]
+  for (const result of parsed) if ('issues' in result) for (const issue of result.issues) report(issue)
+  const [valid = null] = parsed.filter((result) => 'policy' in result)
+  return {
+    policy: valid?.policy ?? null,
+    audit: audit ?? (valid === null ? 'off' : AUDIT_WITH_POLICY),
+    isAuditSet: isSet('SERVICE_AUDIT'),
+    warnings: valid?.warnings ?? [],
+  }
+}
+
+/** The policy of a JSON document. */
+export function parsePolicyText(text: string, names: PolicyNames): ParsedPolicy {
+  const error = findJsonSyntaxError(text)
+  if (error !== null) return { issues: [`is not valid JSON: line ${error.line}, column ${error.column}`] }
+  return parsePolicy(JSON.parse(text), names)
+}
+
+function parseFile(file: PolicyFile | null, { isolated, namespaces }: Omit<PolicyOptions, 'file'>): ParsedPolicy {
+  if (isolated) return { issues: ['is not available on workerd (no file system); use SERVICE_POLICY'] }
+  if (file === null) return { issues: ['is read only by the service itself; use SERVICE_POLICY, or pass policy'] }
+  if ('error' in file) return { issues: [`names a file that cannot be read (${file.error})`] }
+  return parsePolicyText(file.text, { namespaces })
+}
+
+function withName(name: string, parsed: ParsedPolicy): ParsedPolicy {
+  const named = (sentences: string[]) => sentences.map((sentence) => `${name} ${sentence}`)
+  if ('issues' in parsed) return { issues: named(parsed.issues) }
+  return { policy: parsed.policy, warnings: named(parsed.warnings) }
+}
+
+const auditLevel = z.enum(['off', 'effects', 'all'], { error: 'must be off, effects or all' })

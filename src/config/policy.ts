@@ -1,0 +1,216 @@
+/** The policy: who may do what. `docs/access.md` describes it. */
+import * as z from 'zod/mini'
+import { isObject } from '../lib/is-object.ts'
+import { isLoopback } from '../lib/network-address.ts'
+import { checkedString } from '../protocol/checked-string.ts'
+import { POLICY_HANDLER_VERBS, POLICY_VERBS } from '../protocol/policy-verbs.ts'
+import { issuersIn, type Mistake, mistakesBetween, shownPointer } from './policy-mistakes.ts'
+import { claimIssue, idPatternIssue, isAmbiguousInDatabases, namePatternIssue } from './policy-pattern.ts'
+
+/** A valid policy: tokens as lower-case hexadecimal hashes, single values as arrays. */
+export type Policy = Omit<z.output<ReturnType<typeof policySchema>>, 'hooks'>
+
+/** A policy as it is written, such as in `SERVICE_POLICY`. */
+export type PolicyDocument = z.input<ReturnType<typeof policySchema>>
+
+export type ParsedPolicy =
+  | { policy: Policy; warnings: string[] }
+  /** All mistakes. Each begins with a JSON Pointer, unless it is about the whole document. None shows a value. */
+  | { issues: string[] }
+
+export interface PolicyNames {
+  /** Those that rules may name; null: any. */
+  namespaces: readonly string[] | null
+}
+
+/** The options of a start request. A test compares them with its fields, which this folder cannot import. */
+export const POLICY_OPTIONS = [
+  'memo',
+  'searchAttributes',
+  'headers',
+  'startDelay',
+  'executionTimeout',
+  'runTimeout',
+  'taskTimeout',
+  'retry',
+  'cronSchedule',
+  'workflowIdConflictPolicy',
+  'workflowIdReusePolicy',
+  'priority',
+  'versioningOverride',
+  'summary',
+  'details',
+] as const
+
+export function parsePolicy(value: unknown, names: PolicyNames = { namespaces: null }): ParsedPolicy {
+  const { success, data, error } = policySchema(issuersIn(value), names).safeParse(value, { error: typeMessage })
+  const issues = [...(success ? [] : error.issues.flatMap(toMistakes)), ...mistakesBetween(value)].map(
+    ({ path, message }) => `${shownPointer(path)} ${message}`.trim(),
+  )
+  if (!success || issues.length > 0) return { issues }
+  const { version, issuers, rules } = data
+  return { policy: { version, issuers, rules }, warnings: warningsOf(rules) }
+}
+
+const name = z.string().check(z.regex(/^[\w-]{1,64}$/, { error: 'must be 1 to 64 letters, digits, "_" and "-"' }))
+
+const ruleName = name.check(
+  z.refine((value) => value !== 'none', { error: 'must not be "none", which the audit log writes for denials' }),
+)
+
+const nonEmpty = z.string().check(z.minLength(1, { error: 'must not be empty' }))
+
+const hash = z.pipe(
+  z.string().check(
+    z.regex(/^sha256:[\da-f]{64}$/i, {
+      error: 'must be "sha256:" and the 64 hexadecimal digits of the hash of a token, never a token itself',
+    }),
+  ),
+  z.transform((value) => value.slice('sha256:'.length).toLowerCase()),
+)
+
+function listOf<T extends z.core.$ZodType>(item: T) {
+  return z.array(item).check(z.minLength(1, { error: 'must not be an empty array' }))
+}
+
+/** A value, or an array of values. */
+function oneOrMore<T extends z.core.$ZodType<string, string>>(item: T) {
+  return z.pipe(
+    z.union([item, listOf(item)]),
+    z.transform((value): string[] => (Array.isArray(value) ? value : [value as string])),
+  )
+}
+
+const jwksUrl = z.string().check(
+  z.refine(isJwksUrl, {
+    error: 'must be a URL that begins with https:// (http:// only on loopback), without user, password and fragment',
+  }),
+)
+
+function isJwksUrl(value: string): boolean {
+  if (!URL.canParse(value)) return false
+  const { protocol, hostname, username, password, hash } = new URL(value)
+  const isProtected =
+    protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname.replace(/^\[(.*)\]$/, '$1')))
+  return isProtected && username === '' && password === '' && hash === ''
+}
+
+const can = checkedString((right) => {
+  const [verb = '', handler] = right.split(/:(.*)/s)
+  const allowed: readonly string[] = handler === undefined ? [...POLICY_VERBS, '*'] : POLICY_HANDLER_VERBS
+  if (allowed.includes(verb)) return handler === undefined ? null : namePatternIssue(handler)
+  return `must be "*" or one of ${POLICY_VERBS.join(', ')}; ${POLICY_HANDLER_VERBS.join(', ')} may name a handler, as in signal:approve`
+})
+
+const option = checkedString((name) =>
+  name === '*' || POLICY_OPTIONS.some((known) => known === name)
+    ? null
+    : `must be "*" or one of ${POLICY_OPTIONS.join(', ')}`,
+)
+
+const positive = z.number().check(z.positive({ error: 'must be above 0' }))
+const count = z
+  .number()
+  .check(z.refine((value) => Number.isSafeInteger(value) && value > 0, { error: 'must be an integer above 0' }))
+
+const limits = z
+  .strictObject({
+    perSecond: z.exactOptional(positive),
+    burst: z.exactOptional(count),
+    inFlight: z.exactOptional(count),
+    waits: z.exactOptional(count),
+  })
+  .check(
+    z.refine(({ perSecond, burst }) => burst === undefined || perSecond !== undefined, {
+      error: 'must contain perSecond, if it contains burst',
+    }),
+  )
+
+function whoSchema(issuers: readonly string[]) {
+  const holder = z
+    .strictObject({
+      token: z.exactOptional(oneOrMore(hash)),
+      jwt: z.exactOptional(
+        z.string().check(z.refine((value) => issuers.includes(value), { error: 'must be a name of /issuers' })),
+      ),
+      claims: z.exactOptional(z.record(checkedString(claimIssue), oneOrMore(nonEmpty))),
+    })
+    .check(
+      z.refine((who) => isObject(who) && Object.hasOwn(who, 'token') !== Object.hasOwn(who, 'jwt'), {
+        error: 'must contain either token or jwt',
+        abort: true,
+      }),
+      z.refine(({ token, claims }) => token === undefined || claims === undefined, {
+        error: 'must not contain claims, which only a JWT has, beside token',
+      }),
+    )
+  return z.pipe(
+    holder,
+    z.transform(({ token, jwt = '', claims = {} }): { token: string[] } | { jwt: string; claims: Claims } =>
+      token === undefined ? { jwt, claims } : { token },
+    ),
+  )
+}
+
+type Claims = Record<string, string[]>
+
+function policySchema(issuers: readonly string[], { namespaces }: PolicyNames) {
+  const namespace = nonEmpty.check(
+    z.refine((value) => namespaces?.includes(value) ?? true, { error: 'must be a namespace of this service' }),
+  )
+  const rule = z.strictObject({
+    name: ruleName,
+    who: whoSchema(issuers),
+    can: listOf(can),
+    ids: z.exactOptional(listOf(checkedString(idPatternIssue))),
+    workflows: z.exactOptional(listOf(checkedString(namePatternIssue))),
+    catalogs: z.exactOptional(listOf(checkedString(namePatternIssue))),
+    namespaces: z.exactOptional(listOf(namespace)),
+    options: z.exactOptional(z.array(option)),
+    limits: z.exactOptional(limits),
+  })
+  return z.strictObject({
+    version: z.literal(1, { error: 'must be 1' }),
+    issuers: z._default(
+      z.record(name, z.strictObject({ issuer: nonEmpty, audience: oneOrMore(nonEmpty), jwksUrl })),
+      {},
+    ),
+    rules: z.array(rule),
+    hooks: z.exactOptional(z.strictObject({}, { error: 'must be empty: this version does not support hooks' })),
+  })
+}
+
+/** The message for a value of the wrong type; undefined keeps the schema's own message. */
+function typeMessage({ code, input, ...issue }: z.core.$ZodRawIssue): string | undefined {
+  if (code !== 'invalid_type') return undefined
+  if (input === undefined) return 'is required'
+  return `must be ${/^[aeiou]/.test(String(issue.expected)) ? 'an' : 'a'} ${issue.expected}`
+}
+
+function toMistakes(issue: z.core.$ZodIssue): Mistake[] {
+  const { path, message } = issue
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({ path: [...path, key], message: keyMessage(path) }))
+  if (issue.code === 'invalid_key') return [{ path, message: `has a name that ${issue.issues[0]?.message}` }]
+  if (issue.code !== 'invalid_union') return [{ path, message }]
+  // Of a value or an array: the issues of the one that was meant.
+  const branches = issue.errors.filter(([first]) => first?.code !== 'invalid_type' || first.path.length > 0)
+  const meant = branches[0] ?? issue.errors[0] ?? []
+  return meant.flatMap(toMistakes).map((mistake) => ({ ...mistake, path: [...path, ...mistake.path] }))
+}
+
+function keyMessage([first]: readonly PropertyKey[]): string {
+  return first === 'hooks' ? 'must not exist: this version does not support hooks' : 'is not a known key'
+}
+
+function warningsOf(rules: Policy['rules']): string[] {
+  return rules.flatMap(({ ids = [] }, rule) =>
+    ids.flatMap((pattern, index) =>
+      isAmbiguousInDatabases(pattern)
+        ? [
+            `/rules/${rule}/ids/${index} has upper-case or non-ASCII letters: databases that ignore case or accents also count runs whose ids differ only in these`,
+          ]
+        : [],
+    ),
+  )
+}

@@ -1,0 +1,144 @@
+/** Decisions of the policy about starts. */
+import { decideFresh } from '../../lib/decide-fresh.ts'
+import { newId } from '../../lib/new-id.ts'
+import { workflowIdIssue } from '../../protocol/names.ts'
+import type { Catalogs } from '../catalog/catalogs.ts'
+import type { Call } from '../model/call.ts'
+import type { Grant } from '../model/caller.ts'
+import { hasErrorName, ServiceError } from '../model/errors.ts'
+import { keyedId } from '../model/keyed-id.ts'
+import { withinCall } from '../model/within-call.ts'
+import type { MessageCommand, StartCommand } from '../model/workflows.ts'
+import { allowingGrants, callFor, type DecidePorts, denied } from './decide.ts'
+import { type Asked, reachesAnyWorkflow, refusalOf } from './grant.ts'
+import { matchesAll, matchesAny } from './patterns.ts'
+
+export type DecideStartPorts = DecidePorts & { catalogs: Pick<Catalogs, 'published'>; now?: () => number }
+
+/** What a start also does, to its own run or to an open one. */
+export interface StartExtras {
+  /** Any rule may allow these, for the id of the workflow. */
+  also?: readonly Asked[]
+  /** The message that goes with the start: it may reach an open run. */
+  carriesMessage?: boolean
+  /** For the audit log. Default: `start`. */
+  action?: 'start' | 'validate'
+}
+
+/**
+ * The start to continue with: its workflow id is one that the caller may use, its workflow name is not an alias, and
+ * its key belongs to the caller. Throws `ForbiddenError` if no rule allows all of it.
+ */
+export async function decideStart(
+  ports: DecideStartPorts,
+  grants: readonly Grant[],
+  given: StartCommand,
+  call: Call,
+  { also = [], carriesMessage = false, action = 'start' }: StartExtras = {},
+): Promise<{ command: StartCommand; call: Call }> {
+  const { catalog } = given
+  const { workflowIdConflictPolicy = 'fail' } = given.options ?? {}
+  const options = Object.keys(given.options ?? {})
+    .map(optionName)
+    // `fail` reaches no run that a start without the option does not reach.
+    .filter((name) => name !== 'workflowIdConflictPolicy' || workflowIdConflictPolicy !== 'fail')
+  // The open run of the id may be of any workflow.
+  const attaches = carriesMessage || workflowIdConflictPolicy !== 'fail'
+  const isAllowed = (grant: Grant, asked: Asked) =>
+    refusalOf(grant, asked, ports.defaults) === null && (!attaches || reachesAnyWorkflow(grant))
+  const start: Asked = { verb: 'start', catalog, options, ...idOf(given) }
+  const candidates = grants.filter((grant) => isAllowed(grant, start))
+  if (candidates.length === 0) throw denied({ ...start, workflowName: given.workflowName }, call)
+
+  const isNamed = grants.every(({ workflows }) => matchesAll(workflows))
+  const workflowName = isNamed ? given.workflowName : await canonicalName(ports, given, call)
+  const key = keyOf(given, call)
+  const onRun = workflowIdConflictPolicy === 'terminate-existing' ? [...also, { verb: 'terminate' } as const] : also
+  let missing: Asked | undefined
+  for (const grant of candidates) {
+    if (!matchesAny(grant.workflows, workflowName)) continue
+    const workflowId = given.workflowId ?? (await generatedId(grant, key.idempotencyKey))
+    if (workflowId === null) continue
+    const refused = onRun.find(
+      (asked) => !grants.some((other) => isAllowed(other, { ...asked, workflowId, workflowName })),
+    )
+    if (refused === undefined) {
+      call.audit({ action, rule: grant.rule, workflowId, workflowName })
+      return { command: { ...given, ...key, workflowName, workflowId }, call: callFor(grant, call) }
+    }
+    missing ??= { ...refused, ...idOf(given) }
+  }
+  throw denied({ ...(missing ?? start), workflowName: given.workflowName }, call)
+}
+
+/** What a message asks for, without its run. */
+export function askedOf(verb: 'signal' | 'query' | 'update', { name, headers }: MessageCommand): Asked {
+  return { verb, handler: name, ...(headers && { options: ['headers'] }) }
+}
+
+/** The idempotency key of the caller: two callers with the same key do not meet, and a new token keeps the keys. */
+export function keyOf({ idempotencyKey }: { idempotencyKey?: string }, { caller }: Call): { idempotencyKey?: string } {
+  return idempotencyKey === undefined ? {} : { idempotencyKey: `${caller?.id}\n${idempotencyKey}` }
+}
+
+function idOf({ workflowId }: StartCommand): Pick<Asked, 'workflowId'> {
+  return workflowId === undefined ? {} : { workflowId }
+}
+
+/** An id in the first granted pattern that has room for one; null without such a pattern. */
+async function generatedId({ ids = ['*'] }: Grant, idempotencyKey: string | undefined): Promise<string | null> {
+  const pattern = ids.find((id) => id.endsWith('*'))
+  if (pattern === undefined) return null
+  const id = pattern.slice(0, -1) + (idempotencyKey === undefined ? newId() : await keyedId(idempotencyKey))
+  // A claim can be longer than an id may be.
+  return workflowIdIssue(id) === null ? id : null
+}
+
+/** The name behind an alias. Of a name that the catalog does not have, only a fresh catalog says so. */
+async function canonicalName(
+  { catalogs, now }: Pick<DecideStartPorts, 'catalogs' | 'now'>,
+  { catalog, workflowName }: StartCommand,
+  call: Call,
+): Promise<string> {
+  const { name } = await decideFresh(
+    async (freshSince) => {
+      const { value, readAt } = await withinCall(catalogs.published(catalog, freshSince), call)
+      return { name: value?.workflowNames.get(workflowName), readAt }
+    },
+    ({ name, readAt }) => (name === undefined ? readAt : null),
+    now,
+  )
+  return name ?? workflowName
+}
+
+/** The option as the API names it: durations have a unit here. */
+function optionName(name: string): string {
+  return name.endsWith('Ms') ? name.slice(0, -2) : name
+}
+
+/** An error of a start, without names and ids that its caller may not know. */
+export function withoutForeign(
+  error: unknown,
+  ports: Pick<DecidePorts, 'defaults'>,
+  grants: readonly Grant[],
+  { catalog }: StartCommand,
+): unknown {
+  if (hasErrorName(error, 'UnsupportedWorkflowError') && error.details.available !== undefined) {
+    const starting = allowingGrants(ports, grants, { verb: 'start', catalog })
+    const available = error.details.available.filter((name) =>
+      starting.some(({ workflows }) => matchesAny(workflows, name)),
+    )
+    return new ServiceError(error.error, error.message, {
+      cause: error.cause,
+      details: { ...error.details, available },
+    })
+  }
+  if (hasErrorName(error, 'WorkflowAlreadyStartedError')) {
+    const { runId, ...details } = error.details
+    const { workflowId = '' } = details
+    const readers = allowingGrants(ports, grants, { verb: 'read', workflowId })
+    if (runId === undefined || readers.some(({ workflows }) => matchesAll(workflows))) return error
+    return new ServiceError(error.error, error.message, { cause: error.cause, details })
+  }
+  return error
+}

@@ -1,0 +1,113 @@
+/** Decisions of the policy about one request. Each is recorded for the audit log, and a denial is an error. */
+import type { KnownRuns } from '../admission/known-runs.ts'
+import type { Call } from '../model/call.ts'
+import type { Grant } from '../model/caller.ts'
+import type { Engine } from '../model/engine.ts'
+import { ServiceError, workflowNotFound } from '../model/errors.ts'
+import type { ExecutionRef } from '../model/execution.ts'
+import { withinCall } from '../model/within-call.ts'
+import { type Asked, actionOf, type Defaults, grantsIn, refusalOf } from './grant.ts'
+import { matchesAll, matchesAny } from './patterns.ts'
+
+export interface DecidePorts {
+  /** The namespace of the runs. */
+  namespace: string
+  defaults: Defaults
+  engine: Pick<Engine, 'describe'>
+  knownRuns: Pick<KnownRuns, 'read'>
+}
+
+/** The rules that apply to the caller; null if it may do everything. */
+export function grantsOf({ caller }: Call, { namespace, defaults }: DecidePorts): readonly Grant[] | null {
+  return caller === undefined ? null : grantsIn(caller, namespace, defaults.namespace)
+}
+
+/** Records that a caller without rules of its own is allowed what it asks. */
+export function allowOperator(asked: Asked, ids: Partial<ExecutionRef>, call: Call): void {
+  call.audit({ action: actionOf(asked), rule: null, ...ids })
+}
+
+/**
+ * The reference and the call to continue with. If only rules that name workflows allow the request, the run is read
+ * first, and an unpinned request then acts on this run.
+ *
+ * Throws `ForbiddenError` if no rule allows the verb and the workflow id, whether the run exists or not. A run of
+ * another workflow gets the same error as a run that does not exist.
+ */
+export async function decideOnRun(
+  ports: DecidePorts,
+  grants: readonly Grant[],
+  asked: Asked,
+  ref: ExecutionRef,
+  call: Call,
+): Promise<{ ref: ExecutionRef; call: Call }> {
+  const { workflowId } = ref
+  const allowing = allowingGrants(ports, grants, { ...asked, workflowId })
+  const [first] = allowing
+  if (first === undefined) throw denied({ ...asked, workflowId }, call)
+  call.audit({ action: actionOf(asked), rule: first.rule, ...ref })
+  const ofAll = allowing.find(({ workflows }) => matchesAll(workflows))
+  if (ofAll !== undefined) return allow(ofAll, ref, call)
+  const { runId, workflowName } = await readRun(ports, ref, call)
+  call.audit({ runId, workflowName })
+  const ofThis = allowing.find(({ workflows }) => matchesAny(workflows, workflowName))
+  if (ofThis !== undefined) return allow(ofThis, { workflowId, runId }, call)
+  call.audit({ rule: 'none' })
+  throw workflowNotFound(ref)
+}
+
+function allow(grant: Grant, ref: ExecutionRef, call: Call): { ref: ExecutionRef; call: Call } {
+  call.audit({ rule: grant.rule })
+  return { ref, call: callFor(grant, call) }
+}
+
+/** The name of the workflow of a run never changes. Without a run id, a run that was read before may be another one. */
+async function readRun(
+  { engine, knownRuns }: Pick<DecidePorts, 'engine' | 'knownRuns'>,
+  ref: ExecutionRef,
+  call: Call,
+): Promise<{ runId: string; workflowName: string }> {
+  return ref.runId === undefined ? engine.describe(ref, call) : (await withinCall(knownRuns.read(ref), call)).value
+}
+
+/** The rules that allow the request. */
+export function allowingGrants(
+  { defaults }: Pick<DecidePorts, 'defaults'>,
+  grants: readonly Grant[],
+  asked: Asked,
+): Grant[] {
+  return grants.filter((grant) => refusalOf(grant, asked, defaults) === null)
+}
+
+/** Workers trust headers, so only rules with the option `headers` forward those of the request. */
+export function callFor({ options }: Grant, call: Call): Call {
+  if (call.forwardedHeaders === undefined || matchesAny(options, 'headers')) return call
+  const { forwardedHeaders: _, ...others } = call
+  return others
+}
+
+/** The error for what no rule allows. It names what was asked, and does not depend on what exists. */
+export function denied(asked: Asked, call: Call): ServiceError {
+  const { workflowId, workflowName, catalog, options = [] } = asked
+  const action = actionOf(asked)
+  call.audit({
+    action,
+    rule: 'none',
+    ...(workflowId !== undefined && { workflowId }),
+    ...(workflowName !== undefined && { workflowName }),
+  })
+  const facts = [
+    ...(workflowName === undefined ? [] : [`workflow "${workflowName}"`]),
+    ...(catalog === undefined ? [] : [`catalog "${catalog}"`]),
+    ...(workflowId === undefined ? [] : [`workflow id "${workflowId}"`]),
+    ...(options.length === 0 ? [] : [`options ${options.join(', ')}`]),
+  ]
+  return forbidden(action, facts)
+}
+
+/** `facts` name what else was requested. */
+export function forbidden(action: string, facts: readonly string[] = []): ServiceError {
+  const about = facts.length === 0 ? '' : ` for ${facts.join(', ')}`
+  const message = `The policy does not allow "${action}"${about} with this credential`
+  return new ServiceError('ForbiddenError', message, { details: { action } })
+}

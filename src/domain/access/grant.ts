@@ -1,0 +1,118 @@
+/** What the policy lets a caller do, as pure functions: docs/access.md. */
+import { POLICY_HANDLER_VERBS, type PolicyVerb } from '../../protocol/policy-verbs.ts'
+import type { Caller, Grant, Rule } from '../model/caller.ts'
+import {
+  type Claims,
+  claimText,
+  claimValue,
+  encodeClaim,
+  matches,
+  matchesAll,
+  matchesAny,
+  withClaims,
+} from './patterns.ts'
+
+/** What a credential proves: the hash of a token, or the claims that an issuer has signed. */
+export type Identity = { token: string } | { jwt: string; claims: Claims }
+
+/**
+ * The caller with the rules that apply to it. Null for a token that no rule has. The claims of a JWT are those of a
+ * verified one, so they always identify a caller, which may have no rules.
+ */
+export function callerOf(identity: Identity, { rules }: { rules: readonly Rule[] }): Caller | null {
+  const own = rules.filter(({ who }) => isHolder(who, identity))
+  const limited = own.find(({ limits }) => limits !== undefined)
+  const limits = limited?.limits === undefined ? null : { ...limited.limits, rule: limited.name }
+  if ('jwt' in identity) {
+    const { jwt, claims } = identity
+    const id = `jwt:${jwt}:${encodeClaim(claimText(claims.sub) ?? '')}`
+    return { id, grants: own.flatMap((rule) => toGrant(rule, claims)), limits }
+  }
+  const [first] = own
+  return first === undefined
+    ? null
+    : { id: `token:${first.name}`, grants: own.flatMap((rule) => toGrant(rule, {})), limits }
+}
+
+function isHolder(who: Rule['who'], identity: Identity): boolean {
+  if ('token' in who) return 'token' in identity && who.token.includes(identity.token)
+  if (!('jwt' in identity) || who.jwt !== identity.jwt) return false
+  return Object.entries(who.claims).every(([name, values]) => hasValue(claimValue(identity.claims, name), values))
+}
+
+function hasValue(claim: unknown, values: readonly string[]): boolean {
+  const texts = (Array.isArray(claim) ? claim : [claim]).map(claimText)
+  return texts.some((text) => text !== null && values.includes(text))
+}
+
+/** Empty if a claim that one of its ids needs is missing. */
+function toGrant({ name, can, ids, workflows, catalogs, namespaces, options = [] }: Rule, claims: Claims): Grant[] {
+  const filled = ids?.map((pattern) => withClaims(pattern, claims))
+  const isComplete = (patterns: (string | null)[]): patterns is string[] => !patterns.includes(null)
+  if (filled !== undefined && !isComplete(filled)) return []
+  return [{ rule: name, can, ids: filled, workflows, catalogs, namespaces, options }]
+}
+
+/** What a request asks for. What is absent is not compared. */
+export interface Asked {
+  verb: PolicyVerb
+  /** The signal, query or update. */
+  handler?: string
+  workflowId?: string
+  workflowName?: string
+  catalog?: string
+  namespace?: string
+  options?: readonly string[]
+}
+
+/** What requests mean that do not name a catalog or a namespace. */
+export interface Defaults {
+  catalog: string
+  namespace: string
+}
+
+/** The part of a rule that does not allow a request. */
+export type Refusal = 'can' | 'namespaces' | 'catalogs' | 'ids' | 'workflows' | 'options'
+
+/** Null if the rule allows it. */
+export function refusalOf(grant: Grant, asked: Asked, defaults: Defaults): Refusal | null {
+  const { workflowId, workflowName, catalog, namespace, options = [] } = asked
+  if (!grant.can.some((permission) => allows(permission, asked))) return 'can'
+  if (namespace !== undefined && !matchesAny(grant.namespaces ?? [defaults.namespace], namespace)) return 'namespaces'
+  if (catalog !== undefined && !matchesAny(grant.catalogs ?? [defaults.catalog], catalog)) return 'catalogs'
+  if (workflowId !== undefined && !matchesAny(grant.ids, workflowId)) return 'ids'
+  if (workflowName !== undefined && !matchesAny(grant.workflows, workflowName)) return 'workflows'
+  return options.every((option) => matchesAny(grant.options, option)) ? null : 'options'
+}
+
+/** Without a handler: whether any handler is allowed. */
+function allows(permission: string, { verb, handler }: Pick<Asked, 'verb' | 'handler'>): boolean {
+  if (permission === '*' || permission === verb) return true
+  if (!permission.startsWith(`${verb}:`)) return false
+  return handler === undefined || matches(permission.slice(verb.length + 1), handler)
+}
+
+/** The verb as responses and logs show it, with the handler: `signal:approve`. */
+export function actionOf({ verb, handler }: Pick<Asked, 'verb' | 'handler'>): string {
+  return handler === undefined ? verb : `${verb}:${handler}`
+}
+
+/** The rules that apply in the namespace; null for an operator. */
+export function grantsIn(caller: Caller, namespace: string, defaultNamespace: string): readonly Grant[] | null {
+  return caller.grants?.filter(({ namespaces = [defaultNamespace] }) => matchesAny(namespaces, namespace)) ?? null
+}
+
+/** The verbs on runs. A rule with one of them lets its callers read the catalogs that it names. */
+export const RUN_VERBS: readonly PolicyVerb[] = ['start', 'read', 'list', ...POLICY_HANDLER_VERBS]
+
+/** Whether any rule of the caller has the verb. `any`: every caller. `catalog`: a verb on runs. */
+export function mayUse({ grants }: Caller, access: PolicyVerb | 'catalog' | 'any'): boolean {
+  if (grants === null || access === 'any') return true
+  const verbs = access === 'catalog' ? RUN_VERBS : [access]
+  return grants.some(({ can }) => can.some((permission) => verbs.some((verb) => allows(permission, { verb }))))
+}
+
+/** Whether the rule leaves no doubt about which runs it reaches: by their ids, or because it reaches all workflows. */
+export function reachesAnyWorkflow({ ids, workflows }: Grant): boolean {
+  return !matchesAll(ids) || matchesAll(workflows)
+}

@@ -1,0 +1,200 @@
+/** The verbs, decorated: each one first decides whether the policy lets its caller do this. */
+import type { CatalogEntry } from '../../protocol/catalog.ts'
+import type { PolicyVerb } from '../../protocol/policy-verbs.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import { pinnedByToken } from '../inspect/history.ts'
+import type { Call } from '../model/call.ts'
+import type { Grant } from '../model/caller.ts'
+import type { ExecutionRef } from '../model/execution.ts'
+import type { VisibleRuns } from '../model/run-filter.ts'
+import type { ControlCommand, SendCommand, StartCommand, Workflows } from '../model/workflows.ts'
+import { allowingGrants, allowOperator, decideOnRun, denied, grantsOf } from './decide.ts'
+import { askedOf, type DecideStartPorts, decideStart, keyOf, type StartExtras, withoutForeign } from './decide-start.ts'
+import { type Asked, RUN_VERBS } from './grant.ts'
+import { matchesAll, matchesAny } from './patterns.ts'
+
+/** A start whose result is returned also reads. */
+const READING: StartExtras = { also: [{ verb: 'read' }] }
+
+/**
+ * The outermost decorator: a new verb does not compile until it says here what it requires. Endpoints declare the same
+ * right (`access`), and a test compares both.
+ */
+export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflows {
+  const filterCatalog = createCatalogFilter()
+
+  // The functions below are not async where an operator passes: a waiting request would take more memory.
+
+  function onRun<T>(
+    asked: Asked,
+    ref: ExecutionRef,
+    call: Call,
+    act: (ref: ExecutionRef, call: Call) => Promise<T>,
+  ): Promise<T> {
+    const grants = grantsOf(call, ports)
+    if (grants !== null) return decideOnRun(ports, grants, asked, ref, call).then((it) => act(it.ref, it.call))
+    allowOperator(asked, ref, call)
+    return act(ref, call)
+  }
+
+  function reading<T>(read: (ref: ExecutionRef, call: Call) => Promise<T>) {
+    return (ref: ExecutionRef, call: Call) => onRun({ verb: 'read' }, ref, call, read)
+  }
+
+  function controlling<Command extends ControlCommand, T>(
+    verb: PolicyVerb,
+    act: (command: Command, call: Call) => Promise<T>,
+  ) {
+    return (command: Command, call: Call) =>
+      onRun({ verb }, command.ref, call, (ref, call) => act({ ...command, ref }, call))
+  }
+
+  function sending<T>(verb: 'signal' | 'query' | 'update', send: (command: SendCommand, call: Call) => Promise<T>) {
+    return (command: SendCommand, call: Call) =>
+      onRun(askedOf(verb, command.message), command.ref, call, (ref, call) =>
+        send({ ...command, ref, ...(isRestricted(call) && keyOf(command, call)) }, call),
+      )
+  }
+
+  function starting<Command extends StartCommand, T>(
+    command: Command,
+    call: Call,
+    extras: StartExtras,
+    act: (command: Command, call: Call) => Promise<T>,
+  ): Promise<T> {
+    const grants = grantsOf(call, ports)
+    if (grants !== null) return startingWith(grants, command, call, extras, act)
+    const { workflowId, workflowName } = command
+    const { action = 'start' } = extras
+    call.audit({ action, rule: null, workflowName, ...(workflowId !== undefined && { workflowId }) })
+    return act(command, call)
+  }
+
+  async function startingWith<Command extends StartCommand, T>(
+    grants: readonly Grant[],
+    command: Command,
+    call: Call,
+    extras: StartExtras,
+    act: (command: Command, call: Call) => Promise<T>,
+  ): Promise<T> {
+    const allowed = await decideStart(ports, grants, command, call, extras)
+    try {
+      return await act({ ...command, ...allowed.command }, allowed.call)
+    } catch (error) {
+      throw withoutForeign(error, ports, grants, command)
+    }
+  }
+
+  /** The runs that a list may contain; undefined for all. */
+  function visibleTo(call: Call): VisibleRuns[] | undefined {
+    const grants = grantsOf(call, ports)
+    const asked = { verb: 'list' } as const
+    if (grants === null) return void allowOperator(asked, {}, call)
+    const allowing = allowingGrants(ports, grants, asked)
+    const [first] = allowing
+    if (first === undefined) throw denied(asked, call)
+    call.audit({ action: 'list', rule: first.rule })
+    if (allowing.some(({ ids, workflows }) => matchesAll(ids) && matchesAll(workflows))) return undefined
+    return allowing.map(({ ids, workflows }) => ({ ids, workflows }))
+  }
+
+  return {
+    start: (command, call) => starting(command, call, command.mayRead ? READING : {}, workflows.start),
+    run: (command, call) => starting(command, call, READING, workflows.run),
+    validate: (command, call) => starting(command, call, { action: 'validate' }, workflows.validate),
+    signalWithStart: ({ start, signal }, call) =>
+      starting(start, call, { also: [askedOf('signal', signal)], carriesMessage: true }, (start, call) =>
+        audited(call, workflows.signalWithStart({ start, signal }, call)),
+      ),
+    updateWithStart: ({ start, update }, call) =>
+      starting(start, call, { also: [askedOf('update', update)], carriesMessage: true }, (start, call) =>
+        audited(call, workflows.updateWithStart({ start, update }, call)),
+      ),
+    status: reading(workflows.status),
+    explain: reading(workflows.explain),
+    input: reading(workflows.input),
+    trace: reading(workflows.trace),
+    result: (command, call) =>
+      onRun({ verb: 'read' }, command.ref, call, (ref, call) => workflows.result({ ...command, ref }, call)),
+    async history(command, call) {
+      // A page token names the run, and clients can make one.
+      const ref = isRestricted(call) ? await pinnedByToken(command, ports.namespace) : command.ref
+      return onRun({ verb: 'read' }, ref, call, (ref, call) => workflows.history({ ...command, ref }, call))
+    },
+    followHistory: (command, call) =>
+      onRun({ verb: 'read' }, command.ref, call, (ref, call) => workflows.followHistory({ ...command, ref }, call)),
+    async list(command, call) {
+      const visible = visibleTo(call)
+      if (visible === undefined) return workflows.list(command, call)
+      const page = await workflows.list({ ...command, filter: { ...command.filter, visible } }, call)
+      // The engine's database may ignore case.
+      const isVisible = ({ workflowId, workflowName }: (typeof page.runs)[number]) =>
+        visible.some(({ ids, workflows }) => matchesAny(ids, workflowId) && matchesAny(workflows, workflowName))
+      return { ...page, runs: page.runs.filter(isVisible) }
+    },
+    async count(command, call) {
+      const visible = visibleTo(call)
+      return workflows.count(
+        visible === undefined ? command : { ...command, filter: { ...command.filter, visible } },
+        call,
+      )
+    },
+    signal: sending('signal', workflows.signal),
+    query: sending('query', workflows.query),
+    update: sending('update', workflows.update),
+    startUpdate: sending('update', workflows.startUpdate),
+    readUpdate: (command, call) =>
+      onRun({ verb: 'update', handler: command.name }, command.ref, call, (ref, call) =>
+        workflows.readUpdate({ ...command, ref }, call),
+      ),
+    stop: controlling('stop', workflows.stop),
+    terminate: controlling('terminate', workflows.terminate),
+    pause: controlling('pause', workflows.pause),
+    unpause: controlling('pause', workflows.unpause),
+    reset: controlling('reset', workflows.reset),
+    async catalog(catalog, call) {
+      const grants = grantsOf(call, ports)
+      call.audit({ action: 'catalog', rule: null })
+      if (grants === null) return workflows.catalog(catalog, call)
+      const naming = RUN_VERBS.flatMap((verb) => allowingGrants(ports, grants, { verb, catalog }))
+      const [first] = naming
+      if (first === undefined) throw denied({ verb: 'read', catalog }, call)
+      call.audit({ rule: first.rule })
+      const listing = await workflows.catalog(catalog, call)
+      return { ...listing, workflows: filterCatalog(listing.workflows, naming) }
+    },
+    async capabilities(call) {
+      const capabilities = await workflows.capabilities(call)
+      return isRestricted(call) ? { ...capabilities, engine: { version: null, uiUrl: null } } : capabilities
+    },
+    ready: workflows.ready,
+  }
+}
+
+async function audited<Run extends RunRef>(call: Call, running: Promise<Run>): Promise<Run> {
+  const run = await running
+  call.audit({ workflowId: run.workflowId, runId: run.runId })
+  return run
+}
+
+function isRestricted({ caller }: Call): boolean {
+  return caller !== undefined && caller.grants !== null
+}
+
+/**
+ * Returns the same array for the same entries and patterns: responses are cached by it. There are as many combinations
+ * of patterns as the policy has.
+ */
+function createCatalogFilter(): (entries: CatalogEntry[], grants: readonly Grant[]) => CatalogEntry[] {
+  const filtered = new WeakMap<CatalogEntry[], Map<string, CatalogEntry[]>>()
+  return (entries, grants) => {
+    if (grants.some(({ workflows }) => matchesAll(workflows))) return entries
+    const patterns = [...new Set(grants.flatMap(({ workflows = [] }) => workflows))].toSorted()
+    const byPatterns = filtered.get(entries) ?? new Map<string, CatalogEntry[]>()
+    filtered.set(entries, byPatterns)
+    const key = JSON.stringify(patterns)
+    const found = byPatterns.get(key) ?? entries.filter(({ name }) => matchesAny(patterns, name))
+    byPatterns.set(key, found)
+    return found
+  }
+}

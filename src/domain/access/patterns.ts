@@ -1,0 +1,56 @@
+/** Patterns of the policy: exact values, or beginnings that end in `*`. */
+import { pointerKeys } from '../../lib/json-pointer.ts'
+
+export function matches(pattern: string, value: string): boolean {
+  return pattern.endsWith('*') ? value.startsWith(pattern.slice(0, -1)) : value === pattern
+}
+
+/** Whether one of the patterns matches. Absent patterns match everything. */
+export function matchesAny(patterns: readonly string[] | undefined, value: string): boolean {
+  return patterns === undefined || patterns.some((pattern) => matches(pattern, value))
+}
+
+/** Whether the patterns match every value. */
+export function matchesAll(patterns: readonly string[] | undefined): boolean {
+  return patterns === undefined || patterns.includes('*')
+}
+
+export type Claims = Readonly<Record<string, unknown>>
+
+/** The value of a claim, by name or JSON Pointer; undefined without such a claim. */
+export function claimValue(claims: Claims, name: string): unknown {
+  const keys = name.startsWith('/') ? pointerKeys(name) : [name]
+  return keys.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined,
+    claims,
+  )
+}
+
+/** The pattern with the values of its claims; null if a claim is missing, empty, or neither string nor integer. */
+export function withClaims(pattern: string, claims: Claims): string | null {
+  let isComplete = true
+  const filled = pattern.replace(/\{([^}]+)\}/g, (_, name: string) => {
+    const text = claimText(claimValue(claims, name))
+    if (text === null) isComplete = false
+    return encodeClaim(text ?? '')
+  })
+  return isComplete ? filled : null
+}
+
+/** A claim that can stand in an id; null for any other value. */
+export function claimText(value: unknown): string | null {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+/**
+ * The claim without delimiters, wildcards and upper case: `Ada` becomes `~41da`. No two claims become equal, not even
+ * in a database that ignores case.
+ */
+export function encodeClaim(text: string): string {
+  return Array.from(new TextEncoder().encode(text), (byte) => {
+    const character = String.fromCharCode(byte)
+    return /[a-z0-9._@-]/.test(character) ? character : `~${byte.toString(16).padStart(2, '0')}`
+  }).join('')
+}

@@ -1,0 +1,131 @@
+/** Finds out who sends a request. */
+import { callerOf } from '../../domain/access/grant.ts'
+import type { Caller, Rule } from '../../domain/model/caller.ts'
+import { lazy } from '../../lib/lazy.ts'
+import { sha256 } from '../../lib/sha256.ts'
+import { type WeighedCache, weighedCache } from '../../lib/weighed-cache.ts'
+import type { Issuers, JwtVerifierOptions } from './jwt.ts'
+import { anyEqual, presentedTokens, toBytes } from './presented-tokens.ts'
+import { unauthorized } from './rejection.ts'
+
+/** Who may do what. */
+export interface Policy {
+  issuers: Issuers
+  rules: readonly Rule[]
+}
+
+export interface Callers {
+  /**
+   * The caller with this `Authorization` header. Without a promise for an operator, and for a credential that was valid
+   * within the last minute. Throws or rejects with an `UnauthorizedError`, or with an `AuthUnavailableError` if the
+   * keys of the issuer cannot be fetched.
+   */
+  identify(authorization: string | undefined): Caller | Promise<Caller>
+  /** Whether `identify` would return the caller without a promise. */
+  knows(authorization: string | undefined): boolean
+  /** Replaces the policy, for all later requests. */
+  setPolicy(policy: Policy | null): void
+  /** Fetches the keys of all issuers. Never rejects. */
+  warm(): Promise<void>
+  /** How old the keys of each issuer are, in seconds. */
+  keyAges(): [issuer: string, seconds: number][]
+}
+
+export interface CallersOptions extends JwtVerifierOptions {
+  /** Their holders may do everything. */
+  operatorTokens: readonly string[]
+  policy: Policy | null
+}
+
+export const OPERATOR: Caller = { id: 'operator', grants: null, limits: null }
+
+// A rule or a claim that is gone can count for so long, unless the policy is replaced.
+const REMEMBERED_MS = 60_000
+
+const MAX_REMEMBERED = 10_000
+const MAX_REMEMBERED_BYTES = 32 * 1024 * 1024
+
+// Of a caller: its id and its grants, with its claims in their patterns.
+const CALLER_BYTES = 1024
+
+interface PolicyInForce {
+  policy: Policy
+  /** By the whole header: a part of a JWT does not prove the rest of it. */
+  remembered: WeighedCache<{ caller: Caller; expiresAt: number }>
+}
+
+export function createCallers({ operatorTokens, policy, ...options }: CallersOptions): Callers {
+  const { now = Date.now } = options
+  const operators = operatorTokens.map(toBytes)
+  const jwts = lazy(
+    () => import('./jwt.ts'),
+    ({ createJwtVerifier }) => createJwtVerifier(options),
+  )
+  let current = inForce(policy)
+
+  /** The caller, if no promise is needed to find it. */
+  function recall(authorization: string): Caller | null {
+    const known = current?.remembered.get(authorization)
+    if (known !== undefined && known.expiresAt > now()) return known.caller
+    return anyEqual(presentedTokens(authorization).map(toBytes), operators) ? OPERATOR : null
+  }
+
+  async function verify({ policy, remembered }: PolicyInForce, authorization: string): Promise<Caller> {
+    const presented = presentedTokens(authorization)
+    const { caller, expiresAt } = (await ofToken(presented, policy)) ?? (await ofJwt(presented, policy))
+    const until = Math.min(expiresAt, now() + REMEMBERED_MS)
+    // Each entry weighs at least as much as its share of the memory, which bounds their number.
+    const bytes = Math.max(CALLER_BYTES, MAX_REMEMBERED_BYTES / MAX_REMEMBERED - 2 * authorization.length)
+    remembered.set(authorization, { caller, expiresAt: until }, bytes)
+    return caller
+  }
+
+  async function ofJwt(presented: readonly string[], { issuers, rules }: Policy) {
+    const jwt = presented.find((token) => JWT.test(token))
+    if (jwt === undefined || isEmpty(issuers)) throw unauthorized('not valid')
+    const { issuer, claims, expiresAt } = await (await jwts.get()).verify(jwt, issuers)
+    const caller = callerOf({ jwt: issuer, claims }, { rules })
+    if (caller === null) throw unauthorized('not valid')
+    return { caller, expiresAt }
+  }
+
+  return {
+    identify(authorization = '') {
+      if (authorization.trim() === '') throw unauthorized('missing')
+      const caller = recall(authorization)
+      if (caller !== null) return caller
+      if (current === null) throw unauthorized('not valid')
+      return verify(current, authorization)
+    },
+    knows: (authorization) => authorization !== undefined && recall(authorization) !== null,
+    setPolicy(policy) {
+      current = inForce(policy)
+    },
+    async warm() {
+      const { issuers = {} } = current?.policy ?? {}
+      if (!isEmpty(issuers)) await (await jwts.get()).warm(issuers)
+    },
+    keyAges: () => jwts.current?.keyAges(current?.policy.issuers ?? {}) ?? [],
+  }
+}
+
+// Anything else would only be parsed to be rejected.
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
+
+function inForce(policy: Policy | null): PolicyInForce | null {
+  if (policy === null) return null
+  return { policy, remembered: weighedCache({ maxBytes: MAX_REMEMBERED_BYTES, maxAgeMs: REMEMBERED_MS }) }
+}
+
+/** The caller with the first token that a rule names. A hash from the policy is no token: its own hash is another. */
+async function ofToken(presented: readonly string[], { rules }: Policy) {
+  for (const token of presented) {
+    const caller = callerOf({ token: await sha256(token) }, { rules })
+    if (caller !== null) return { caller, expiresAt: Number.POSITIVE_INFINITY }
+  }
+  return null
+}
+
+function isEmpty(issuers: Issuers): boolean {
+  return Object.keys(issuers).length === 0
+}

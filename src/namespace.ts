@@ -1,0 +1,88 @@
+import type { Config } from './config.ts'
+import { type Catalogs, createCatalogs } from './domain/catalog/catalogs.ts'
+import { createWorkflows } from './domain/create-workflows.ts'
+import type { Deployment } from './domain/model/deployment.ts'
+import type { TraceSource } from './domain/model/trace-source.ts'
+import type { Workflows } from './domain/model/workflows.ts'
+import { remoteCodec } from './engine/codec.ts'
+import { lazyEngine } from './engine/lazy-engine.ts'
+import type { EncodedOutput } from './engine/payloads.ts'
+import type { Transport } from './engine/transport/transport.ts'
+import type { KvStore } from './store/kv/kv-store.ts'
+import type { ObjectReader } from './store/s3/object-reader.ts'
+import type { Metrics } from './telemetry/metrics.ts'
+import { measuredWaits } from './telemetry/observed-engine.ts'
+import { tracesFromHistory } from './trace/from-history.ts'
+import { tracesFromKv } from './trace/from-kv.ts'
+import { tracesFromObjects } from './trace/from-objects.ts'
+
+/** What all namespaces share. */
+export interface SharedParts {
+  config: Config
+  transport: Transport
+  deployment: Deployment
+  metrics: Metrics | null
+  /** Where traces are stored; null without one. */
+  objects: ObjectReader | null
+  kv: KvStore | null
+  /** Further trace sources of a namespace. */
+  traceSourcesOf(namespace: string): readonly TraceSource[]
+  onEncodedOutput(output: EncodedOutput): void
+  sharesPending: boolean
+}
+
+/** A namespace of the engine: its verbs and its catalogs. Its caches, waits and polls are its own. */
+export interface Namespace {
+  workflows: Workflows
+  catalogs: Catalogs
+}
+
+export function createNamespace(namespace: string, shared: SharedParts): Namespace {
+  const { config, transport, metrics, sharesPending, onEncodedOutput } = shared
+  const { codecEndpoint, namespaces } = config.engine
+  const { maxBytes } = config.traces
+  const engine = measuredWaits(
+    lazyEngine({
+      transport,
+      namespace,
+      maxPayloadBytes: config.limits.maxPayloadBytes,
+      codec: codecEndpoint === null ? null : remoteCodec({ endpoint: codecEndpoint, namespace }),
+      onEncodedOutput,
+      ...(sharesPending && { maxPolls: config.limits.maxPolls }),
+    }),
+    metrics,
+  )
+  const onCacheRead = metrics?.cacheRead
+  const catalogs = createCatalogs({ engine, namespace, ttlMs: config.catalogTtlMs, sharesPending, onCacheRead })
+  const workflows = createWorkflows({
+    engine,
+    catalogs,
+    traceSources: [
+      ...storedTraces(namespace, shared),
+      ...shared.traceSourcesOf(namespace),
+      tracesFromHistory({ engine, maxBytes }),
+    ],
+    traceMaxBytes: maxBytes,
+    deployment: shared.deployment,
+    defaults: { catalog: config.catalog, namespace: config.engine.namespace },
+    messageTimeoutMs: config.messageTimeoutMs,
+    // The variable limits the memory of the process.
+    resultCacheBytes: Math.floor(config.resultCacheBytes / namespaces.length),
+    checksOutputs: config.checkOutputs,
+    sharesPending,
+    onCacheRead,
+  })
+  return { workflows, catalogs }
+}
+
+/**
+ * Sources of traces that workers on other machines store:
+ * object storage, and the key-value store for the spans of open runs.
+ */
+function storedTraces(namespace: string, { config, objects, kv }: SharedParts): TraceSource[] {
+  const { storage, maxBytes } = config.traces
+  const isOnlyNamespace = config.engine.namespaces.length === 1
+  const archived = storage &&
+    objects && [tracesFromObjects({ objects, rules: storage, namespace, isOnlyNamespace, maxBytes })]
+  return [...(archived ?? []), ...(kv === null ? [] : [tracesFromKv({ kv, namespace, maxBytes })])]
+}

@@ -1,0 +1,315 @@
+/** One service for two namespaces with the same workflow ids, task queue and keys: nothing of one is in the other. */
+import { expect } from 'vitest'
+import { until } from '../../src/cli/dev/servers/until.ts'
+import { createClient } from '../../src/client/create-client.ts'
+import { sha256 } from '../../src/lib/sha256.ts'
+import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
+import { opaque, startCodec } from '../support/codec.ts'
+import { eventsIn } from '../support/event-stream.ts'
+import { startFaultProxy } from '../support/fault-proxy.ts'
+import { testWithOwnEngine } from '../support/fixtures.ts'
+import { parseMetrics, sumOf } from '../support/prometheus.ts'
+import { testCatalog } from '../support/test-catalog.ts'
+import type * as workflows from '../support/workflows.ts'
+
+const acmeCatalog = defineCatalog<Pick<typeof workflows, 'echo' | 'waitForSignal'>>({
+  echo: { description: 'Echo of acme.' },
+  waitForSignal: {},
+})
+
+const PREFIXES = { own: '', acme: '/namespaces/acme' }
+
+const test = testWithOwnEngine({ namespaces: ['acme'] })
+  .extend('workers', { scope: 'file' }, ({ startWorker }) =>
+    Promise.all([startWorker({ catalog: testCatalog }), startWorker({ namespace: 'acme', catalog: acmeCatalog })]),
+  )
+  .extend('both', { scope: 'file' }, ({ serve, workers: _ }) => {
+    return serve({ ENGINE_NAMESPACES: 'acme', SERVICE_METRICS_ON: 'true' })
+  })
+
+test('the same workflow id is a run of its own in each namespace, also when both are waited for at once', async ({
+  both: { call },
+}) => {
+  const workflowId = `twin-${crypto.randomUUID()}`
+  const run = async (prefix: string, input: string) =>
+    (await call('POST', `${prefix}/workflow/run`, { workflowName: 'echo', workflowId, input })).body
+
+  const [own, acme] = await Promise.all([run(PREFIXES.own, 'own'), run(PREFIXES.acme, 'of acme')])
+
+  expect([own.output, acme.output]).toEqual(['own', 'of acme'])
+  // Twice, so that the second response is from the cache of closed runs.
+  for (let count = 0; count < 2; count++) {
+    const outputs = Object.values({ ...PREFIXES, named: '/namespaces/default' }).map(
+      async (prefix) => (await call('GET', `${prefix}/workflow/${workflowId}/result`)).body.output,
+    )
+    expect(await Promise.all(outputs)).toEqual(['own', 'of acme', 'own'])
+  }
+})
+
+test('a run of one namespace does not exist in the other, although it was read there a moment ago', async ({
+  both: { call },
+}) => {
+  const { workflowId, runId } = (
+    await call('POST', '/namespaces/acme/workflow/run', { workflowName: 'echo', input: 'secret' })
+  ).body
+  const paths = [workflowId, `${workflowId}/runs/${runId}`].flatMap((run) =>
+    [
+      'status',
+      'result',
+      'input',
+      'history',
+      'explain',
+      'trace-log',
+      'query/state',
+      'signal/finish',
+      'stop',
+      'terminate',
+    ].map((verb) => `/workflow/${run}/${verb}`),
+  )
+  const methodOf = (path: string) =>
+    path.endsWith('/stop') ? 'PATCH' : /query|signal|terminate/.test(path) ? 'POST' : 'GET'
+  expect((await call('GET', `/namespaces/acme/workflow/${workflowId}/runs/${runId}/result`)).body.output).toBe('secret')
+
+  const answers = await Promise.all(paths.map((path) => call(methodOf(path), path)))
+
+  expect(answers.map(({ status, body }) => [status, body.error])).toEqual(
+    paths.map(() => [404, 'WorkflowNotFoundError']),
+  )
+  expect(answers.map(({ text }) => text).join()).not.toContain('secret')
+})
+
+test('a key starts one run in each namespace, and repeats it there', async ({ both: { call } }) => {
+  const headers = { 'Idempotency-Key': `key-${crypto.randomUUID()}` }
+  const start = (prefix: string) =>
+    call('POST', `${prefix}/workflow/start`, { workflowName: 'echo', input: 1 }, headers)
+
+  const [own, acme] = [await start(PREFIXES.own), await start(PREFIXES.acme)]
+  const repeated = [await start(PREFIXES.own), await start(PREFIXES.acme)]
+
+  expect(own.body.workflowId).toBe(acme.body.workflowId)
+  expect(own.body.runId).not.toBe(acme.body.runId)
+  expect(acme.headers.get('Idempotency-Replayed')).toBe('false')
+  expect(repeated.map(({ body, headers }) => [body.runId, headers.get('Idempotency-Replayed')])).toEqual([
+    [own.body.runId, 'true'],
+    [acme.body.runId, 'true'],
+  ])
+})
+
+test('a page token of one namespace is rejected in the other', async ({ both: { call } }) => {
+  const start = (prefix: string, workflowId?: string) =>
+    call('POST', `${prefix}/workflow/run`, { workflowName: 'echo', input: 1, ...(workflowId && { workflowId }) })
+  const { workflowId } = (await start(PREFIXES.acme)).body
+  await start(PREFIXES.acme)
+  await start(PREFIXES.own, workflowId)
+  const lists = ['runs?pageSize=1', `${workflowId}/history?pageSize=1`]
+  const tokens = await Promise.all(
+    lists.map((path) =>
+      until(`${path} has a next page`, async () => {
+        return (await call('GET', `/namespaces/acme/workflow/${path}`)).body.nextPageToken
+      }),
+    ),
+  )
+
+  const pageIn = (prefix: string) =>
+    Promise.all(
+      lists.map((path, index) =>
+        call('GET', `${prefix}/workflow/${path}&pageToken=${encodeURIComponent(String(tokens[index]))}`),
+      ),
+    )
+
+  expect((await pageIn(PREFIXES.acme)).map(({ status }) => status)).toEqual([200, 200])
+  expect((await pageIn(PREFIXES.own)).map(({ status, body }) => [status, body.error])).toEqual([
+    [400, 'InvalidPageTokenError'],
+    [400, 'InvalidPageTokenError'],
+  ])
+})
+
+test('lists and counts have the runs of their namespace only', async ({ both: { call } }) => {
+  const mark = `count-${crypto.randomUUID()}`
+  for (const [prefix, count] of [
+    [PREFIXES.own, 1],
+    [PREFIXES.acme, 2],
+  ] as const)
+    for (let index = 0; index < count; index++)
+      await call('POST', `${prefix}/workflow/start`, { workflowName: 'echo', input: 1, workflowId: `${mark}-${index}` })
+  const query = new URLSearchParams({ query: `WorkflowId STARTS_WITH "${mark}"` })
+  const countIn = async (prefix: string) => (await call('GET', `${prefix}/workflow/runs/count?${query}`)).body.count
+
+  await until('all runs are listed', async () => (await countIn(PREFIXES.acme)) === 2)
+
+  expect(await until('the run is listed', async () => (await countIn(PREFIXES.own)) || null)).toBe(1)
+  expect((await call('GET', `/namespaces/acme/workflow/runs?${query}`)).body.runs).toHaveLength(2)
+})
+
+test('each namespace has the catalog of its own workers, in the document too', async ({ both: { call } }) => {
+  const [own, acme] = await Promise.all(
+    Object.values(PREFIXES).map(async (prefix) => {
+      const { workflows } = (await call('GET', `${prefix}/workflow/catalog`)).body
+      return workflows.map(({ name }: { name: string }) => name)
+    }),
+  )
+  const document = (await call('GET', '/namespaces/acme/openapi.json')).body
+  const unsupported = await call('POST', '/namespaces/acme/workflow/start', { workflowName: 'chain', input: null })
+
+  expect(acme.toSorted()).toEqual(['echo', 'waitForSignal'])
+  expect(own).toContain('chain')
+  expect([document.servers, document['x-catalog']]).toMatchObject([
+    [{ url: '/namespaces/acme' }],
+    { namespace: 'acme' },
+  ])
+  expect(unsupported.body).toMatchObject({ error: 'UnsupportedWorkflowError', available: ['echo', 'waitForSignal'] })
+})
+
+test('event streams are below the namespace, and continue the same run after a reconnect', async ({
+  both: { call, fetch },
+}) => {
+  const { workflowId, runId } = (
+    await call('POST', '/namespaces/acme/workflow/start', { workflowName: 'echo', input: 'streamed' })
+  ).body
+  const stream = async (path: string, headers: Record<string, string> = {}) => {
+    const request = new Request(`http://portico.test${path}`, { headers: { Accept: 'text/event-stream', ...headers } })
+    return eventsIn(await (await fetch(request)).text())
+  }
+  const path = `/namespaces/acme/workflow/${workflowId}`
+
+  const history = await stream(`${path}/history/stream`)
+  const result = await stream(`${path}/result?wait=20s`)
+  const again = await stream(`${path}/result?wait=20s`, { 'Last-Event-ID': result.find(({ id }) => id)?.id ?? runId })
+
+  expect(history.length).toBeGreaterThan(2)
+  expect(result.at(-1)).toMatchObject({ event: 'result', data: { runId, output: 'streamed' } })
+  expect(again.at(-1)).toMatchObject({ event: 'result', data: { runId, output: 'streamed' } })
+})
+
+test('the engine and the codec server get the namespace of each call', async ({
+  engine,
+  serve,
+  startWorker,
+  cleanup,
+}) => {
+  const calls: { method: string; header: unknown; isOfAcme: boolean }[] = []
+  const proxy = await startFaultProxy(engine.address, engine.httpUrl, {
+    onCall: (method, message, headers) =>
+      void calls.push({ method, header: headers['temporal-namespace'], isOfAcme: message.includes('acme') }),
+  })
+  cleanup.defer(() => proxy.stop())
+  const codec = await startCodec({ opaque: true })
+  cleanup.defer(() => codec.close())
+  const taskQueue = `encoded-${crypto.randomUUID()}`
+  const options = { dataConverter: { payloadCodecs: [opaque] } }
+  await Promise.all(['default', 'acme'].map((namespace) => startWorker({ taskQueue, namespace, options })))
+  const { call } = serve({
+    ENGINE_ADDRESS: proxy.address,
+    ENGINE_NAMESPACES: 'acme',
+    ENGINE_CODEC_ENDPOINT: codec.url,
+    SERVICE_CATALOG_ID: taskQueue,
+  })
+  const run = async (prefix: string) =>
+    (await call('POST', `${prefix}/workflow/run`, { workflowName: 'echo', input: 'x' })).body.output
+
+  expect(await run(PREFIXES.own)).toBe('x')
+  const ofOwn = codec.namespaces.length
+  expect(await run(PREFIXES.acme)).toBe('x')
+
+  expect([new Set(codec.namespaces.slice(0, ofOwn)), new Set(codec.namespaces.slice(ofOwn))]).toEqual([
+    new Set(['default']),
+    new Set(['acme']),
+  ])
+  const named = calls.filter(({ method }) => method !== 'GetSystemInfo')
+  expect(new Set(named.map(({ header, isOfAcme }) => `${header} ${isOfAcme}`))).toEqual(
+    new Set(['default false', 'acme true']),
+  )
+})
+
+test('/ready of a namespace that the engine does not have is 503, and the others are ready', async ({ serve }) => {
+  const { call } = serve({ ENGINE_NAMESPACES: 'acme,not-registered' })
+
+  const answers = await Promise.all(
+    ['', '/namespaces/acme', '/namespaces/not-registered', '/namespaces/none'].map((prefix) =>
+      call('GET', `${prefix}/ready`),
+    ),
+  )
+
+  expect(answers.map(({ status, body }) => [status, body.engine])).toEqual([
+    [200, 'reachable'],
+    [200, 'reachable'],
+    [503, 'misconfigured'],
+    [404, undefined],
+  ])
+})
+
+test('two tenants of one service: each has its namespace, and cannot find the other', async ({ serve, workers: _ }) => {
+  const tokens = { own: `own-${crypto.randomUUID()}`, acme: `acme-${crypto.randomUUID()}` }
+  const rules = await Promise.all(
+    Object.entries(tokens).map(async ([name, token]) => ({
+      name,
+      who: { token: [`sha256:${await sha256(token)}`] },
+      can: ['*'],
+      ...(name === 'acme' && { namespaces: ['acme'] }),
+    })),
+  )
+  const { call } = serve({
+    ENGINE_NAMESPACES: 'acme',
+    SERVICE_POLICY: JSON.stringify({ version: 1, rules }),
+  })
+  const as = (token: string) => (method: string, path: string, body?: unknown) =>
+    call(method, path, body, { Authorization: `Bearer ${token}`, 'X-Request-Id': 'same' })
+  const [own, acme] = [as(tokens.own), as(tokens.acme)]
+  const run = { workflowName: 'echo', input: 'of acme' }
+  const { workflowId } = (await acme('POST', '/namespaces/acme/workflow/run', run)).body
+
+  const answers = await Promise.all([
+    own('GET', `/namespaces/acme/workflow/${workflowId}/result`),
+    own('GET', `/namespaces/none/workflow/${workflowId}/result`),
+    acme('GET', `/namespaces/default/workflow/${workflowId}/result`),
+    own('POST', '/namespaces/acme/workflow/run', run),
+    own('GET', '/namespaces/acme/ready'),
+  ])
+  const withoutNamespace = await acme('POST', '/workflow/run', run)
+
+  expect((await acme('GET', `/namespaces/acme/workflow/${workflowId}/result`)).body.output).toBe('of acme')
+  expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
+  expect(answers[0]?.body).toMatchObject({ status: 404, error: 'NotFoundError' })
+  expect(withoutNamespace.body).toMatchObject({ status: 403, error: 'ForbiddenError', action: 'namespace' })
+})
+
+test('the metrics are those of all namespaces, and a shutdown ends the waits in all of them', async ({
+  serve,
+  workers: _,
+}) => {
+  const { call, drain } = serve({ ENGINE_NAMESPACES: 'acme', SERVICE_METRICS_ON: 'true' })
+  const read = async () => parseMetrics((await call('GET', '/metrics')).text)
+  const runs = Object.values(PREFIXES).map((prefix) =>
+    call('POST', `${prefix}/workflow/run`, { workflowName: 'waitForSignal', args: [] }),
+  )
+  await until('both wait', async () => {
+    const samples = await read()
+    return sumOf(samples, 'portico_open_waits') === 2 && sumOf(samples, 'portico_open_polls') === 2
+  })
+
+  drain()
+  const answers = await Promise.all(runs)
+
+  expect(answers.map(({ status }) => status)).toEqual([408, 408])
+  expect(answers.map(({ headers }) => headers.get('Location'))).toEqual(
+    answers.map(({ body }, index) => `${Object.values(PREFIXES)[index]}/workflow/${body.workflowId}/result`),
+  )
+  await until('nothing waits', async () => sumOf(await read(), 'portico_open_polls') === 0)
+  expect((await call('GET', '/namespaces/acme/metrics')).status).toBe(404)
+})
+
+test('the client calls one namespace: waits, messages, pages and catalog', async ({ both: { fetch } }) => {
+  const send = (url: string, init: RequestInit) => fetch(new Request(url, init))
+  const client = createClient({ url: 'http://portico.test', fetch: send, namespace: 'acme' })
+
+  const handle = await client.workflow('waitForSignal').start({ args: [] })
+  await handle.signal('finish', { payload: 'now' })
+
+  expect((await client.catalog()).workflows.map(({ name }) => name).toSorted()).toEqual(['echo', 'waitForSignal'])
+  expect(await client.run('echo', { input: 'of acme' })).toBe('of acme')
+  expect((await handle.history({ pageSize: 2 })[Symbol.asyncIterator]().next()).done).toBe(false)
+  expect(await handle.result()).toEqual(['now'])
+  await expect(
+    createClient({ url: 'http://portico.test', fetch: send }).status(handle.workflowId),
+  ).rejects.toMatchObject({ error: 'WorkflowNotFoundError' })
+})

@@ -1,0 +1,215 @@
+/** What is recorded, and what is limited: threats 27 to 30 of docs/access.md. */
+import { expect } from 'vitest'
+import { until } from '../../../src/cli/dev/servers/until.ts'
+import { test as sharedTest } from '../../support/fixtures.ts'
+import { parseMetrics } from '../../support/prometheus.ts'
+import { testCatalog } from '../../support/test-catalog.ts'
+import { OPERATOR, startCallers, tokenOf, tokenRule } from './callers.ts'
+
+const RULES = [
+  tokenRule('ci', { can: ['*'], ids: ['ci:*'] }),
+  tokenRule('slow', { can: ['*'], ids: ['slow:*'], limits: { perSecond: 0.001, burst: 2 } }),
+  tokenRule('waiter', { can: ['*'], ids: ['slow:*'], limits: { waits: 1 } }),
+  { name: 'users', who: { jwt: 'main' }, can: ['start', 'read'], ids: ['u:{sub}:*'] },
+  { name: 'some-users', who: { jwt: 'main', claims: { plan: 'slow' } }, can: ['read'], limits: { perSecond: 0.001 } },
+]
+
+const test = sharedTest
+  .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
+  .extend('startCallers', { scope: 'file' }, ({ serve, cleanup, worker: _ }) => {
+    return (env: Record<string, string> = {}) => startCallers({ serve, cleanup, rules: RULES, env })
+  })
+
+test("the engine's history says who started, signaled, updated, canceled and terminated a run (threat 27)", async ({
+  startCallers,
+  client,
+}) => {
+  const { as, operator, withClaims } = await startCallers()
+  const ada = await withClaims({ sub: 'Ada', email: 'ada@secret.example' })
+  const workflowId = `ci:${crypto.randomUUID()}`
+  const { body } = await as('ci').post('signal-with-start/add', { workflowName: 'messages', input: null, workflowId })
+  await as('ci').post(`${workflowId}/signal/add`, { payload: 1 })
+  await as('ci').post(`${workflowId}/update/set`, { payload: 1 })
+  await as('ci').post(`${workflowId}/update/validated`, { payload: 1 }, { Prefer: 'respond-async' })
+  await as('ci').call('PATCH', `/workflow/${workflowId}/stop`)
+  const terminated = (await as('ci').start('messages')).body.workflowId
+  await operator.post(`${terminated}/terminate`)
+  const started = await ada.start('nothing')
+  const eventsOf = async (id: string) => (await client.workflow.getHandle(id).fetchHistory()).events ?? []
+  const events = [...(await eventsOf(workflowId)), ...(await eventsOf(terminated))]
+  const [startOfAda] = await eventsOf(started.body.workflowId)
+
+  const identities = events.flatMap((event) => [
+    event.workflowExecutionStartedEventAttributes?.identity,
+    event.workflowExecutionSignaledEventAttributes?.identity,
+    event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.meta?.identity,
+    event.workflowExecutionCancelRequestedEventAttributes?.identity,
+    event.workflowExecutionTerminatedEventAttributes?.identity,
+  ])
+  // Start, two signals, two updates, the cancellation; another start, and its end by the operator.
+  expect(identities.filter((identity) => identity != null)).toEqual([
+    ...Array(7).fill('portico token:ci'),
+    'portico operator',
+  ])
+  expect(startOfAda?.workflowExecutionStartedEventAttributes?.identity).toBe('portico jwt:main:~41da')
+  const shown = await as('ci').get(`${workflowId}/runs/${body.runId}/history?pageSize=1000`)
+  expect(shown.text).not.toContain('portico token:ci')
+})
+
+test('reset, pause and a start that terminates have the identity of their caller (threat 27)', async ({
+  startCallers,
+  client,
+}) => {
+  const { as, operator } = await startCallers()
+  const workflowId = `ci:${crypto.randomUUID()}`
+  const { runId } = (await operator.start('messages', null, { workflowId })).body
+  await as('ci').post(`${workflowId}/query/state`)
+  const paused = await as('ci').post(`${workflowId}/pause`)
+  const reset = await as('ci').post(`${workflowId}/reset`, { eventId: 4 })
+  const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory()
+
+  const identities = events?.flatMap((event) => [
+    event.workflowExecutionPausedEventAttributes?.identity,
+    event.workflowTaskFailedEventAttributes?.identity,
+    event.workflowExecutionTerminatedEventAttributes?.identity,
+  ])
+  expect([paused.status, reset.status]).toEqual([200, 200])
+  expect(identities?.filter((identity) => identity != null)).toContain('portico token:ci')
+})
+
+test('one audit line has each change and each denial, also with the log level error (threat 27)', async ({
+  startCallers,
+}) => {
+  const { service, as, operator } = await startCallers({ SERVICE_LOG_LEVEL: 'error' })
+  const lines: object[] = []
+  service.onLine((line) => lines.push(JSON.parse(line)))
+  const ci = as('ci')
+  const workflowId = `ci:${crypto.randomUUID()}`
+
+  const start = await ci.start('messages', 'argument', { workflowId })
+  await ci.get(`${workflowId}/status?secret=1`)
+  await ci.post(`${workflowId}/signal/add`, { payload: 'argument' })
+  await ci.get('foreign/status')
+  await ci.post(`${workflowId}/update/validated`, { payload: -1 })
+  await operator.post(`${workflowId}/terminate`)
+  await ci.post(`${workflowId}/signal/add`, { payload: 1 })
+
+  const run = { workflowId, runId: start.body.runId }
+  const line = { message: 'audit', level: 'info', caller: 'token:ci', rule: 'ci', namespace: 'default', status: 200 }
+  expect(lines).toMatchObject([
+    { ...line, action: 'start', ...run, workflowName: 'messages', requestId: start.headers.get('X-Request-Id') },
+    { ...line, action: 'signal:add', workflowId },
+    { ...line, action: 'read', rule: 'none', workflowId: 'foreign', status: 403, error: 'ForbiddenError' },
+    { ...line, action: 'update:validated', workflowId, status: 422, error: 'UpdateFailedError' },
+    { ...line, caller: 'operator', rule: null, action: 'terminate', workflowId },
+    { ...line, action: 'signal:add', workflowId, status: 409, error: 'WorkflowNotRunningError' },
+  ])
+  expect(JSON.stringify(lines)).not.toContain('argument')
+})
+
+test('no line of the log has a credential, a claim, an argument or a query string (threat 28)', async ({
+  startCallers,
+}) => {
+  const { service, as, operator, withClaims } = await startCallers({ SERVICE_AUDIT: 'all' })
+  const lines: string[] = []
+  service.onLine((line) => lines.push(line))
+  const claims = { sub: 'ada', email: 'ada@hidden.example', realm: { roles: ['hidden-role'] } }
+  const ada = await withClaims(claims)
+  const expired = await withClaims({ ...claims, exp: 1 })
+  const api = [ada, expired, as('ci'), as('wrong', 'hidden-token'), operator]
+
+  for (const one of api) {
+    const { body } = await one.start('messages', { user: 'hidden-input' }, { workflowId: undefined })
+    const id = String(body.workflowId ?? 'ci:1')
+    await one.post(`${id}/signal/add?hidden-query=1`, { payload: 'hidden-payload' })
+    await one.get(`runs?${new URLSearchParams({ query: "WorkflowId = 'hidden-query'" })}`)
+    await one.post(`${id}/query/state`, '{"payload": "hidden-broken')
+    await one.call('PATCH', `/workflow/${id}/stop`, { reason: 'hidden-reason' })
+  }
+  for (const authorization of [
+    'Basic hidden',
+    'Digest hidden',
+    `Bearer ${'hidden'.repeat(2000)}`,
+    'hidden.hidden.hidden',
+  ])
+    await operator.get('runs', { Authorization: authorization })
+
+  expect(lines.length).toBeGreaterThan(40)
+  const tokens = [OPERATOR, tokenOf('ci'), 'eyJ', 'Basic', 'Bearer', 'sha256']
+  expect(lines.filter((line) => line.includes('hidden') || tokens.some((token) => line.includes(token)))).toEqual([])
+})
+
+test('a request over the limit of its rule starts nothing, and others are served (threat 29)', async ({
+  startCallers,
+  client,
+}) => {
+  const { as, operator, withClaims } = await startCallers()
+  const ids = Array.from({ length: 5 }, () => `slow:${crypto.randomUUID()}`)
+  const start = async (workflowId: string) => (await as('slow').start('nothing', null, { workflowId })).status
+
+  const statuses: number[] = []
+  for (const id of ids) statuses.push(await start(id))
+  const signaled = await as('slow').post('signal-with-start/add', {
+    ...{ workflowName: 'messages', input: null, workflowId: `slow:${crypto.randomUUID()}` },
+  })
+  const others = [
+    await as('ci').start('nothing'),
+    await operator.start('nothing'),
+    await (await withClaims({ sub: 'ada' })).start('nothing'),
+  ]
+
+  expect(statuses).toEqual([200, 200, 429, 429, 429])
+  expect([signaled.status, signaled.body.error]).toEqual([429, 'TooManyRequestsError'])
+  expect(Number(signaled.headers.get('Retry-After'))).toBeGreaterThan(0)
+  const started = await Promise.allSettled(ids.map((id) => client.workflow.getHandle(id).describe()))
+  expect(started.map(({ status }) => status)).toEqual([...Array(2).fill('fulfilled'), ...Array(3).fill('rejected')])
+  expect(others.map(({ status }) => status)).toEqual([200, 200, 200])
+})
+
+test('a wait over the limit is a 429, and the place of a wait that has ended is free (threat 29)', async ({
+  startCallers,
+}) => {
+  const { as, operator } = await startCallers({ SERVICE_METRICS_ON: 'true' })
+  const workflowId = `slow:${crypto.randomUUID()}`
+  await operator.start('waitForSignal', null, { workflowId })
+  const read = (wait: string) => as('waiter').get(`${workflowId}/result?wait=${wait}`)
+  const first = read('60s')
+  const waits = async () =>
+    parseMetrics((await operator.call('GET', '/metrics')).text).find(({ name }) => name === 'portico_open_waits')?.value
+  await until('it waits', async () => (await waits()) === 1)
+
+  const second = await read('60s')
+  const status = await as('waiter').get(`${workflowId}/status`)
+  const [own, foreign] = [operator.get(`${workflowId}/result?wait=60s`), as('ci').get(`${workflowId}/result?wait=60s`)]
+  await operator.post(`${workflowId}/signal/finish`)
+
+  expect([second.status, status.status]).toEqual([429, 200])
+  expect([(await first).status, (await own).status, (await foreign).status]).toEqual([200, 200, 403])
+  expect((await read('1s')).status).toBe(200)
+})
+
+test('metrics have the names of rules and actions alone, whatever callers and handlers are named (threat 30)', async ({
+  startCallers,
+}) => {
+  const { as, operator, withClaims } = await startCallers({ SERVICE_METRICS_ON: 'true' })
+  for (let caller = 0; caller < 20; caller++) {
+    const api = await withClaims({ sub: `subject-${caller}`, plan: 'slow', email: `subject-${caller}@x.example` })
+    await api.get(`u:subject-${caller}:1/status`)
+    await api.get('ci:1/status')
+    await as('ci').post(`foreign-${caller}/signal/handler-${caller}`)
+  }
+
+  const { text } = await operator.call('GET', '/metrics')
+  const samples = parseMetrics(text)
+  const ofCallers = samples.filter(({ name }) => /^portico_(?:denied|limited)_total$/.test(name))
+
+  expect(text).not.toMatch(/subject-|handler-|foreign-|token:|jwt:/)
+  const rules = new Set(ofCallers.map(({ labels }) => labels.rule))
+  expect([...rules].filter((rule) => !RULES.some(({ name }) => name === rule) && rule !== 'none')).toEqual([])
+  expect(ofCallers.map(({ name, labels, value }) => [name, labels, value])).toEqual(
+    expect.arrayContaining([
+      ['portico_limited_total', { rule: 'some-users' }, 20],
+      ['portico_denied_total', { action: 'signal', rule: 'none' }, 20],
+    ]),
+  )
+})

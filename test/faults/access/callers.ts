@@ -1,0 +1,85 @@
+/** A service with a policy, and a client for each of its callers. The token of a rule is its name and `-token`. */
+import { createHash } from 'node:crypto'
+import type { Client } from '@temporalio/client'
+import { until } from '../../../src/cli/dev/servers/until.ts'
+import type { PolicyDocument } from '../../../src/config/policy.ts'
+import { type Answer, type Api, makeApi } from '../../support/api.ts'
+import type { InProcessService } from '../../support/fixtures.ts'
+import { startIdentityProvider } from '../../support/identity-provider.ts'
+import { AUDIENCE, createSigner, ISSUER, type Signer } from '../../support/jwt-signer.ts'
+
+export const OPERATOR = 'operator-s3cret'
+
+type RuleDocument = PolicyDocument['rules'][number]
+
+/** A rule for one token. */
+export function tokenRule(name: string, rule: Omit<RuleDocument, 'name' | 'who'>, token = tokenOf(name)): RuleDocument {
+  return { name, who: { token: hashOf(token) }, ...rule }
+}
+
+export function tokenOf(rule: string): string {
+  return `${rule}-token`
+}
+
+export function hashOf(token: string): string {
+  return `sha256:${createHash('sha256').update(token).digest('hex')}`
+}
+
+export interface Callers {
+  service: InProcessService
+  operator: Api
+  /** The caller with this token, by default that of the rule. */
+  as(rule: string, token?: string): Api
+  /** The caller with a JWT with these claims. */
+  withClaims(claims: Record<string, unknown>): Promise<Api>
+  policyOf(...rules: RuleDocument[]): PolicyDocument
+}
+
+interface CallersOptions {
+  serve(env: Record<string, string>): InProcessService
+  cleanup: AsyncDisposableStack
+  rules: RuleDocument[]
+  env?: Record<string, string>
+}
+
+/** A service with an operator's token, and a policy with these rules and the issuer `main`. */
+export async function startCallers({ serve, cleanup, rules, env = {} }: CallersOptions): Promise<Callers> {
+  const signer: Signer = await createSigner()
+  const issuer = await startIdentityProvider([signer])
+  cleanup.defer(issuer.stop)
+  const issuers = { main: { issuer: ISSUER, audience: AUDIENCE, jwksUrl: issuer.jwksUrl } }
+  const policyOf = (...rules: RuleDocument[]): PolicyDocument => ({ version: 1, issuers, rules })
+  const service = serve({
+    SERVICE_API_AUTH_TOKEN: OPERATOR,
+    SERVICE_POLICY: JSON.stringify(policyOf(...rules)),
+    ...env,
+  })
+  const withToken = (token: string) => makeApi({ fetch: service.fetch, token })
+  return {
+    service,
+    operator: withToken(OPERATOR),
+    as: (rule, token = tokenOf(rule)) => withToken(token),
+    withClaims: async (claims) => withToken(await signer.sign(claims)),
+    policyOf,
+  }
+}
+
+/** The whole response, without what differs between two responses to the same request. */
+export function bytesOf({ status, headers, text }: Answer): unknown[] {
+  const requestId = headers.get('X-Request-Id') ?? ''
+  const kept = [...headers].filter(([name]) => !/^(?:x-request-id|date)$/.test(name))
+  return [status, kept, text.replaceAll(requestId, '<request id>')]
+}
+
+/** What the response says to a client that may not do this. */
+export function refusal({ status, body }: Answer): unknown[] {
+  return [status, body?.error, body?.action]
+}
+
+/** The length of the history after the first workflow task. From then on only requests make it longer. */
+export async function historyLengthOf(client: Client, workflowId: string): Promise<number> {
+  return until('the first workflow task is complete', async () => {
+    const { events = [] } = await client.workflow.getHandle(workflowId).fetchHistory()
+    return events?.some((event) => event.workflowTaskCompletedEventAttributes) ? events.length : null
+  })
+}

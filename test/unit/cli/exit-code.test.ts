@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest'
+import { EXIT, exitCodeOfError } from '../../../src/cli/exit-code.ts'
+import { PorticoError } from '../../../src/client/portico-error.ts'
+
+test.for(['OverloadedError', 'ResourceExhaustedError', 'TooManyRequestsError', 'AuthUnavailableError'] as const)(
+  'exit code: after %s the same command may succeed later',
+  (name) => {
+    expect(exitCodeOfError(new PorticoError(name, 'later', { status: 503 }), EXIT.failed)).toBe(EXIT.unreachable)
+  },
+)

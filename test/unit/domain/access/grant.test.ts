@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest'
+import { callerOf, grantsIn, mayUse, refusalOf } from '../../../../src/domain/access/grant.ts'
+import { encodeClaim, matches, withClaims } from '../../../../src/domain/access/patterns.ts'
+import type { Grant, Rule } from '../../../../src/domain/model/caller.ts'
+
+const DEFAULTS = { catalog: 'orders', namespace: 'default' }
+
+const USERS: Rule = { name: 'users', who: { jwt: 'main', claims: {} }, can: ['read'], ids: ['u:{sub}:*'] }
+
+function aGrant(overrides: Partial<Grant> = {}): Grant {
+  return { rule: 'ci', can: ['*'], options: [], ...overrides }
+}
+
+test('patterns: a star at the end stands for any characters, and nothing else is special', () => {
+  expect([matches('ci:*', 'ci:1'), matches('ci:*', 'ci:'), matches('ci:*', 'ci')]).toEqual([true, true, false])
+  expect([matches('a.c', 'abc'), matches('a.c', 'a.c'), matches('*', '')]).toEqual([false, true, true])
+})
+
+test('claims: upper case, delimiters and wildcards are encoded, so that no claim contains them', () => {
+  expect(['Ada', 'ada:x', '*', 'ada@example.com', '~', 'é'].map(encodeClaim)).toEqual([
+    '~41da',
+    'ada~3ax',
+    '~2a',
+    'ada@example.com',
+    '~7e',
+    '~c3~a9',
+  ])
+})
+
+test('claims: a pattern is filled by name and by JSON Pointer', () => {
+  expect(withClaims('o:{/org/id}:{sub}:*', { sub: 'ada', org: { id: 7 } })).toBe('o:7:ada:*')
+})
+
+test('claims: a missing, empty or structured claim fills no pattern', () => {
+  const values = [undefined, '', null, ['ada'], { a: 1 }, 1.5, true]
+
+  expect(values.map((sub) => withClaims('u:{sub}:*', { sub }))).toEqual(values.map(() => null))
+  expect(withClaims('u:{toString}:*', {})).toBeNull()
+})
+
+test('caller: a token is that of the first rule that has it, and has all its rules', () => {
+  const rules: Rule[] = [
+    { name: 'other', who: { token: ['b'] }, can: ['*'] },
+    { name: 'ci', who: { token: ['a', 'old'] }, can: ['start'] },
+    { name: 'more', who: { token: ['a'] }, can: ['read'], limits: { inFlight: 1 } },
+  ]
+
+  const caller = callerOf({ token: 'a' }, { rules })
+
+  expect(caller?.id).toBe('token:ci')
+  expect(caller?.grants?.map(({ rule }) => rule)).toEqual(['ci', 'more'])
+  expect(caller?.limits).toEqual({ inFlight: 1, rule: 'more' })
+  expect(callerOf({ token: 'old' }, { rules })?.id).toBe('token:ci')
+  expect(callerOf({ token: 'c' }, { rules })).toBeNull()
+})
+
+test('caller: a JWT has the rules of its issuer whose claims it has', () => {
+  const support = { jwt: 'main', claims: { '/realm/roles': ['support', 'lead'], org: ['acme'] } }
+  const rules: Rule[] = [USERS, { name: 'support', who: support, can: ['list'] }]
+  const rulesOf = (claims: Record<string, unknown>, jwt = 'main') =>
+    callerOf({ jwt, claims: { sub: 'ada', ...claims } }, { rules })?.grants?.map(({ rule }) => rule)
+
+  expect(rulesOf({})).toEqual(['users'])
+  expect(rulesOf({ realm: { roles: ['dev', 'lead'] }, org: 'acme' })).toEqual(['users', 'support'])
+  expect(rulesOf({ realm: { roles: ['lead'] }, org: 'Acme' })).toEqual(['users'])
+  expect(rulesOf({}, 'other')).toEqual([])
+})
+
+test('caller: a rule does not apply when a claim of its ids is missing', () => {
+  const rules: Rule[] = [{ ...USERS, ids: ['u:{sub}:*', 'o:{org}:*'] }]
+
+  expect(callerOf({ jwt: 'main', claims: { sub: 'ada' } }, { rules })?.grants).toEqual([])
+})
+
+test('rules: one rule must allow the whole request', () => {
+  const grant = aGrant({ can: ['start', 'signal:app*'], ids: ['ci:*'], workflows: ['deploy*'], options: ['memo'] })
+  const refusal = (asked: Parameters<typeof refusalOf>[1]) => refusalOf(grant, asked, DEFAULTS)
+
+  expect(refusal({ verb: 'start', workflowId: 'ci:1', workflowName: 'deployAll', options: ['memo'] })).toBeNull()
+  expect(refusal({ verb: 'read' })).toBe('can')
+  expect(refusal({ verb: 'signal', handler: 'approve' })).toBeNull()
+  expect(refusal({ verb: 'signal', handler: 'reject' })).toBe('can')
+  expect(refusal({ verb: 'start', workflowId: 'x' })).toBe('ids')
+  expect(refusal({ verb: 'start', workflowName: 'order' })).toBe('workflows')
+  expect(refusal({ verb: 'start', options: ['memo', 'headers'] })).toBe('options')
+  expect(refusal({ verb: 'start', catalog: 'orders' })).toBeNull()
+  expect(refusal({ verb: 'start', catalog: 'others' })).toBe('catalogs')
+  expect(refusal({ verb: 'start', namespace: 'others' })).toBe('namespaces')
+})
+
+test('rules: without namespaces a rule applies in the default one', () => {
+  const caller = { id: 'token:ci', grants: [aGrant(), aGrant({ namespaces: ['acme'] })], limits: null }
+
+  expect(grantsIn(caller, 'default', 'default')).toEqual([aGrant()])
+  expect(grantsIn(caller, 'acme', 'default')).toEqual([aGrant({ namespaces: ['acme'] })])
+  expect(grantsIn({ ...caller, grants: null }, 'acme', 'default')).toBeNull()
+})
+
+test('verbs: a narrowed verb may be used, and any verb on runs opens the catalog', () => {
+  const may = (can: string[], access: Parameters<typeof mayUse>[1]) =>
+    mayUse({ id: 'token:ci', grants: [aGrant({ can })], limits: null }, access)
+
+  expect([may(['signal:approve'], 'signal'), may(['signal:approve'], 'update')]).toEqual([true, false])
+  expect([may(['query:state'], 'catalog'), may(['metrics'], 'catalog'), may(['stop'], 'catalog')]).toEqual([
+    true,
+    false,
+    false,
+  ])
+  expect([may(['metrics'], 'any'), may(['metrics'], 'metrics'), may(['*'], 'metrics')]).toEqual([true, true, true])
+})

@@ -1,0 +1,177 @@
+import { createSecretKey } from 'node:crypto'
+import { type JWK, SignJWT } from 'jose'
+import { beforeAll, expect, test } from 'vitest'
+import { createJwtVerifier } from '../../../../src/http/credentials/jwt.ts'
+import { AUDIENCE, claimsOf, createSigner, ISSUER, type Signer, unsigned } from '../../../support/jwt-signer.ts'
+
+const ISSUERS = {
+  main: { issuer: ISSUER, audience: [AUDIENCE, 'other'], jwksUrl: 'https://login.example.com/jwks' },
+}
+
+let signer: Signer
+
+beforeAll(async () => {
+  signer = await createSigner()
+})
+
+/** A verifier, its clock, and the issuer's keys. */
+function makeVerifier(keys: JWK[] = [signer.jwk]) {
+  const issuer = { nowMs: Date.now(), fetched: [] as string[], keys }
+  const verifier = createJwtVerifier({
+    now: () => issuer.nowMs,
+    fetch: async (url) => {
+      issuer.fetched.push(String(url))
+      return Response.json({ keys: issuer.keys })
+    },
+    onKeysUnavailable() {},
+  })
+  /** The subject, or the word that says why not. */
+  const subjectOf = async (jwt: string) => {
+    try {
+      return (await verifier.verify(jwt, ISSUERS)).claims.sub
+    } catch (error) {
+      return error instanceof Error ? error.message.replace(/^The credential .* is /, '') : error
+    }
+  }
+  return { issuer, verifier, subjectOf }
+}
+
+const WITHOUT_KID = { kid: undefined }
+
+const seconds = (fromNow: number) => Math.floor(Date.now() / 1000) + fromNow
+
+test.for(['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'])('JWT: a signature with %s is verified', async (algorithm) => {
+  const other = await createSigner('other', algorithm)
+  const { verifier } = makeVerifier([signer.jwk, other.jwk])
+
+  const verified = await verifier.verify(await other.sign({ exp: 4_000_000_000, org: 'acme' }), ISSUERS)
+
+  expect(verified).toMatchObject({ issuer: 'main', claims: { sub: 'ada', org: 'acme' }, expiresAt: 4_000_000_000_000 })
+})
+
+test('JWT: no other algorithm is accepted, nor a public key as a shared secret (threat 6)', async () => {
+  const rs512 = await createSigner('other', 'RS512')
+  const { subjectOf, issuer } = makeVerifier([signer.jwk, rs512.jwk])
+  const secrets = [JSON.stringify(signer.jwk), String(signer.jwk.x)].map((secret) =>
+    createSecretKey(Buffer.from(secret)),
+  )
+  const withSecret = await Promise.all(
+    secrets.map((secret) => new SignJWT(claimsOf()).setProtectedHeader({ alg: 'HS256', kid: 'first' }).sign(secret)),
+  )
+  const [, claims = '', signature = ''] = (await signer.sign()).split('.')
+  const none = unsigned({ alg: 'none', kid: 'first' }, claimsOf())
+
+  const forged = [
+    none,
+    `${none}${signature}`,
+    `${unsigned({ alg: 'NONE' }, {}).split('.')[0]}.${claims}.${signature}`,
+    ...withSecret,
+    await rs512.sign(),
+  ]
+
+  expect(await Promise.all(forged.map(subjectOf))).toEqual(forged.map(() => 'not valid'))
+  expect(issuer.fetched).toEqual([])
+})
+
+test("JWT: a key that the token brings or names is not used: only the issuer's (threat 7)", async () => {
+  const attacker = await createSigner('attacker')
+  const { issuer, subjectOf } = makeVerifier()
+  const url = 'https://attacker.example/jwks'
+  const { kid: _, ...jwk } = attacker.jwk
+
+  const forged = await Promise.all([
+    attacker.sign(),
+    attacker.sign({}, { kid: 'first' }),
+    attacker.sign({}, { kid: 'first', jwk }),
+    attacker.sign({}, { kid: 'first', jku: url }),
+    attacker.sign({}, { kid: 'first', x5u: url }),
+    attacker.sign({}, { kid: '../../attacker' }),
+    attacker.sign({}, { kid: url }),
+  ])
+
+  expect(await Promise.all(forged.map(subjectOf))).toEqual(forged.map(() => 'not valid'))
+  expect(new Set(issuer.fetched)).toEqual(new Set([ISSUERS.main.jwksUrl]))
+})
+
+test('JWT: a critical extension that is not known is rejected (threat 7)', async () => {
+  const { subjectOf } = makeVerifier()
+
+  const jwt = await new SignJWT(claimsOf())
+    .setProtectedHeader({ alg: 'ES256', kid: 'first', crit: ['exp'], exp: 1 })
+    .sign(signer.key, { crit: { exp: true } })
+
+  expect(await subjectOf(jwt)).toBe('not valid')
+})
+
+test.for<[what: string, claims: Record<string, unknown>, expected: string]>([
+  ['the audience is one of several', { aud: ['x', 'other'] }, 'ada'],
+  ['the audience is another one', { aud: 'porticos' }, 'not valid'],
+  ['the audience is missing', { aud: undefined }, 'not valid'],
+  ['the issuer has no slash at its end', { iss: ISSUER.slice(0, -1) }, 'not valid'],
+  ['the issuer is missing', { iss: undefined }, 'not valid'],
+  ['the issuer is an array', { iss: [ISSUER] }, 'not valid'],
+  ['exp is missing', { exp: undefined }, 'not valid'],
+  ['exp is text', { exp: String(seconds(60)) }, 'not valid'],
+  ['exp is over, within the tolerance of 30 s', { exp: seconds(-20) }, 'ada'],
+  ['exp is over', { exp: seconds(-31) }, 'expired'],
+  ['nbf is ahead, within the tolerance of 30 s', { nbf: seconds(20) }, 'ada'],
+  ['nbf is ahead', { nbf: seconds(60) }, 'not valid'],
+  ['sub is missing', { sub: undefined }, 'not valid'],
+  ['sub is empty', { sub: '' }, 'not valid'],
+  ['sub is a number', { sub: 17 }, 'not valid'],
+  ['sub has 255 bytes', { sub: '€'.repeat(85) }, '€'.repeat(85)],
+  ['sub has more than 255 bytes', { sub: '€'.repeat(86) }, 'not valid'],
+])('JWT: %s (threat 8)', async ([, claims, expected]) => {
+  const { subjectOf } = makeVerifier()
+
+  expect(await subjectOf(await signer.sign(claims))).toBe(expected)
+})
+
+test('JWT: expired is only said of one that was valid (threat 8)', async () => {
+  const { subjectOf } = makeVerifier()
+  const expired = await signer.sign({ exp: seconds(-3600) })
+  const [header, claims, signature = ''] = expired.split('.')
+
+  const flipped = `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`
+
+  expect(await subjectOf(`${header}.${claims}.${flipped}`)).toBe('not valid')
+})
+
+test('JWT: one of more than 8 KiB is rejected', async () => {
+  const { issuer, subjectOf } = makeVerifier()
+
+  expect(await subjectOf(await signer.sign({ padding: 'x'.repeat(8 * 1024) }))).toBe('not valid')
+  expect(issuer.fetched).toEqual([])
+})
+
+test('JWT: a new key of the issuer is fetched when a token names it, and an old one stops to be valid (threat 10)', async () => {
+  const next = await createSigner('second')
+  const { issuer, subjectOf } = makeVerifier()
+  const before = await subjectOf(await signer.sign())
+  issuer.keys = [next.jwk]
+  issuer.nowMs += 1000
+
+  const after = [await subjectOf(await next.sign()), await subjectOf(await signer.sign())]
+
+  expect([before, ...after]).toEqual(['ada', 'ada', 'not valid'])
+  expect(issuer.fetched).toHaveLength(2)
+})
+
+test('JWT: one without kid is verified if only one key comes into question', async () => {
+  const second = await createSigner('second')
+
+  expect(await makeVerifier().subjectOf(await signer.sign({}, WITHOUT_KID))).toBe('ada')
+  const { subjectOf } = makeVerifier([signer.jwk, second.jwk])
+  expect(await subjectOf(await signer.sign({}, WITHOUT_KID))).toBe('not valid')
+})
+
+test('keys: warm fetches those of all issuers, and their age is known by the name of the issuer', async () => {
+  const { issuer, verifier } = makeVerifier()
+  const before = verifier.keyAges(ISSUERS)
+
+  await verifier.warm(ISSUERS)
+  issuer.nowMs += 90_000
+
+  expect(before).toEqual([])
+  expect(verifier.keyAges(ISSUERS)).toEqual([['main', 90]])
+})
