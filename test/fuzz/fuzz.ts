@@ -41,7 +41,8 @@ export async function fuzz(options: FuzzOptions): Promise<string[]> {
   const service = await startServers(servers, options, catalog, { SERVICE_API_AUTH_TOKEN: TOKEN })
   const { minutes } = options
   const length = minutes === null ? BRIEFLY : { config: ['schemathesis.toml'], args: maxTime(minutes) }
-  return runAgainst(service, options, { token: TOKEN, hooks: 'checks.py', ...length })
+  // Awaited here: the servers are stopped when this function ends.
+  return await runAgainst(service, options, { token: TOKEN, hooks: 'checks.py', ...length })
 }
 
 /**
