@@ -18,7 +18,7 @@ export interface NamespaceOptions {
 
 /**
  * Rejects callers without a rule for the namespace; for the others, only these rules count from now on. Below
- * `/namespaces/<name>` the response is that of a namespace that does not exist, so that nobody can find out which
+ * `/namespaces/<name>` the response is that of a namespace that does not exist, so that callers cannot find out which
  * namespaces there are. OPTIONS needs no credential, so it gets the same response for every name.
  */
 export function requireNamespace({ name, exists, defaultNamespace, isNamespaced }: NamespaceOptions): RequestStep {

@@ -27,7 +27,7 @@ async function listen({ fetch, host, port }: ListenOptions): Promise<Listener> {
       const response = await fetch(
         request.url.startsWith('/') ? new Request(`http://localhost${request.url}`, request) : request,
       )
-      // Bun alone would wait, without a time limit, for the rest of a body that is too large and that nobody reads.
+      // Bun alone would wait, without a time limit, for the unread rest of a body that is too large.
       const isUnread = response.status === 413 && !request.bodyUsed
       if (closing || isUnread) response.headers.set('Connection', 'close')
       return response
