@@ -1,0 +1,87 @@
+/** The items that a running workflow publishes, in the order of their offsets. */
+import type { Status } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import type { StreamPosition } from '../../protocol/stream.ts'
+import type { ExecutionRef } from './execution.ts'
+import type { Problem } from './problem.ts'
+
+export interface StreamItem {
+  /** Counts the items of all topics. */
+  offset: number
+  topic: string
+  /** `{encoding, data}`, the data in base64, for a payload that does not hold JSON. */
+  data: unknown
+}
+
+/** Where to begin: with an offset, after an item that was read, or with items that are published from now on. */
+export type StreamStart = number | StreamPosition | 'now'
+
+export interface FollowStreamCommand {
+  ref: ExecutionRef
+  from: StreamStart
+  /** Only the items of these topics; empty for all. */
+  topics: readonly string[]
+  /** Whether to continue with the next run of the chain. */
+  followsChain: boolean
+}
+
+export interface ReadStreamCommand extends FollowStreamCommand {
+  /** How long to wait for the first item. */
+  waitMs: number
+  maxItems: number
+}
+
+export interface PublishCommand {
+  ref: ExecutionRef
+  items: readonly { topic: string; data: unknown }[]
+  /** The items are published once for each key. */
+  idempotencyKey?: string
+}
+
+export type StreamEvent =
+  | { type: 'workflow'; workflow: StreamRun }
+  /** The items after the previous ones, and the offset that follows. Readers may share the array. */
+  | { type: 'items'; runId: string; items: readonly StreamItem[]; next: number }
+  /** The items `from` to `to - 1` are lost: the workflow has dropped them, or nothing has kept them. */
+  | { type: 'truncated'; runId: string; from: number; to: number }
+  | { type: 'continued'; continued: ContinuedRun }
+  /** Always the last event. */
+  | { type: 'done'; done: StreamEnd }
+
+export interface StreamRun extends RunRef {
+  status: Status
+  /** The offset with which the reader begins. */
+  from: number
+  /** Why the workflow makes no progress. */
+  problem?: Problem
+}
+
+export interface ContinuedRun extends RunRef {
+  continuedFrom: string
+  /** Set if the new run has begun a stream of its own: offsets begin at 0. */
+  reset?: true
+}
+
+export interface StreamEnd extends RunRef {
+  status: Status
+  completedAt: Date | null
+  /** The offset after the last item. */
+  next: number
+  /** False if no worker could say whether there were more items. */
+  complete: boolean
+}
+
+export interface StreamFeed {
+  /** Begins with `workflow`. Ends after `done`, or when the call is aborted. */
+  events: AsyncIterable<StreamEvent>
+}
+
+/** What a client gets that does not read events. */
+export interface StreamBatch extends RunRef {
+  status: Status
+  items: (StreamItem & { runId?: string })[]
+  /** The position to continue from; null with `done`. */
+  next: string | null
+  truncated: { from: number; to: number } | null
+  done: Pick<StreamEnd, 'completedAt' | 'complete' | 'status'> | null
+}

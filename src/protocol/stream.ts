@@ -1,0 +1,100 @@
+/**
+ * The protocol of Temporal's workflow streams: the names and shapes that the SDKs' stream libraries agree on, and the
+ * ids of ours. docs/protocol.md describes both.
+ */
+import { isObject } from '../lib/is-object.ts'
+import { UUID_PATTERN } from './names.ts'
+
+/** Signal: appends items to the stream. */
+export const STREAM_PUBLISH = '__temporal_workflow_stream_publish'
+
+/** Update: waits for items after an offset. Some SDKs also have a query of this name, which does not wait. */
+export const STREAM_POLL = '__temporal_workflow_stream_poll'
+
+/** Query: the offset after the last item. */
+export const STREAM_OFFSET = '__temporal_workflow_stream_offset'
+
+/** An item, as signals and polls carry it: `data` is a serialized `Payload` in base64. */
+export interface WireItem {
+  topic: string
+  data: string
+}
+
+/** The argument of `STREAM_PUBLISH`. */
+export interface PublishInput {
+  items: WireItem[]
+  /** A batch is ignored if its number is not above the last one of its publisher. Empty: never ignored. */
+  publisher_id: string
+  sequence: number
+}
+
+/** The argument of `STREAM_POLL`. */
+export interface PollInput {
+  /** No topics: the items of all. */
+  topics: string[]
+  /** 0 begins with the first item that the workflow keeps. */
+  from_offset: number
+}
+
+/** The result of `STREAM_POLL`. */
+export interface PollResult {
+  items: (WireItem & { offset: number })[]
+  next_offset: number
+  /** Whether the response was full, so that the next one follows at once. */
+  more_ready: boolean
+}
+
+/** The types of failures with which `STREAM_POLL` says more than that it failed. */
+export const TRUNCATED_OFFSET = 'TruncatedOffset'
+export const STREAM_DRAINING = 'StreamDraining'
+
+/**
+ * The update id of the poll from an offset. All readers use the same, in all replicas, so the engine asks the workflow
+ * once, and keeps the result.
+ */
+export function pollUpdateId(offset: number): string {
+  return `portico-stream/${offset}`
+}
+
+export function isPollResult(value: unknown): value is PollResult {
+  return (
+    isObject(value) &&
+    isOffset(value.next_offset) &&
+    Array.isArray(value.items) &&
+    value.items.every((item) => isWireItem(item) && isOffset((item as { offset?: unknown }).offset))
+  )
+}
+
+export function isPublishInput(value: unknown): value is PublishInput {
+  return isObject(value) && Array.isArray(value.items) && value.items.every(isWireItem)
+}
+
+function isWireItem(value: unknown): value is WireItem {
+  return isObject(value) && typeof value.topic === 'string' && typeof value.data === 'string'
+}
+
+export function isOffset(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+/** A place in the stream of a workflow: after the item of this offset, or with `isEnd` after the last event. */
+export interface StreamPosition {
+  /** The offset of the next item. */
+  next: number
+  runId: string
+  isEnd: boolean
+}
+
+const POSITION = new RegExp(`^(\\d{1,15}|-)@(${UUID_PATTERN})(/end)?$`)
+
+/** The id of an item, or of an event after it: `17@<run id>`. A reader that sends it back continues after that item. */
+export function positionId({ next, runId, isEnd }: StreamPosition): string {
+  return `${next === 0 ? '-' : next - 1}@${runId}${isEnd ? '/end' : ''}`
+}
+
+/** Null if the text is not the id of an item. */
+export function parsePosition(id: string): StreamPosition | null {
+  const [, offset, runId, end] = POSITION.exec(id) ?? []
+  if (offset === undefined || runId === undefined) return null
+  return { next: offset === '-' ? 0 : Number(offset) + 1, runId: runId.toLowerCase(), isEnd: end !== undefined }
+}
