@@ -24,6 +24,7 @@ export const PROBLEMS = {
   WorkflowNotFoundError: { status: 404, title: 'Workflow execution not found', source: 'engine' },
   HandlerNotFoundError: { status: 404, title: 'Handler not found', source: 'workflow' },
   UpdateNotFoundError: { status: 404, title: 'Update not found', source: 'engine' },
+  StreamNotFoundError: { status: 404, title: 'Workflow has no stream', source: 'workflow' },
   StepNotFoundError: { status: 404, title: 'Step not found' },
   CatalogNotFoundError: { status: 404, title: 'Catalog not found' },
   TraceNotAvailableError: { status: 404, title: 'Trace not available' },
@@ -73,6 +74,14 @@ export function toProblemBody({ error, message, details }: ServiceError, request
   const { source = kind.source, retryAfterSeconds, ...facts } = details
   const { status, title } = kind
   return { ...toProblem({ status, error, title, message, source, requestId }), ...facts }
+}
+
+// Statuses of transient errors: a client may reconnect and continue to wait.
+const TRANSIENT = new Set([429, 502, 503, 504])
+
+/** Whether the same request may succeed later, so that a reader of events reconnects. */
+export function isTransient({ status }: { status: number }): boolean {
+  return TRANSIENT.has(status)
 }
 
 function toServiceError(thrown: unknown): ServiceError {
