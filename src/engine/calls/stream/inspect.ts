@@ -90,3 +90,8 @@ export function exhausted(run: RunRef): ServiceError {
     details: { ...executionIds(run), retryAfterSeconds: 60 },
   })
 }
+
+export function streamNotFound(run: RunRef): ServiceError {
+  const message = `Workflow ${run.workflowId} has no stream: its code opens none. GET /workflow/:id/history/stream has the events of every workflow`
+  return new ServiceError('StreamNotFoundError', message, { details: executionIds(run) })
+}
