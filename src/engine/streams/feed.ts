@@ -13,8 +13,9 @@ import { UpdateWorkflowExecutionLifecycleStage } from '../../temporal/enums.ts'
 import type { PollFailure } from '../calls/poll-failure.ts'
 import { type AfterFailure, pollUntil } from '../calls/poll-until.ts'
 import { isCarriedOn } from '../calls/stream/carried-on.ts'
+import { exhausted, noWorker, poisoned } from '../calls/stream/errors.ts'
 import { queryItems, type StreamHandlers } from '../calls/stream/handlers.ts'
-import { exhausted, inspect, noWorker, poisoned, type RunState } from '../calls/stream/inspect.ts'
+import { inspect, type RunState } from '../calls/stream/inspect.ts'
 import { type Chunk, type PollAnswer, readPoll, sendPoll, toChunk } from '../calls/stream/poll.ts'
 import { readTail } from '../calls/stream/tail.ts'
 import type { EngineContext } from '../context.ts'
@@ -82,7 +83,7 @@ export async function follow(ports: FeedPorts): Promise<void> {
   /** Polls until the run is ending. */
   async function poll(isVerified: boolean): Promise<void> {
     let state = await look(null)
-    if (!isVerified) await verify()
+    await verify(isVerified)
     onChange({ isLive: true, handlers })
     while (isOpen(state.status)) {
       const answer = pauseMs(state) === null ? EXHAUSTED : await pollOnce()
@@ -135,8 +136,8 @@ export async function follow(ports: FeedPorts): Promise<void> {
   }
 
   /** Returns when the workflow is known to have a stream, or the run is closed. */
-  async function verify(): Promise<void> {
-    while (handlers === null) {
+  async function verify(isVerified = false): Promise<void> {
+    while (!isVerified && handlers === null) {
       const trouble = await verifyOnce()
       if (handlers === null && !isOpen((await look(trouble)).status)) return
       if (handlers === null) await sleep(PAUSE_MS, signal)
@@ -160,7 +161,7 @@ export async function follow(ports: FeedPorts): Promise<void> {
   /** `trouble` is what is known besides. Rejects if the run must be left alone. */
   async function look(trouble: ServiceError | null): Promise<RunState> {
     const state = await persist((call) => inspect(context, run, call))
-    if (state.isPoisoned) throw poisoned(run, state)
+    if (state.isPoisoned) throw poisoned(run, state.trouble?.details.problem)
     onChange({ trouble: state.trouble ?? trouble })
     return state
   }
