@@ -96,7 +96,7 @@ export async function tailOf(stored: AsyncIterable<StreamEvent>, count: number):
     }
   }
   const startIndex = starts[Math.max(0, starts.length - count)] ?? 0
-  // The reader takes `tailIndex + 1 - count` for the index of the first chunk. Hence a lower one if a part began earlier.
+  // The reader calculates its first index as `tailIndex + 1 - count`. Hence a lower one, if a part began earlier.
   return { startIndex, tailIndex: Math.min(starts.length, startIndex + count) - 1 }
 }
 

@@ -4,12 +4,13 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { chatTransport } from '../../../examples/chat-transport.ts'
 import type { StreamEvent } from '../../../src/domain/model/stream.ts'
 import { UI_MESSAGE_HEADERS, uiMessageFrames } from '../../../src/http/ui-messages.ts'
 import { toBase64 } from '../../../src/lib/base64.ts'
 import type { Status } from '../../../src/protocol/execution.ts'
+import { openChat, textsOf } from '../../support/chat.ts'
 
 const RUN = { workflowId: 'chat-1', runId: '01a208f4-a730-742e-81e9-92b88320ed51' }
 
@@ -143,6 +144,39 @@ test('AI SDK: what it does not know does not disturb the message', async () => {
   const message = await messageOf(await chat.transport.reconnectToStream({ chatId: RUN.workflowId }))
 
   expect(message?.parts).toEqual([{ type: 'step-start' }, expect.objectContaining(HELLO)])
+})
+
+test('AI SDK: a page that is reloaded in the middle shows the answer once, and continues', async () => {
+  const server = await startChat()
+  const first = openChat({ id: RUN.workflowId, transport: server.transport })
+  const sent = first.sendMessage({ text: 'Who am I?' })
+  server.publish(BEGINNING)
+  await vi.waitUntil(() => textsOf(first)[1] === 'Hello')
+
+  const reloaded = openChat({ id: RUN.workflowId, transport: server.transport, messages: first.messages })
+  const resumed = reloaded.resumeStream()
+  await vi.waitUntil(() => server.requests.length === 3)
+  server.publish(REST)
+  server.end('completed')
+  await Promise.all([sent, resumed])
+  const late = openChat({ id: RUN.workflowId, transport: server.transport, messages: reloaded.messages })
+  await late.resumeStream()
+
+  for (const chat of [first, reloaded, late]) {
+    expect([chat.status, chat.error, textsOf(chat)]).toEqual(['ready', undefined, ['Who am I?', 'Hello, Ada']])
+  }
+})
+
+test('AI SDK: a chat shows that its run has failed', async () => {
+  const server = await startChat()
+  const chat = openChat({ id: RUN.workflowId, transport: server.transport })
+  server.publish(BEGINNING)
+  server.end('terminated')
+
+  await chat.sendMessage({ text: 'Who am I?' })
+
+  expect([chat.status, chat.error?.message]).toEqual(['error', 'Workflow chat-1 was terminated'])
+  expect(textsOf(chat)).toEqual(['Who am I?', 'Hello'])
 })
 
 /** A run of `answer`, and a server that streams what it publishes. */
