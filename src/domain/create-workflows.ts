@@ -24,6 +24,9 @@ import { start, validate } from './start/start.ts'
 import { updateWithStart } from './start/update-with-start.ts'
 import { createCapabilities } from './status/capabilities.ts'
 import { createReadiness } from './status/readiness.ts'
+import { followStream } from './stream/follow-stream.ts'
+import { publish } from './stream/publish.ts'
+import { readStream } from './stream/read-stream.ts'
 import { readTrace } from './trace/read-trace.ts'
 import { result } from './wait/result.ts'
 
@@ -69,6 +72,9 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
       input: readInput,
       history: readHistory,
       followHistory,
+      followStream,
+      readStream,
+      publish,
       signal,
       query,
       update,

@@ -18,6 +18,7 @@ import { searchAttributeTypes } from './calls/search-attribute-types.ts'
 import { signal } from './calls/signal.ts'
 import { signalWithStart } from './calls/signal-with-start.ts'
 import { checkStart, start } from './calls/start.ts'
+import { publish } from './calls/stream/publish.ts'
 import { startUpdate, update } from './calls/update.ts'
 import { updateWithStart } from './calls/update-with-start.ts'
 import { createEngineClock } from './clock.ts'
@@ -26,6 +27,7 @@ import { toServiceError } from './errors.ts'
 import { lazyEventToJson } from './events/decode-events.ts'
 import { createPayloads, type EncodedOutput } from './payloads.ts'
 import { createRpc } from './rpc.ts'
+import { createFeeds, type StreamOptions } from './streams/feeds.ts'
 import type { Transport } from './transport/transport.ts'
 import { createPollSlots } from './waits/poll-slots.ts'
 import { createSharedWaits } from './waits/shared-waits.ts'
@@ -45,11 +47,14 @@ export interface EngineOptions {
    * each wait has its own, because a request cannot await the I/O of another request (workerd).
    */
   maxPolls?: number
+  streams?: StreamOptions
 }
+
+const DEFAULT_STREAMS: StreamOptions = { maxBufferBytes: 4 * 1024 * 1024, maxPolls: 1500 }
 
 /** The port `Engine` for Temporal, over any transport. */
 export function createEngine(options: EngineOptions): Engine {
-  const { transport, namespace, maxPayloadBytes, codec, onEncodedOutput, maxPolls } = options
+  const { transport, namespace, maxPayloadBytes, codec, onEncodedOutput, maxPolls, streams = DEFAULT_STREAMS } = options
   const payloads = createPayloads({ codec, maxBytes: maxPayloadBytes, ...(onEncodedOutput && { onEncodedOutput }) })
   const polls = createPollSlots(maxPolls ?? Number.POSITIVE_INFINITY)
   const { features } = transport
@@ -57,6 +62,9 @@ export function createEngine(options: EngineOptions): Engine {
   const context: EngineContext = { rpc, features, namespace, payloads, clock, polls }
   const sharedWaits = maxPolls === undefined ? null : createSharedWaits(waitPorts(context))
   const eventToJson = lazyEventToJson()
+  const wait: Engine['wait'] = (run, call) =>
+    sharedWaits === null ? unsharedWait(context, run, call) : sharedWaits.wait(run, call)
+  const openStream = createFeeds({ context, ...streams, sharesPending: sharedWaits !== null, waitForEnd: wait })
   return {
     ...bind(context, {
       start,
@@ -77,10 +85,12 @@ export function createEngine(options: EngineOptions): Engine {
       countRuns,
       searchAttributeTypes,
       readEntries,
+      publish,
       lastPolledAt,
       readiness,
     }),
-    wait: (run, call) => (sharedWaits === null ? unsharedWait(context, run, call) : sharedWaits.wait(run, call)),
+    wait,
+    openStream: async (run, from) => openStream(run, from),
     query: (ref, message, call) => withProblem(context, ref, call, () => query(context, ref, message, call)),
     update: (ref, message, updateId, call) =>
       withProblem(context, ref, call, () => update(context, ref, message, updateId, call)),

@@ -45,6 +45,8 @@ export function lazyEngine(options: EngineOptions): Engine {
     countRuns: later('countRuns'),
     searchAttributeTypes: later('searchAttributeTypes'),
     events: later('events'),
+    openStream: later('openStream'),
+    publish: later('publish'),
     async *readEntries(...args) {
       yield* (await engine.get()).readEntries(...args)
     },

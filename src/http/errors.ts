@@ -24,6 +24,7 @@ export const PROBLEMS = {
   WorkflowNotFoundError: { status: 404, title: 'Workflow execution not found', source: 'engine' },
   HandlerNotFoundError: { status: 404, title: 'Handler not found', source: 'workflow' },
   UpdateNotFoundError: { status: 404, title: 'Update not found', source: 'engine' },
+  StreamNotFoundError: { status: 404, title: 'Workflow has no stream', source: 'workflow' },
   StepNotFoundError: { status: 404, title: 'Step not found' },
   CatalogNotFoundError: { status: 404, title: 'Catalog not found' },
   TraceNotAvailableError: { status: 404, title: 'Trace not available' },

@@ -53,7 +53,13 @@ export const STREAM_DRAINING = 'StreamDraining'
  * once, and keeps the result.
  */
 export function pollUpdateId(offset: number): string {
-  return `portico-stream/${offset}`
+  return `${POLL_PREFIX}${offset}`
+}
+
+const POLL_PREFIX = 'portico-stream/'
+
+export function isPollUpdateId(updateId: string): boolean {
+  return updateId.startsWith(POLL_PREFIX)
 }
 
 export function isPollResult(value: unknown): value is PollResult {

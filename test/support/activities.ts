@@ -1,5 +1,6 @@
 /** Activities of `workflows.ts`: each does one thing an activity can do. */
 import { ApplicationFailure, Context } from '@temporalio/activity'
+import { WorkflowStreamClient } from '@temporalio/workflow-streams/client'
 
 export async function echoBack(value: unknown): Promise<unknown> {
   return value
@@ -53,4 +54,15 @@ export async function reports({ details, fails }: { details: object; fails: bool
 
 export async function cleanUp(what: string): Promise<string> {
   return `cleaned up ${what}`
+}
+
+/** Publishes each word in a batch of its own to the topic `tokens`, and returns all of them. */
+export async function publishWords(words: string[]): Promise<string> {
+  await using stream = WorkflowStreamClient.fromWithinActivity()
+  const tokens = stream.topic<{ text: string }>('tokens')
+  for (const text of words) {
+    tokens.publish({ text })
+    await stream.flush()
+  }
+  return words.join('')
 }

@@ -3,11 +3,14 @@
 import asyncio
 import signal
 import sys
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
+from typing import Any, Sequence
 
 from temporalio import activity, workflow
 from temporalio.client import Client
+from temporalio.common import RawValue
+from temporalio.contrib.workflow_streams import WorkflowStream, WorkflowStreamClient, WorkflowStreamState
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
@@ -23,6 +26,17 @@ async def py_import(total: int) -> None:
     while True:
         activity.heartbeat({"done": 2**53 + 1}, total)
         await asyncio.sleep(0.05)
+
+
+@activity.defn
+async def py_publish_words(words: list[str]) -> str:
+    """Publishes each word in a batch of its own to the topic `tokens`, and returns all of them."""
+    async with WorkflowStreamClient.from_within_activity() as stream:
+        tokens = stream.topic("tokens")
+        for text in words:
+            tokens.publish({"text": text})
+            await stream.flush()
+    return "".join(words)
 
 
 @workflow.defn(name="py_import_all")
@@ -94,14 +108,107 @@ class PyMessages:
             raise ValueError(f"{value} is negative")
 
 
+@dataclass
+class PyStreamInput:
+    words: list[str] = field(default_factory=list)
+    # With `Any` the state would arrive as a dict.
+    stream_state: WorkflowStreamState | None = None
+
+
+@workflow.defn(name="py_stream")
+class PyStream:
+    """
+    Has a stream to which clients publish, and to which an activity publishes `words`. Signals: `publishItself` (how
+    many numbers the workflow itself publishes), `truncate` (up to which offset), `continueAsNew` (with the items of
+    the stream), `restart` (without them) and `finish`. Update `add` returns the sum of all numbers added.
+    """
+
+    @workflow.init
+    def __init__(self, given: PyStreamInput | None = None) -> None:
+        self.stream = WorkflowStream(prior_state=given.stream_state if given else None)
+        self.sum = 0
+        self.received: str | None = None
+
+    @workflow.run
+    async def run(self, given: PyStreamInput | None = None) -> str:
+        text = "done"
+        if given and given.words:
+            text = await workflow.execute_activity(py_publish_words, given.words, start_to_close_timeout=timedelta(seconds=20))
+        await workflow.wait_condition(lambda: self.received is not None)
+        if self.received == "continueAsNew":
+            await self.stream.continue_as_new(lambda state: [PyStreamInput(stream_state=state)])
+        if self.received == "restart":
+            workflow.continue_as_new(PyStreamInput())
+        return text
+
+    # The library's signal handler is registered later than those of the class: let it run first.
+    @workflow.signal(name="publishItself")
+    async def publish_itself(self, count: int) -> None:
+        await asyncio.sleep(0)
+        for number in range(count):
+            self.stream.topic("numbers").publish(number)
+
+    @workflow.signal
+    async def truncate(self, offset: int) -> None:
+        await asyncio.sleep(0)
+        self.stream.truncate(offset)
+
+    @workflow.signal(name="continueAsNew")
+    async def continue_as_new(self) -> None:
+        await self.receive("continueAsNew")
+
+    @workflow.signal
+    async def restart(self) -> None:
+        await self.receive("restart")
+
+    @workflow.signal
+    async def finish(self) -> None:
+        await self.receive("finish")
+
+    async def receive(self, name: str) -> None:
+        await asyncio.sleep(0)
+        self.received = self.received or name
+
+    @workflow.update
+    def add(self, number: int) -> int:
+        self.sum += number
+        return self.sum
+
+
+@workflow.defn(name="py_dynamic_handlers")
+class PyDynamicHandlers:
+    """Has no stream, but handlers for every name; returns the names that arrived after `finish`."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    @workflow.run
+    async def run(self) -> list[str]:
+        await workflow.wait_condition(lambda: "signal finish" in self.names)
+        return self.names
+
+    @workflow.signal(dynamic=True)
+    def any_signal(self, name: str, args: Sequence[RawValue]) -> None:
+        self.names.append(f"signal {name}")
+
+    @workflow.update(dynamic=True)
+    def any_update(self, name: str, args: Sequence[RawValue]) -> dict:
+        self.names.append(f"update {name}")
+        return {"update": name}
+
+    @workflow.query(dynamic=True)
+    def any_query(self, name: str, args: Sequence[RawValue]) -> dict:
+        return {"query": name, "names": self.names}
+
+
 async def main(address: str, namespace: str, task_queue: str) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, ended.set)
     client = await Client.connect(address, namespace=namespace)
-    workflows = [PyGreet, PyImportAll, PyBigNumbers, PyFail, PyMessages]
-    activities = [py_compose, py_import]
+    workflows = [PyGreet, PyImportAll, PyBigNumbers, PyFail, PyMessages, PyStream, PyDynamicHandlers]
+    activities = [py_compose, py_import, py_publish_words]
     async with Worker(client, task_queue=task_queue, workflows=workflows, activities=activities):
         await ended.wait()
 

@@ -19,6 +19,8 @@ import {
 } from '@temporalio/workflow'
 import type * as activities from './activities.ts'
 
+export * from './stream-workflows.ts'
+
 const { echoBack, step, succeedsLater, alwaysFails, rejects, sleeps, cleanUp } = proxyActivities<typeof activities>({
   startToCloseTimeout: '20s',
   heartbeatTimeout: '5s',

@@ -2,6 +2,7 @@
 import type { CatalogEntry } from '../../protocol/catalog.ts'
 import type { PolicyVerb } from '../../protocol/policy-verbs.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
+import { STREAM_PUBLISH } from '../../protocol/stream.ts'
 import { pinnedByToken } from '../inspect/history.ts'
 import type { Call } from '../model/call.ts'
 import type { Grant } from '../model/caller.ts'
@@ -10,6 +11,7 @@ import type { VisibleRuns } from '../model/run-filter.ts'
 import type { ControlCommand, SendCommand, StartCommand, Workflows } from '../model/workflows.ts'
 import { allowingGrants, allowOperator, decideOnRun, denied, grantsOf } from './decide.ts'
 import { askedOf, type DecideStartPorts, decideStart, keyOf, type StartExtras, withoutForeign } from './decide-start.ts'
+import { pinnedToPosition } from '../stream/follow-stream.ts'
 import { type Asked, RUN_VERBS } from './grant.ts'
 import { matchesAll, matchesAny } from './patterns.ts'
 
@@ -123,6 +125,18 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
     },
     followHistory: (command, call) =>
       onRun({ verb: 'read' }, command.ref, call, (ref, call) => workflows.followHistory({ ...command, ref }, call)),
+    followStream: (command, call) =>
+      onRun({ verb: 'read' }, pinnedToPosition(command), call, (ref, call) =>
+        workflows.followStream({ ...command, ref }, call),
+      ),
+    readStream: (command, call) =>
+      onRun({ verb: 'read' }, pinnedToPosition(command), call, (ref, call) =>
+        workflows.readStream({ ...command, ref }, call),
+      ),
+    publish: (command, call) =>
+      onRun({ verb: 'signal', handler: STREAM_PUBLISH }, command.ref, call, (ref, call) =>
+        workflows.publish({ ...command, ref, ...(isRestricted(call) && keyOf(command, call)) }, call),
+      ),
     async list(command, call) {
       const visible = visibleTo(call)
       if (visible === undefined) return workflows.list(command, call)

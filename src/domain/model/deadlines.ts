@@ -73,6 +73,12 @@ export const TIMEOUT_MS = {
   /** All child runs of a trace together. */
   traceChildren: 3000,
 
+  /** One query of a workflow for its stream. A client that does not wait is told within 8 s that no worker responds. */
+  streamQuery: 7000,
+
+  /** Reading what the last poll of a stream has not returned, after its run has ended. */
+  streamTail: 30_000,
+
   /** Encoding or decoding with the codec server, with all retries: it happens in the middle of a request. */
   codec: 2000,
 

@@ -5,6 +5,7 @@ import type { Call } from './call.ts'
 import type { Description, ExecutionRef } from './execution.ts'
 import type { EventPage, EventsRequest } from './history-page.ts'
 import type { ListedRun, RunCount, SearchAttributeType, TypedRunFilter } from './run-filter.ts'
+import type { StreamItem, StreamReader } from './stream.ts'
 import type { Headers, WorkflowOptions } from './workflow-options.ts'
 
 export interface StartRequest {
@@ -234,6 +235,18 @@ export interface Engine {
 
   /** The events of the run's history that follow a position. */
   events(run: RunRef, request: EventsRequest, call: Call): Promise<EventPage>
+
+  /**
+   * A reader of what the run publishes, from an offset on; with `now` from what is published next. Rejects with
+   * `ResourceExhaustedError` while this service has too many long polls. Close the reader.
+   */
+  openStream(run: RunRef, from: number | 'now', call: Call): Promise<StreamReader>
+
+  /**
+   * Publishes items in the stream of the run. Rejects with `StreamNotFoundError` if its workflow has none, and like a
+   * signal. For each `key`, they are published once in the chain of the run.
+   */
+  publish(run: RunRef, items: readonly Omit<StreamItem, 'offset'>[], key: string | null, call: Call): Promise<void>
 
   /** The run's history as trace entries, oldest first. */
   readEntries(run: RunRef, call: Call): AsyncIterable<TraceEntry>

@@ -13,6 +13,7 @@ export type ErrorName =
   | 'WorkflowNotFoundError'
   | 'HandlerNotFoundError'
   | 'UpdateNotFoundError'
+  | 'StreamNotFoundError'
   | 'StepNotFoundError'
   | 'CatalogNotFoundError'
   | 'TraceNotAvailableError'

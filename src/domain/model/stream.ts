@@ -2,6 +2,8 @@
 import type { Status } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { StreamPosition } from '../../protocol/stream.ts'
+import type { Call } from './call.ts'
+import type { ServiceError } from './errors.ts'
 import type { ExecutionRef } from './execution.ts'
 import type { Problem } from './problem.ts'
 
@@ -40,6 +42,10 @@ export interface PublishCommand {
 
 export type StreamEvent =
   | { type: 'workflow'; workflow: StreamRun }
+  /** The workflow cannot answer at the moment. */
+  | { type: 'trouble'; workflow: StreamRun; error: ServiceError }
+  /** Everything so far was read. `head` asks the workflow for the offset after its last item. */
+  | { type: 'live'; next: number; runId: string; head(call: Call): Promise<number> }
   /** The items after the previous ones, and the offset that follows. Readers may share the array. */
   | { type: 'items'; runId: string; items: readonly StreamItem[]; next: number }
   /** The items `from` to `to - 1` are lost: the workflow has dropped them, or nothing has kept them. */
@@ -51,7 +57,7 @@ export type StreamEvent =
 export interface StreamRun extends RunRef {
   status: Status
   /** The offset with which the reader begins. */
-  from: number
+  from: number | 'now'
   /** Why the workflow makes no progress. */
   problem?: Problem
 }
@@ -84,4 +90,42 @@ export interface StreamBatch extends RunRef {
   next: string | null
   truncated: { from: number; to: number } | null
   done: Pick<StreamEnd, 'completedAt' | 'complete' | 'status'> | null
+}
+
+/** How the run of a stream ended. */
+export interface RunEnd {
+  status: Status
+  completedAt: Date | null
+  /** The next run of the chain, and the offset from which its stream continues; null for the last one. */
+  next: { runId: string; from: number; isReset: boolean } | null
+  /** False if no worker could say whether there were more items. */
+  complete: boolean
+}
+
+/** What a reader of one run gets next. */
+export interface StreamPage {
+  /** The items from the reader's position on. Readers may share the array. */
+  items: readonly StreamItem[]
+  /** The reader's position after them. */
+  next: number
+  /** Items before these that are lost. */
+  truncated?: { from: number; to: number }
+  /** Set once, for the first page after the workflow is known to have a stream and everything stored was read. */
+  isLive?: true
+  /** Why the workflow cannot answer at the moment. The reader continues to wait. */
+  trouble?: ServiceError
+  /** Set for the last page. */
+  end?: RunEnd
+}
+
+/** Reads the stream of one run. Readers of the same run share their engine calls. */
+export interface StreamReader {
+  /**
+   * The next page; null if `call` is over first. Rejects with `StreamNotFoundError` for a workflow without a stream, and
+   * with other errors after which there is nothing to read.
+   */
+  next(call: Call): Promise<StreamPage | null>
+  /** The offset after the last item, from the workflow itself. Rejects like a query. */
+  head(call: Call): Promise<number>
+  close(): void
 }

@@ -16,6 +16,7 @@ import type { ExecutionRef, WorkflowResult } from './execution.ts'
 import type { Explanation } from './explanation.ts'
 import type { HistoryEvent, HistoryRun } from './history-page.ts'
 import type { ListedRun, RunCount, RunFilter } from './run-filter.ts'
+import type { FollowStreamCommand, PublishCommand, ReadStreamCommand, StreamBatch, StreamFeed } from './stream.ts'
 import type { Trace } from './trace-source.ts'
 import type { Headers, WorkflowOptions } from './workflow-options.ts'
 import type { WorkflowStatus } from './workflow-status.ts'
@@ -50,6 +51,15 @@ export interface Workflows {
    * The events of a run as they are recorded, until it closes. Null when it is closed and has no events after `after`.
    */
   followHistory(command: FollowCommand, call: Call): Promise<HistoryFeed | null>
+  /**
+   * What a run and those that continue it publish. Null if the reader has received the last event already. Rejects with
+   * `StreamNotFoundError` if a worker says soon that the workflow has no stream; `events` rejects if one says it later.
+   */
+  followStream(command: FollowStreamCommand, call: Call): Promise<StreamFeed | null>
+  /** The items after a position, at most `maxItems`. Waits for the first one at most `waitMs`. */
+  readStream(command: ReadStreamCommand, call: Call): Promise<StreamBatch>
+  /** Publishes items in the stream of a run, and returns the run. */
+  publish(command: PublishCommand, call: Call): Promise<RunRef>
   /**
    * Lists runs, open ones first. A run that keeps its status while a client pages through the list appears exactly
    * once.

@@ -4,11 +4,10 @@ import { ServiceError } from '../../domain/model/errors.ts'
 import type { ExecutionRef } from '../../domain/model/execution.ts'
 import { outputStoredElsewhere } from '../../domain/model/stored-elsewhere.ts'
 import { decodeFailure, toErrorDetails } from '../../temporal/failure.ts'
-import { toStatus } from '../../temporal/status.ts'
 import { type EngineContext, executionIds, toExecution } from '../context.ts'
 import { isQueryFailure, queryFailure, toServiceError } from '../errors.ts'
 import type { RpcError } from '../transport/transport.ts'
-import { missingHandler } from './diagnosis/missing-handler.ts'
+import { missingHandler, queryRejection } from './diagnosis/missing-handler.ts'
 import { requestHeaders } from './request-headers.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
@@ -24,7 +23,7 @@ export async function query(context: EngineContext, ref: ExecutionRef, message: 
     const { queryResult, queryRejected } = await withEngineWatchdog(context.rpc, call, (watched) =>
       context.rpc('queryWorkflow', request, watched),
     )
-    if (queryRejected) throw rejected(ref, queryRejected.status)
+    if (queryRejected) throw queryRejection(ref, queryRejected.status)
     const { value, storedElsewhere } = await context.payloads.decodeOutput(queryResult?.payloads, ref.workflowId)
     if (storedElsewhere === undefined) return value
     throw outputStoredElsewhere(
@@ -42,13 +41,6 @@ export async function query(context: EngineContext, ref: ExecutionRef, message: 
     const missing = await missingHandler(context, ref, 'query', message, error.message, call)
     throw missing ?? (await failed(context, ref, message, error))
   }
-}
-
-/** For a query of a paused run the engine returns a success without a result. */
-function rejected(ref: ExecutionRef, status: number | null | undefined): ServiceError {
-  const workflowStatus = toStatus(status)
-  const message = `Workflow ${ref.workflowId} cannot accept queries; its status is ${workflowStatus}`
-  return new ServiceError('WorkflowNotReadyError', message, { details: { ...executionIds(ref), workflowStatus } })
 }
 
 async function failed(

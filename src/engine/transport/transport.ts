@@ -1,5 +1,7 @@
 import type { temporal } from '@temporalio/proto'
 import type { EngineFeatures } from '../../domain/model/engine.ts'
+import { isObject } from '../../lib/is-object.ts'
+import { STREAM_POLL } from '../../protocol/stream.ts'
 
 type WorkflowService = temporal.api.workflowservice.v1.WorkflowService
 type OperatorService = temporal.api.operatorservice.v1.OperatorService
@@ -64,7 +66,13 @@ export interface Transport {
 /** Whether the engine holds the call until an event is recorded, or an update that was sent before has completed. */
 export function isLongPoll(request: object): boolean {
   if ('waitNewEvent' in request) return request.waitNewEvent === true
-  return 'updateRef' in request && 'waitPolicy' in request
+  if ('updateRef' in request) return 'waitPolicy' in request
+  return 'request' in request && isStreamPoll(request.request)
+}
+
+/** Whether an update is the poll of a stream, which the workflow answers when it has published something. */
+function isStreamPoll(update: unknown): boolean {
+  return isObject(update) && isObject(update.input) && update.input.name === STREAM_POLL
 }
 
 /** A decoded detail of an error. */

@@ -3,6 +3,7 @@ import { TIMEOUT_MS } from '../../../domain/model/deadlines.ts'
 import type { Message } from '../../../domain/model/engine.ts'
 import { ServiceError } from '../../../domain/model/errors.ts'
 import type { ExecutionRef } from '../../../domain/model/execution.ts'
+import { toStatus } from '../../../temporal/status.ts'
 import { type EngineContext, executionIds, toExecution } from '../../context.ts'
 import { withEngineWatchdog } from '../with-engine-watchdog.ts'
 
@@ -36,21 +37,38 @@ async function handlerNames(
   kind: 'query' | 'update',
   call: Call,
 ): Promise<string[] | null> {
+  try {
+    return (await readHandlers(context, ref, atMost(call, TIMEOUT_MS.handlerNames)))[kind]
+  } catch {
+    // Without the list, the client gets the failure itself, with the message of the SDK.
+    return null
+  }
+}
+
+/** The names of the workflow's handlers; null if its SDK does not list them. Rejects with an `RpcError`. */
+export async function readHandlers(
+  context: EngineContext,
+  ref: ExecutionRef,
+  call: Call,
+): Promise<Record<'query' | 'update', string[] | null>> {
   const request = {
     namespace: context.namespace,
     execution: toExecution(ref),
     query: { queryType: '__temporal_workflow_metadata' },
   }
-  try {
-    const { queryResult } = await withEngineWatchdog(context.rpc, atMost(call, TIMEOUT_MS.handlerNames), (watched) =>
-      context.rpc('queryWorkflow', request, watched),
-    )
-    const [metadata] = await context.payloads.decode(queryResult?.payloads)
-    return namesIn(metadata, kind === 'query' ? 'queryDefinitions' : 'updateDefinitions')
-  } catch {
-    // Without the list, the client gets the failure itself, with the message of the SDK.
-    return null
-  }
+  const { queryResult, queryRejected } = await withEngineWatchdog(context.rpc, call, (watched) =>
+    context.rpc('queryWorkflow', request, watched),
+  )
+  if (queryRejected) throw queryRejection(ref, queryRejected.status)
+  const [metadata] = await context.payloads.decode(queryResult?.payloads)
+  return { query: namesIn(metadata, 'queryDefinitions'), update: namesIn(metadata, 'updateDefinitions') }
+}
+
+/** For a query of a paused run the engine returns a success without a result. */
+export function queryRejection(ref: ExecutionRef, status: number | null | undefined): ServiceError {
+  const workflowStatus = toStatus(status)
+  const message = `Workflow ${ref.workflowId} cannot accept queries; its status is ${workflowStatus}`
+  return new ServiceError('WorkflowNotReadyError', message, { details: { ...executionIds(ref), workflowStatus } })
 }
 
 function namesIn(metadata: unknown, list: string): string[] | null {

@@ -1,0 +1,71 @@
+import { sleep } from '../../lib/abort.ts'
+import type { StreamPosition } from '../../protocol/stream.ts'
+import { describeUserRun } from '../inspect/history.ts'
+import type { Call } from '../model/call.ts'
+import { ServiceError } from '../model/errors.ts'
+import type { ExecutionRef } from '../model/execution.ts'
+import type { Ports } from '../model/ports.ts'
+import type { FollowStreamCommand, StreamEvent, StreamFeed } from '../model/stream.ts'
+import { type StreamSource, streamEvents } from './stream-events.ts'
+
+export type StreamPorts = Pick<Ports, 'catalogs' | 'engine'>
+
+// A workflow without a stream gets an ordinary error response if one of its workers responds in time.
+const FIRST_WAIT_MS = 2000
+
+export async function followStream(
+  ports: StreamPorts,
+  command: FollowStreamCommand,
+  call: Call,
+): Promise<StreamFeed | null> {
+  const source = await sourceOf(ports, command, call)
+  if (isPosition(command.from) && command.from.isEnd) return null
+  call.startWaiting()
+  const events = streamEvents(ports, source, { ...call, deadlineAt: Number.POSITIVE_INFINITY })
+  const first = await events.next()
+  const second = events.next()
+  await Promise.race([second, sleep(FIRST_WAIT_MS, call.signal)])
+  second.catch(() => {})
+  return { events: resumed([first, second], events) }
+}
+
+/** The run to begin with, and where. */
+export async function sourceOf(
+  ports: StreamPorts,
+  command: FollowStreamCommand,
+  call: Call,
+): Promise<StreamSource> {
+  const { from, topics, followsChain } = command
+  const run = await describeUserRun(ports, pinnedToPosition(command), call)
+  return { run, from: isPosition(from) ? from.next : from, topics, followsChain }
+}
+
+/** The reference, pinned to the run of the position: the workflow may have continued as a new one since. */
+export function pinnedToPosition({ ref, from }: Pick<FollowStreamCommand, 'from' | 'ref'>): ExecutionRef {
+  if (!isPosition(from)) return ref
+  if (ref.runId === undefined || ref.runId.toLowerCase() === from.runId) return { ...ref, runId: from.runId }
+  throw new ServiceError('ValidationError', 'Last-Event-ID and from must be the id of an item of this run', {
+    details: { ...ref },
+  })
+}
+
+function isPosition(from: FollowStreamCommand['from']): from is StreamPosition {
+  return typeof from === 'object'
+}
+
+/** The events, of which the first ones were requested already. */
+async function* resumed(
+  first: readonly (IteratorResult<StreamEvent> | Promise<IteratorResult<StreamEvent>>)[],
+  rest: AsyncGenerator<StreamEvent>,
+): AsyncGenerator<StreamEvent> {
+  try {
+    for (const pending of first) {
+      const { value, done } = await pending
+      if (done) return
+      yield value
+    }
+    yield* rest
+  } finally {
+    await rest.return(undefined)
+  }
+}

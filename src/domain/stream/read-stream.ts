@@ -1,0 +1,119 @@
+import { linkSignals } from '../../lib/abort.ts'
+import { positionId } from '../../protocol/stream.ts'
+import type { Call } from '../model/call.ts'
+import { ServiceError } from '../model/errors.ts'
+import type { ReadStreamCommand, StreamBatch, StreamEvent, StreamItem } from '../model/stream.ts'
+import { type StreamPorts, sourceOf } from './follow-stream.ts'
+import { type StreamSource, streamEvents } from './stream-events.ts'
+
+// For a worker that responds, whether or not the client waits for items.
+const WORKER_MS = 8000
+
+const MAX_BYTES = 1024 * 1024
+
+/** What there is from a position on or, if there is nothing, the first items that come while the client waits. */
+export async function readStream(ports: StreamPorts, command: ReadStreamCommand, call: Call): Promise<StreamBatch> {
+  const source = await sourceOf(ports, command, call)
+  call.startWaiting()
+  const batch = createBatch(source, command.maxItems)
+  const linked = linkSignals(call.signal)
+  let timer = setTimeout(linked.abort, WORKER_MS)
+  let isLive = false
+  const reading: Call = { ...call, signal: linked.signal, deadlineAt: Number.POSITIVE_INFINITY }
+  try {
+    for await (const event of streamEvents(ports, source, reading)) {
+      if (event.type === 'trouble' && batch.isEmpty()) throw event.error
+      if (!batch.add(event) || event.type === 'trouble') return batch.result()
+      if (event.type === 'live') {
+        isLive = true
+        // Items that were published before the request are returned even if the client does not wait.
+        const isWaiting = batch.isEmpty() && (await event.head(reading)) <= event.next
+        if (isWaiting) {
+          clearTimeout(timer)
+          timer = setTimeout(linked.abort, command.waitMs)
+        }
+      }
+      if (isLive && !batch.isEmpty()) return batch.result()
+    }
+  } finally {
+    clearTimeout(timer)
+    linked.release()
+  }
+  if (isLive || !batch.isEmpty() || call.signal.aborted) return batch.result()
+  throw noAnswer(source)
+}
+
+function noAnswer({ run: { workflowId, runId } }: StreamSource): ServiceError {
+  const message = `No worker responded in time to the reader of the stream of workflow ${workflowId}`
+  return new ServiceError('DeadlineExceededError', message, { details: { workflowId, runId } })
+}
+
+interface Batch {
+  /** Adds what the event has. False if the batch is complete; then the event may have been added in part. */
+  add(event: StreamEvent): boolean
+  isEmpty(): boolean
+  result(): StreamBatch
+}
+
+function createBatch({ run, from }: StreamSource, maxItems: number): Batch {
+  const { workflowId } = run
+  const items: (StreamItem & { runId: string })[] = []
+  let { runId, status } = run
+  let next = from === 'now' ? 0 : from
+  let bytes = 0
+  let truncated: StreamBatch['truncated'] = null
+  let done: StreamBatch['done'] = null
+
+  function addItems(ofRun: string, added: readonly StreamItem[], after: number): boolean {
+    for (const item of added) {
+      bytes += JSON.stringify(item).length
+      if (items.length === maxItems || (bytes > MAX_BYTES && items.length > 0)) return false
+      items.push({ ...item, runId: ofRun })
+      next = item.offset + 1
+    }
+    next = after
+    return true
+  }
+
+  const isEmpty = () => items.length === 0 && truncated === null && done === null
+
+  return {
+    isEmpty,
+    add(event) {
+      switch (event.type) {
+        case 'items':
+          return addItems(event.runId, event.items, event.next)
+        case 'truncated':
+          if (!isEmpty()) return false
+          truncated = { from: event.from, to: event.to }
+          next = event.to
+          return true
+        case 'continued':
+          ;({ runId } = event.continued)
+          status = 'running'
+          if (event.continued.reset) next = 0
+          return true
+        case 'done':
+          ;({ status } = event.done)
+          done = { status, completedAt: event.done.completedAt, complete: event.done.complete }
+          return false
+        case 'live':
+          next = event.next
+          return true
+        default:
+          ;({ status } = event.workflow)
+          return true
+      }
+    },
+    result: () => ({
+      workflowId,
+      runId,
+      status,
+      // The response says of which run it is; an item only if it is of another one.
+      items: items.map(({ runId: ofRun, ...item }) => ({ ...item, ...(ofRun !== runId && { runId: ofRun }) })),
+      next: done === null ? positionId({ next, runId, isEnd: false }) : null,
+      truncated,
+      done,
+    }),
+  }
+}

@@ -1,0 +1,69 @@
+/** What a workflow with a stream answers to queries. */
+import type { Call } from '../../../domain/model/call.ts'
+import { hasErrorName, ServiceError } from '../../../domain/model/errors.ts'
+import type { RunRef } from '../../../protocol/run-ref.ts'
+import { isOffset, type PollResult, STREAM_OFFSET, STREAM_POLL } from '../../../protocol/stream.ts'
+import { type EngineContext, executionIds } from '../../context.ts'
+import { isQueryFailure, toServiceError } from '../../errors.ts'
+import { readHandlers } from '../diagnosis/missing-handler.ts'
+import { withProblem } from '../diagnosis/with-problem.ts'
+import { query } from '../query.ts'
+import { toPollResult } from './poll.ts'
+
+export interface StreamHandlers {
+  /** Whether the stream can also be read by a query: of the SDKs, only Python's has it so far. */
+  hasPollQuery: boolean
+}
+
+/**
+ * Rejects with `StreamNotFoundError` for a workflow without a stream, and like a query.
+ *
+ * An update or a signal for a stream must not be sent before: where the SDK of the workflow passes unknown names to a
+ * default handler, that handler throws or runs the user's code.
+ */
+export function verifyStream(context: EngineContext, run: RunRef, call: Call): Promise<StreamHandlers> {
+  return withProblem(context, run, call, async () => {
+    const handlers = await listHandlers(context, run, call)
+    if (handlers.update === null) {
+      await streamHead(context, run, call)
+      return { hasPollQuery: false }
+    }
+    if (!handlers.update.includes(STREAM_POLL)) throw streamNotFound(run)
+    return { hasPollQuery: handlers.query?.includes(STREAM_POLL) === true }
+  })
+}
+
+async function listHandlers(
+  context: EngineContext,
+  run: RunRef,
+  call: Call,
+): Promise<Awaited<ReturnType<typeof readHandlers>>> {
+  try {
+    return await readHandlers(context, run, call)
+  } catch (error) {
+    if (isQueryFailure(error)) return { query: null, update: null }
+    throw toServiceError(error, { kind: 'read', workerRequest: 'a query', details: executionIds(run) })
+  }
+}
+
+/** The offset after the last item. Rejects with `StreamNotFoundError`, and like a query. */
+export async function streamHead(context: EngineContext, run: RunRef, call: Call): Promise<number> {
+  try {
+    const head = await query(context, run, { name: STREAM_OFFSET, args: [] }, call)
+    if (isOffset(head)) return head
+  } catch (error) {
+    if (!hasErrorName(error, 'HandlerNotFoundError', 'QueryFailedError')) throw error
+  }
+  throw streamNotFound(run)
+}
+
+/** The items that the workflow keeps from an offset on, where it has that query. */
+export async function queryItems(context: EngineContext, run: RunRef, from: number, call: Call): Promise<PollResult> {
+  const args = [{ topics: [], from_offset: from }]
+  return toPollResult(run, await query(context, run, { name: STREAM_POLL, args }, call))
+}
+
+export function streamNotFound(run: RunRef): ServiceError {
+  const message = `Workflow ${run.workflowId} has no stream: its code opens none. GET /workflow/:id/history/stream has the events of every workflow`
+  return new ServiceError('StreamNotFoundError', message, { details: executionIds(run) })
+}

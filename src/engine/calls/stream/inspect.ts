@@ -1,0 +1,92 @@
+import type { Call } from '../../../domain/model/call.ts'
+import { ServiceError } from '../../../domain/model/errors.ts'
+import { describeProblem, type Problem } from '../../../domain/model/problem.ts'
+import { isOpen, type Status } from '../../../protocol/execution.ts'
+import type { RunRef } from '../../../protocol/run-ref.ts'
+import { describeRun } from '../../../temporal/describe-run.ts'
+import { WorkflowTaskFailedCause } from '../../../temporal/enums.ts'
+import { type EngineContext, executionIds, toExecution } from '../../context.ts'
+import { notReadyMessage } from '../../errors.ts'
+import { describe } from '../describe.ts'
+import { readLast } from '../history-pages.ts'
+
+/** What the reader of a stream must know about its run. */
+export interface RunState {
+  status: Status
+  completedAt: Date | null
+  historyLength: number
+  historySizeBytes: number
+  /** Why the run cannot answer at the moment; null if nothing is known to prevent it. */
+  trouble: ServiceError | null
+  /** Whether the run fails because the answer to a poll would be too large. It then fails until it is reset. */
+  isPoisoned: boolean
+}
+
+export async function inspect(context: EngineContext, run: RunRef, call: Call): Promise<RunState> {
+  const { rpc, namespace } = context
+  const { workflowExecutionInfo, pendingWorkflowTask } = await rpc(
+    'describeWorkflowExecution',
+    { namespace, execution: toExecution(run) },
+    call,
+  )
+  const { status, completedAt, historyLength } = describeRun(workflowExecutionInfo)
+  const isFailing = isOpen(status) && (pendingWorkflowTask?.attempt ?? 1) > 1
+  return {
+    status,
+    completedAt,
+    historyLength,
+    historySizeBytes: Number(workflowExecutionInfo?.historySizeBytes ?? 0),
+    trouble: isFailing ? await failing(context, run, call) : status === 'paused' ? notReady(run, { status }) : null,
+    isPoisoned: isFailing && (await isTooLarge(context, run, call)),
+  }
+}
+
+async function failing(context: EngineContext, run: RunRef, call: Call): Promise<ServiceError> {
+  const { failingTask } = await describe(context, run, call)
+  const problem = await failingTask?.problem(call)
+  return notReady(run, { ...(problem && { problem }) })
+}
+
+const TOO_LARGE: ReadonlySet<unknown> = new Set([
+  WorkflowTaskFailedCause.GRPC_MESSAGE_TOO_LARGE,
+  WorkflowTaskFailedCause.PAYLOADS_TOO_LARGE,
+  WorkflowTaskFailedCause.REQUEST_TOO_LARGE,
+])
+
+// The failure of the first attempt is in the history, and of the later ones only what other requests have added since.
+const LAST_EVENTS = 20
+
+async function isTooLarge(context: EngineContext, run: RunRef, call: Call): Promise<boolean> {
+  const { events } = await readLast(context, run, call, { maximumPageSize: LAST_EVENTS })
+  const failed = events.find(({ workflowTaskFailedEventAttributes }) => workflowTaskFailedEventAttributes)
+  return TOO_LARGE.has(failed?.workflowTaskFailedEventAttributes?.cause)
+}
+
+function notReady(run: RunRef, { status, problem }: { status?: Status; problem?: Problem }): ServiceError {
+  const why = problem === undefined ? `its status is ${status ?? 'unknown'}` : describeProblem(problem)
+  return new ServiceError('WorkflowNotReadyError', `${notReadyMessage(run.workflowId)}: ${why}`, {
+    details: { ...executionIds(run), ...(status && { workflowStatus: status }), ...(problem && { problem }) },
+  })
+}
+
+/** The error for a run that is polled by a stream's reader and cannot answer. */
+export function noWorker(run: RunRef): ServiceError {
+  const message = `No worker responded in time to the reader of the stream of workflow ${run.workflowId}`
+  return new ServiceError('DeadlineExceededError', message, { details: executionIds(run) })
+}
+
+/** The error for a run that is not polled any more. */
+export function poisoned(run: RunRef, { trouble }: RunState): ServiceError {
+  const { problem } = trouble?.details ?? {}
+  const message = `Workflow ${run.workflowId} fails because an item of its stream is too large to be read, and is left alone; reset or terminate it`
+  return new ServiceError('WorkflowNotReadyError', message, {
+    details: { ...executionIds(run), ...(problem && { problem }) },
+  })
+}
+
+export function exhausted(run: RunRef): ServiceError {
+  const message = `The stream of workflow ${run.workflowId} has used up the updates that readers may send to one run; its workflow must continue as new`
+  return new ServiceError('ResourceExhaustedError', message, {
+    details: { ...executionIds(run), retryAfterSeconds: 60 },
+  })
+}

@@ -1,0 +1,156 @@
+/** The poll of a stream: an update whose result is one batch of items, which the engine keeps. */
+import type { temporal } from '@temporalio/proto'
+import type { Call } from '../../../domain/model/call.ts'
+import { ServiceError } from '../../../domain/model/errors.ts'
+import type { StreamItem } from '../../../domain/model/stream.ts'
+import { isObject } from '../../../lib/is-object.ts'
+import type { RunRef } from '../../../protocol/run-ref.ts'
+import {
+  isPollResult,
+  type PollInput,
+  type PollResult,
+  pollUpdateId,
+  STREAM_DRAINING,
+  STREAM_POLL,
+  TRUNCATED_OFFSET,
+} from '../../../protocol/stream.ts'
+import { UpdateWorkflowExecutionLifecycleStage } from '../../../temporal/enums.ts'
+import { decodeFailure, type Failure, toErrorDetails } from '../../../temporal/failure.ts'
+import { GrpcCode } from '../../../temporal/grpc-code.ts'
+import { toDecoded } from '../../../temporal/payload.ts'
+import { payloadFromWire } from '../../../temporal/payload-wire.ts'
+import { type EngineContext, executionIds, IDENTITY, toExecution } from '../../context.ts'
+import { RpcError } from '../../transport/transport.ts'
+import { streamNotFound } from './handlers.ts'
+
+/** The items that one poll returned. */
+export interface Chunk {
+  /** The offset that was polled. */
+  from: number
+  items: readonly StreamItem[]
+  /** The offset to poll next. */
+  next: number
+  /** Size of the items as the engine carries them. */
+  bytes: number
+  /** Whether the engine keeps it, so that it can be read again. */
+  isStored: boolean
+}
+
+export type PollAnswer =
+  | { kind: 'chunk'; chunk: Chunk; isFull: boolean }
+  /** The run is ending, or continuing as a new one. It gets no more polls. */
+  | { kind: 'closing' }
+  /** The run cannot take an update at the moment, for example because it is paused. */
+  | { kind: 'unready' }
+  /** The run has the poll, but has not answered it. `isAccepted` is false until a worker has seen it. */
+  | { kind: 'pending'; isAccepted: boolean }
+  /** This offset was not polled yet. */
+  | { kind: 'unknown' }
+  /** The run takes no more updates at all. */
+  | { kind: 'exhausted' }
+
+type Answered = Pick<temporal.api.workflowservice.v1.IPollWorkflowExecutionUpdateResponse, 'outcome' | 'stage'>
+
+const { ACCEPTED, COMPLETED } = UpdateWorkflowExecutionLifecycleStage
+
+/** What the engine has stored of a poll. Sends nothing to the run. */
+export async function readPoll(context: EngineContext, run: RunRef, from: number, call: Call): Promise<PollAnswer> {
+  if (!context.features.asyncUpdates.supported) return { kind: 'unknown' }
+  const updateRef = { workflowExecution: toExecution(run), updateId: pollUpdateId(from) }
+  const request = { namespace: context.namespace, updateRef, identity: IDENTITY }
+  try {
+    return await toAnswer(context, run, from, await context.rpc('pollWorkflowExecutionUpdate', request, call))
+  } catch (error) {
+    if (error instanceof RpcError && error.code === GrpcCode.NOT_FOUND && error.message.startsWith('update "'))
+      return { kind: 'unknown' }
+    throw error
+  }
+}
+
+/**
+ * Polls an offset. The engine answers when the run has published something, or after 20 s. Only for a run that has a
+ * stream: another workflow may fail at the update (docs/streams.md).
+ */
+export async function sendPoll(
+  context: EngineContext,
+  run: RunRef,
+  from: number,
+  call: Call,
+  lifecycleStage: number = COMPLETED,
+): Promise<PollAnswer> {
+  const input: PollInput = { topics: [], from_offset: from }
+  const args = await context.payloads.encode([input])
+  const request = {
+    namespace: context.namespace,
+    workflowExecution: toExecution(run),
+    waitPolicy: { lifecycleStage },
+    request: { meta: { updateId: pollUpdateId(from), identity: IDENTITY }, input: { name: STREAM_POLL, args } },
+  }
+  try {
+    return await toAnswer(context, run, from, await context.rpc('updateWorkflowExecution', request, call))
+  } catch (error) {
+    const answer = error instanceof RpcError ? toRejection(error) : null
+    if (answer === null) throw error
+    return answer
+  }
+}
+
+/** What a rejection by the engine says about the run; null if it says nothing. */
+function toRejection({ code, message }: RpcError): PollAnswer | null {
+  const isClosing = /workflow execution already completed|update was aborted by closing workflow|workflow is closing/
+  if (isClosing.test(message)) return { kind: 'closing' }
+  if (code !== GrpcCode.FAILED_PRECONDITION && code !== GrpcCode.RESOURCE_EXHAUSTED) return null
+  if (message.includes('total number of distinct updates')) return { kind: 'exhausted' }
+  return code === GrpcCode.FAILED_PRECONDITION ? { kind: 'unready' } : null
+}
+
+async function toAnswer(
+  context: EngineContext,
+  run: RunRef,
+  from: number,
+  { outcome, stage }: Answered,
+): Promise<PollAnswer> {
+  if (!outcome) return { kind: 'pending', isAccepted: (stage ?? 0) >= ACCEPTED }
+  if (outcome.failure) return toFailedAnswer(context, run, from, outcome.failure)
+  const [value] = await context.payloads.decode(outcome.success?.payloads)
+  const { next_offset, more_ready, items } = toPollResult(run, value)
+  // A poll that returns nothing ends because the run is continuing as a new one. Its answer would always be the same.
+  if (next_offset <= from) return { kind: 'closing' }
+  return { kind: 'chunk', chunk: toChunk(from, { items, next_offset, more_ready }, true), isFull: more_ready === true }
+}
+
+export function toChunk(from: number, { items, next_offset }: PollResult, isStored: boolean): Chunk {
+  const bytes = items.reduce((sum, { data, topic }) => sum + data.length + topic.length, 0)
+  return { from, items: items.map(toItem), next: next_offset, bytes, isStored }
+}
+
+export function toItem({ offset, topic, data }: PollResult['items'][number]): StreamItem {
+  return { offset, topic, data: toDecoded(payloadFromWire(data)).value }
+}
+
+/** Throws if the value is not the result of a stream's poll. */
+export function toPollResult(run: RunRef, value: unknown): PollResult {
+  if (isPollResult(value)) return value
+  if (!isObject(value) || typeof value.encoding !== 'string') throw streamNotFound(run)
+  const message = `The stream of workflow ${run.workflowId} is encoded with "${value.encoding}"; set ENGINE_CODEC_ENDPOINT to a codec server that decodes it`
+  throw new ServiceError('NotSupportedError', message, { details: executionIds(run) })
+}
+
+async function toFailedAnswer(
+  context: EngineContext,
+  run: RunRef,
+  from: number,
+  failure: Failure,
+): Promise<PollAnswer> {
+  const { name, message } = toErrorDetails(await decodeFailure(failure, context.payloads))
+  const isClosed = name === 'AcceptedUpdateCompletedWorkflow' && failure.source === 'Server'
+  // A workflow that was canceled fails all polls from then on.
+  if (isClosed || name === STREAM_DRAINING || name === 'CanceledFailure' || message === 'Workflow cancelled')
+    return { kind: 'closing' }
+  const base = name === TRUNCATED_OFFSET ? Number(/base offset is (\d+)/i.exec(message)?.[1] ?? 0) : 0
+  if (base > from)
+    return { kind: 'chunk', chunk: { from, items: [], next: base, bytes: 0, isStored: true }, isFull: true }
+  if (message.includes(STREAM_POLL)) throw streamNotFound(run)
+  const details = { ...executionIds(run), errorDetails: toErrorDetails(failure) }
+  throw new ServiceError('UpdateFailedError', `The stream of workflow ${run.workflowId} failed: ${message}`, { details })
+}

@@ -1,0 +1,66 @@
+/** The items at the end of a closed run that no poll has returned. */
+import { atMost, type Call } from '../../../domain/model/call.ts'
+import { TIMEOUT_MS } from '../../../domain/model/deadlines.ts'
+import { hasErrorName } from '../../../domain/model/errors.ts'
+import type { RunRef } from '../../../protocol/run-ref.ts'
+import { createStreamLog } from '../../../temporal/history/stream-log.ts'
+import { type EngineContext, executionIds } from '../../context.ts'
+import { toServiceError } from '../../errors.ts'
+import { readPage } from '../history-pages.ts'
+import { queryItems, streamHead, verifyStream } from './handlers.ts'
+import { type Chunk, toChunk } from './poll.ts'
+
+export interface Tail {
+  chunks: Chunk[]
+  /** False if no worker could say how many items there are. */
+  complete: boolean
+}
+
+/**
+ * Reads from `next` on. The workflow is queried for the items or, where it has only the query for their number, the
+ * history is searched for them. Items that the history does not have become a chunk without items.
+ */
+export async function readTail(context: EngineContext, run: RunRef, next: number, call: Call): Promise<Tail> {
+  const chunks: Chunk[] = []
+  let from = next
+  const brief = () => atMost(call, TIMEOUT_MS.streamQuery)
+  try {
+    const { hasPollQuery } = await verifyStream(context, run, brief())
+    for (let isFull = hasPollQuery; isFull; ) {
+      const result = await queryItems(context, run, from, brief())
+      if (result.next_offset > from) chunks.push(toChunk(from, result, false))
+      from = Math.max(from, result.next_offset)
+      isFull = result.more_ready === true
+    }
+    const head = hasPollQuery ? from : await streamHead(context, run, brief())
+    if (head > from) chunks.push(await fromHistory(context, run, { from, next: head }, call))
+    return { chunks, complete: true }
+  } catch (error) {
+    // Also a query fails whose worker cannot replay the run any more.
+    if (!hasErrorName(error, 'DeadlineExceededError', 'WorkflowNotReadyError', 'QueryFailedError')) throw error
+    return { chunks, complete: false }
+  }
+}
+
+async function fromHistory(
+  context: EngineContext,
+  run: RunRef,
+  { from, next }: Pick<Chunk, 'from' | 'next'>,
+  call: Call,
+): Promise<Chunk> {
+  const log = createStreamLog()
+  let nextPageToken: Uint8Array | null = null
+  try {
+    do {
+      const page = await readPage(context, run, call, nextPageToken === null ? {} : { nextPageToken })
+      await log.add(page.events, (payloads) => context.payloads.decode(payloads))
+      nextPageToken = page.nextPageToken
+    } while (nextPageToken !== null)
+  } catch (error) {
+    throw toServiceError(error, { kind: 'read', details: executionIds(run) })
+  }
+  const items = log.items()
+  // Workflow code publishes without leaving a trace in the history: then these are not all, and their offsets unknown.
+  const found = items.length === next - from ? items.map((item, at) => ({ ...item, offset: from + at })) : []
+  return toChunk(from, { items: found, next_offset: next, more_ready: false }, false)
+}

@@ -1,0 +1,47 @@
+/**
+ * The items that signals have published in a stream, read from a run's history: for the end of a closed run whose
+ * workflow cannot be asked for them.
+ */
+import { isPollUpdateId, isPublishInput, type PublishInput, STREAM_PUBLISH, type WireItem } from '../../protocol/stream.ts'
+import type { HistoryEvent } from '../outcome.ts'
+import type { Payload } from '../payload.ts'
+
+export interface StreamLog {
+  /** Adds the next events of the history. `decode` decodes the arguments of signals. */
+  add(events: readonly HistoryEvent[], decode: (payloads: Payload[]) => Promise<unknown[]>): Promise<void>
+  /** The items that were published after the last poll that had a result. */
+  items(): readonly WireItem[]
+}
+
+export function createStreamLog(): StreamLog {
+  // As the SDKs do: a batch that a publisher sends again is ignored.
+  const sequences = new Map<string, number>()
+  let items: WireItem[] = []
+
+  function publish({ publisher_id: publisher, sequence, items: published }: PublishInput): void {
+    if (publisher) {
+      if (sequence <= (sequences.get(publisher) ?? 0)) return
+      sequences.set(publisher, sequence)
+    }
+    items.push(...published)
+  }
+
+  return {
+    async add(events, decode) {
+      const signals = events.flatMap((event) => argumentOf(event) ?? [])
+      const inputs = signals.length === 0 ? [] : await decode(signals)
+      for (const event of events) {
+        const input = argumentOf(event) === null ? undefined : inputs.shift()
+        if (isPublishInput(input)) publish(input)
+        const { meta, outcome } = event.workflowExecutionUpdateCompletedEventAttributes ?? {}
+        if (isPollUpdateId(meta?.updateId ?? '') && outcome?.success) items = []
+      }
+    },
+    items: () => items,
+  }
+}
+
+/** The argument of a signal that publishes; null for any other event. */
+function argumentOf({ workflowExecutionSignaledEventAttributes: signal }: HistoryEvent): Payload | null {
+  return signal?.signalName === STREAM_PUBLISH ? (signal.input?.payloads?.[0] ?? {}) : null
+}

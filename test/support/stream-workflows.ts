@@ -1,0 +1,97 @@
+/** Workflows that publish a stream with the SDK's own library, and one without whose handlers accept every name. */
+import {
+  ApplicationFailure,
+  condition,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  proxyActivities,
+  setDefaultQueryHandler,
+  setDefaultSignalHandler,
+  setDefaultUpdateHandler,
+  setHandler,
+} from '@temporalio/workflow'
+import { WorkflowStream, type WorkflowStreamState } from '@temporalio/workflow-streams/workflow'
+import type * as activities from './activities.ts'
+
+const finish = defineSignal('finish')
+
+export interface StreamSignalsInput {
+  /** Number of the run in its chain. */
+  round?: number
+  streamState?: WorkflowStreamState | undefined
+}
+
+/**
+ * Has a stream to which clients publish. Signals: `publishItself` (how many numbers the workflow itself publishes),
+ * `truncate` (up to which offset), `continueAsNew` (with the items of the stream), `restart` (without them),
+ * `fail` (a retry policy starts another run) and `finish`. Update `add` returns the sum of all numbers added.
+ * Query `state`.
+ */
+export async function streamSignals({ round = 1, streamState }: StreamSignalsInput = {}): Promise<string> {
+  const stream = new WorkflowStream(streamState)
+  let sum = 0
+  let received: 'finish' | 'fail' | 'continueAsNew' | 'restart' | null = null
+  setHandler(defineUpdate<number, [number]>('add'), (number) => {
+    sum += number
+    return sum
+  })
+  setHandler(defineQuery<object>('state'), () => ({ round, sum }))
+  setHandler(defineSignal<[number]>('publishItself'), (count) => publishNumbers(stream, count))
+  setHandler(defineSignal<[number]>('truncate'), (offset) => stream.truncate(offset))
+  for (const name of ['finish', 'fail', 'continueAsNew', 'restart'] as const) {
+    setHandler(defineSignal(name), () => {
+      received ??= name
+    })
+  }
+  await condition(() => received !== null)
+  switch (received as string | null) {
+    case 'continueAsNew':
+      return stream.continueAsNew<typeof streamSignals>((state) => [{ round: round + 1, streamState: state }])
+    case 'restart':
+      return continueAsNew<typeof streamSignals>({ round: round + 1 })
+    case 'fail':
+      throw ApplicationFailure.retryable('signalled to fail', 'StreamFailed')
+    default:
+      return 'done'
+  }
+}
+
+/** The workflow itself publishes, and returns in the same workflow task: history does not contain the items. */
+export async function streamItself(count: number): Promise<string> {
+  publishNumbers(new WorkflowStream(), count)
+  return 'done'
+}
+
+/** The workflow itself publishes one item of this size; from 1.5 MB a poll's answer is too large for the engine. */
+export async function streamBig(bytes: number): Promise<string> {
+  let finished = false
+  setHandler(finish, () => {
+    finished = true
+  })
+  new WorkflowStream().topic('big').publish('x'.repeat(bytes))
+  await condition(() => finished)
+  return 'done'
+}
+
+/** An activity publishes each word in a batch of its own. */
+export async function streamFromActivity(words: string[]): Promise<string> {
+  new WorkflowStream()
+  return proxyActivities<typeof activities>({ startToCloseTimeout: '20s' }).publishWords(words)
+}
+
+/** Has no stream, but handlers for every name; returns the names of its signals after `finish`. */
+export async function defaultHandlers(): Promise<string[]> {
+  const names: string[] = []
+  setDefaultSignalHandler((name) => void names.push(name))
+  setDefaultUpdateHandler((name) => ({ update: name }))
+  setDefaultQueryHandler((name) => ({ query: name, names }))
+  await condition(() => names.includes('finish'))
+  return names
+}
+
+function publishNumbers(stream: WorkflowStream, count: number): void {
+  const numbers = stream.topic<number>('numbers')
+  for (let number = 0; number < count; number++) numbers.publish(number)
+}
