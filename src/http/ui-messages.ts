@@ -4,23 +4,16 @@
  * Its readers resume by the number of chunks that they have received. So the chunks depend on the items alone, whatever
  * the reader has received before and however the items are divided into events.
  */
-import { hasErrorName } from '../domain/model/errors.ts'
-import type { StreamBatch, StreamEnd, StreamEvent, StreamStart } from '../domain/model/stream.ts'
+import type { StreamEnd, StreamEvent } from '../domain/model/stream.ts'
 import { fromBase64 } from '../lib/base64.ts'
 import { parseJson } from '../lib/exact-json.ts'
 import { isObject } from '../lib/is-object.ts'
-import { parsePosition } from '../protocol/stream.ts'
 import { ENDS } from './output-body.ts'
 import { createPartConverter } from './provider-parts.ts'
 import { createParts, hasType, isUiChunk, type UiChunk } from './ui-chunks.ts'
 
-export const UI_MESSAGE_HEADERS = {
-  'Content-Type': 'text/event-stream',
-  'Cache-Control': 'no-store',
-  // Without this header nginx buffers the chunks.
-  'X-Accel-Buffering': 'no',
-  'x-vercel-ai-ui-message-stream': 'v1',
-}
+/** In addition to the headers of an event stream. */
+export const UI_MESSAGE_HEADERS = { 'X-Vercel-AI-UI-Message-Stream': 'v1' }
 
 export interface UiMessageOptions {
   /** How many chunks the reader has received already. */
@@ -82,13 +75,17 @@ export interface StreamTail {
   tailIndex: number
 }
 
-/** Where to begin in order to send the last `count` chunks of these events, and the whole part that they begin in. */
-export async function tailOf(stored: AsyncIterable<StreamEvent>, count: number): Promise<StreamTail> {
+/**
+ * Where to begin in order to send the last `count` chunks of what is published now, and the whole part that they begin
+ * in. Reads `events` until everything so far was read, or until the workflow cannot say whether there is more.
+ */
+export async function tailOf(events: AsyncIterable<StreamEvent>, count: number): Promise<StreamTail> {
   const toChunks = createChunkReader()
   const parts = createParts()
   // For each chunk the last index, up to its own, at which no part is open.
   const starts: number[] = []
-  for await (const event of stored) {
+  for await (const event of events) {
+    if (event.type === 'live' || event.type === 'trouble') break
     for (const chunk of toChunks(event)) {
       const start = parts.isOpen() ? starts.at(-1) : starts.length
       starts.push(start ?? 0)
@@ -100,40 +97,6 @@ export async function tailOf(stored: AsyncIterable<StreamEvent>, count: number):
   return { startIndex, tailIndex: Math.min(starts.length, startIndex + count) - 1 }
 }
 
-/** What is stored now. `read` returns a batch without waiting for items. */
-export async function* storedEvents(
-  read: (from: StreamStart) => Promise<StreamBatch>,
-  from: StreamStart,
-): AsyncGenerator<StreamEvent, void, undefined> {
-  let start = from
-  let previous: string | null = null
-  while (true) {
-    const { runId, items, truncated, next } = await readOrNothing(read, start)
-    if (truncated !== null) yield { type: 'truncated', runId, ...truncated }
-    if (items.length > 0) yield { type: 'items', runId, items, next: 0 }
-    const position = next === null ? null : parsePosition(next)
-    // Not at the first empty batch: the items of a batch may all have other topics.
-    if (position === null || next === previous) return
-    previous = next
-    start = position
-  }
-}
-
-const NOTHING = { runId: '', items: [], truncated: null, next: null }
-
-/** Nothing if only a worker could say more: a stream of events waits for one. */
-async function readOrNothing(
-  read: (from: StreamStart) => Promise<StreamBatch>,
-  from: StreamStart,
-): Promise<Pick<StreamBatch, 'items' | 'next' | 'runId' | 'truncated'>> {
-  try {
-    return await read(from)
-  } catch (error) {
-    if (hasErrorName(error, 'DeadlineExceededError', 'WorkflowNotReadyError')) return NOTHING
-    throw error
-  }
-}
-
 /** Returns a function that converts one event after the other. */
 function createChunkReader(): (event: StreamEvent) => UiChunk[] {
   const convert = createPartConverter()
@@ -142,7 +105,7 @@ function createChunkReader(): (event: StreamEvent) => UiChunk[] {
   return (event) => {
     if (event.type === 'truncated') return [truncatedChunk(event, hasItems)]
     if (event.type !== 'items') return []
-    hasItems = true
+    hasItems ||= event.items.length > 0
     return event.items
       .flatMap(({ data }) => toChunks(data, convert))
       .filter((chunk) => isUiChunk(chunk) && parts.accept(chunk))

@@ -4,8 +4,9 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { chatTransport } from '../../../examples/chat-transport.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { StreamEvent } from '../../../src/domain/model/stream.ts'
 import { UI_MESSAGE_HEADERS, uiMessageFrames } from '../../../src/http/ui-messages.ts'
 import { toBase64 } from '../../../src/lib/base64.ts'
@@ -151,11 +152,11 @@ test('AI SDK: a page that is reloaded in the middle shows the answer once, and c
   const first = openChat({ id: RUN.workflowId, transport: server.transport })
   const sent = first.sendMessage({ text: 'Who am I?' })
   server.publish(BEGINNING)
-  await vi.waitUntil(() => textsOf(first)[1] === 'Hello')
+  await until('the first page shows the beginning', () => textsOf(first)[1] === 'Hello')
 
   const reloaded = openChat({ id: RUN.workflowId, transport: server.transport, messages: first.messages })
   const resumed = reloaded.resumeStream()
-  await vi.waitUntil(() => server.requests.length === 3)
+  await until('the reloaded page reads the stream', () => server.requests.length === 3)
   server.publish(REST)
   server.end('completed')
   await Promise.all([sent, resumed])
@@ -198,7 +199,7 @@ async function startChat() {
     }
   }
   const stream = async (response: ServerResponse) => {
-    response.writeHead(200, UI_MESSAGE_HEADERS).flushHeaders()
+    response.writeHead(200, { 'Content-Type': 'text/event-stream', ...UI_MESSAGE_HEADERS }).flushHeaders()
     for await (const frames of uiMessageFrames(follow(), { startIndex: 0, toErrorText: String })) response.write(frames)
     response.end()
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ServiceError } from '../../../src/domain/model/errors.ts'
-import type { StreamBatch, StreamEvent, StreamStart } from '../../../src/domain/model/stream.ts'
-import { storedEvents, tailOf, uiMessageFrames } from '../../../src/http/ui-messages.ts'
+import type { StreamEvent } from '../../../src/domain/model/stream.ts'
+import { tailOf, uiMessageFrames } from '../../../src/http/ui-messages.ts'
 import { toBase64 } from '../../../src/lib/base64.ts'
 import type { Status } from '../../../src/protocol/execution.ts'
 
@@ -117,7 +117,7 @@ test('UI messages: the response of a closed run is never without a chunk', async
 })
 
 test('UI messages: items that the workflow dropped before the first one do not spoil the message', async () => {
-  const chunks = await chunksOf([begin(), truncated(0, 5), items(MESSAGE), done()])
+  const chunks = await chunksOf([begin(), items([]), truncated(0, 5), items(MESSAGE), done()])
 
   expect(chunks).toEqual([{ type: 'data-truncated', data: { from: 0, to: 5 }, transient: true }, ...MESSAGE])
 })
@@ -149,31 +149,26 @@ test('UI messages: the tail of an empty stream begins at 0', async () => {
   expect(await tailOf(each([]), 10)).toEqual({ startIndex: 0, tailIndex: -1 })
 })
 
-test('UI messages: what is stored is read batch by batch, up to the end or to the last item', async () => {
-  const open = reader([
-    batch([MESSAGE[0]], 1),
-    { ...batch([], 7), truncated: { from: 1, to: 2 } },
-    batch([MESSAGE[1]], 8),
-    batch([], 8),
-  ])
-  const closed = reader([batch([MESSAGE[0]], 1), batch([MESSAGE[1]], null)])
+test.for<StreamEvent>([
+  { type: 'live', runId: RUN.runId, next: 8, head: () => Promise.resolve(8) },
+  {
+    type: 'trouble',
+    workflow: { ...RUN, status: 'running', from: 0 },
+    error: new ServiceError('DeadlineExceededError', ''),
+  },
+])('UI messages: the tail is that of the events before $type, and the others are not waited for', async (last) => {
+  let isLeft = false
+  async function* open(): AsyncGenerator<StreamEvent> {
+    try {
+      yield* [begin(), items(MESSAGE.slice(0, 2)), last]
+      yield expect.fail('was read too far')
+    } finally {
+      isLeft = true
+    }
+  }
 
-  const events = await collect(storedEvents(open.read, 0))
-  const ofClosed = await collect(storedEvents(closed.read, 'now'))
-
-  expect(events.map(({ type }) => type)).toEqual(['items', 'truncated', 'items'])
-  expect(open.starts).toEqual([0, position(1), position(7), position(8)])
-  expect(ofClosed.map(({ type }) => type)).toEqual(['items', 'items'])
-  expect(closed.starts).toEqual(['now', position(1)])
-})
-
-test('UI messages: what only a worker could say is not waited for, and other errors are thrown', async () => {
-  const read = (error: Error) => collect(storedEvents(() => Promise.reject(error), 0))
-  const unknown = new ServiceError('WorkflowNotFoundError', 'not found')
-
-  expect(await read(new ServiceError('DeadlineExceededError', 'no worker'))).toEqual([])
-  expect(await read(new ServiceError('WorkflowNotReadyError', 'paused'))).toEqual([])
-  await expect(read(unknown)).rejects.toBe(unknown)
+  expect(await tailOf(open(), 1)).toEqual({ startIndex: 1, tailIndex: 1 })
+  expect(isLeft).toBe(true)
 })
 
 function begin(): StreamEvent {
@@ -193,26 +188,6 @@ function done(status: Status = 'completed'): StreamEvent {
   return { type: 'done', done: { ...RUN, status, completedAt: null, next: 0, complete: true } }
 }
 
-function batch(data: readonly unknown[], next: number | null): StreamBatch {
-  const published = data.map((value, offset) => ({ offset, topic: 'chat', data: value }))
-  const id = next === null ? null : `${next - 1}@${RUN.runId}`
-  return { ...RUN, status: 'running', items: published, next: id, truncated: null, done: null }
-}
-
-function position(next: number): StreamStart {
-  return { next, runId: RUN.runId, isEnd: false }
-}
-
-function reader(batches: StreamBatch[]) {
-  const starts: StreamStart[] = []
-  const read = (from: StreamStart) => {
-    const next = batches[starts.length]
-    starts.push(from)
-    return next === undefined ? Promise.reject(new Error('read too often')) : Promise.resolve(next)
-  }
-  return { starts, read }
-}
-
 async function* each(events: StreamEvent[]): AsyncGenerator<StreamEvent> {
   yield* events
 }
@@ -222,14 +197,10 @@ async function* failing(events: StreamEvent[], error: Error): AsyncGenerator<Str
   throw error
 }
 
-async function collect<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
-  const collected: Value[] = []
-  for await (const value of values) collected.push(value)
-  return collected
-}
-
 async function textOf(frames: AsyncIterable<string>): Promise<string> {
-  return (await collect(frames)).join('')
+  let text = ''
+  for await (const frame of frames) text += frame
+  return text
 }
 
 function bodyOf(events: StreamEvent[], startIndex = 0): Promise<string> {
