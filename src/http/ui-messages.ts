@@ -4,6 +4,7 @@
  * Its readers resume by the number of chunks that they have received. So the chunks depend on the items alone, whatever
  * the reader has received before and however the items are divided into events.
  */
+import type { Call } from '../domain/model/call.ts'
 import type { StreamEnd, StreamEvent } from '../domain/model/stream.ts'
 import { fromBase64 } from '../lib/base64.ts'
 import { parseJson } from '../lib/exact-json.ts'
@@ -77,15 +78,14 @@ export interface StreamTail {
 
 /**
  * Where to begin in order to send the last `count` chunks of what is published now, and the whole part that they begin
- * in. Reads `events` until everything so far was read, or until the workflow cannot say whether there is more.
+ * in. Leaves `events` after the last item of now, or when the workflow cannot say whether there is more.
  */
-export async function tailOf(events: AsyncIterable<StreamEvent>, count: number): Promise<StreamTail> {
+export async function tailOf(events: AsyncIterable<StreamEvent>, count: number, call: Call): Promise<StreamTail> {
   const toChunks = createChunkReader()
   const parts = createParts()
   // For each chunk the last index, up to its own, at which no part is open.
   const starts: number[] = []
-  for await (const event of events) {
-    if (event.type === 'live' || event.type === 'trouble') break
+  for await (const event of untilNow(events, call)) {
     for (const chunk of toChunks(event)) {
       const start = parts.isOpen() ? starts.at(-1) : starts.length
       starts.push(start ?? 0)
@@ -95,6 +95,18 @@ export async function tailOf(events: AsyncIterable<StreamEvent>, count: number):
   const startIndex = starts[Math.max(0, starts.length - count)] ?? 0
   // The reader calculates its first index as `tailIndex + 1 - count`. Hence a lower one, if a part began earlier.
   return { startIndex, tailIndex: Math.min(starts.length, startIndex + count) - 1 }
+}
+
+async function* untilNow(events: AsyncIterable<StreamEvent>, call: Call): AsyncGenerator<StreamEvent, void, undefined> {
+  // The offset after the last item, once the workflow has said it.
+  let head = Number.POSITIVE_INFINITY
+  for await (const event of events) {
+    if (event.type === 'trouble') return
+    yield event
+    // Until then all items are from what is stored. Without a response of the workflow there is nothing to wait for.
+    if (event.type === 'live') head = await event.head(call).catch(() => event.next)
+    if ((event.type === 'live' || event.type === 'items') && event.next >= head) return
+  }
 }
 
 /** Returns a function that converts one event after the other. */

@@ -206,7 +206,7 @@ async function startChat() {
   const server = createServer(async (request, response) => {
     const body = await readText(request)
     requests.push(`${request.method} ${request.url} ${body}`.trimEnd())
-    if (request.url === '/workflow/start') response.writeHead(202).end(JSON.stringify(RUN))
+    if (request.url === '/workflow/start') response.end(JSON.stringify(RUN))
     else if (request.url?.startsWith('/workflow/chat-1/stream?')) await stream(response)
     else response.writeHead(404).end()
   })

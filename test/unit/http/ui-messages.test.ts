@@ -4,6 +4,7 @@ import type { StreamEvent } from '../../../src/domain/model/stream.ts'
 import { tailOf, uiMessageFrames } from '../../../src/http/ui-messages.ts'
 import { toBase64 } from '../../../src/lib/base64.ts'
 import type { Status } from '../../../src/protocol/execution.ts'
+import { aCall } from '../call.ts'
 
 const RUN = { workflowId: 'chat-1', runId: '01a208f4-a730-742e-81e9-92b88320ed51' }
 
@@ -138,7 +139,7 @@ test.for([
   { count: 8, startIndex: 0, tailIndex: 7 },
   { count: 20, startIndex: 0, tailIndex: 7 },
 ])('UI messages: the last $count chunks begin at $startIndex', async ({ count, startIndex, tailIndex }) => {
-  const tail = await tailOf(each([items(MESSAGE.slice(0, 3)), items(MESSAGE.slice(3))]), count)
+  const tail = await tailOf(each([items(MESSAGE.slice(0, 3)), items(MESSAGE.slice(3))]), count, aCall())
 
   expect(tail).toEqual({ startIndex, tailIndex })
   // What `WorkflowChatTransport` calculates.
@@ -146,28 +147,32 @@ test.for([
 })
 
 test('UI messages: the tail of an empty stream begins at 0', async () => {
-  expect(await tailOf(each([]), 10)).toEqual({ startIndex: 0, tailIndex: -1 })
+  expect(await tailOf(each([]), 10, aCall())).toEqual({ startIndex: 0, tailIndex: -1 })
 })
 
-test.for<StreamEvent>([
-  { type: 'live', runId: RUN.runId, next: 8, head: () => Promise.resolve(8) },
-  {
-    type: 'trouble',
-    workflow: { ...RUN, status: 'running', from: 0 },
-    error: new ServiceError('DeadlineExceededError', ''),
-  },
-])('UI messages: the tail is that of the events before $type, and the others are not waited for', async (last) => {
+const NO_WORKER = new ServiceError('DeadlineExceededError', 'No worker')
+
+test.for<[string, number, StreamEvent[]]>([
+  ['all items were read', 1, [live(2, Promise.resolve(2))]],
+  ['the items that the workflow has besides were read', 2, [live(2, Promise.resolve(3)), items([MESSAGE[6]], 3)]],
+  ['the workflow does not respond', 1, [live(2, Promise.reject(NO_WORKER))]],
+  [
+    'the workflow cannot respond',
+    1,
+    [{ type: 'trouble', workflow: { ...RUN, status: 'running', from: 0 }, error: NO_WORKER }],
+  ],
+])('UI messages: the tail ends where %s', async ([, startIndex, last]) => {
   let isLeft = false
   async function* open(): AsyncGenerator<StreamEvent> {
     try {
-      yield* [begin(), items(MESSAGE.slice(0, 2)), last]
+      yield* [begin(), items(MESSAGE.slice(0, 2)), ...last]
       yield expect.fail('was read too far')
     } finally {
       isLeft = true
     }
   }
 
-  expect(await tailOf(open(), 1)).toEqual({ startIndex: 1, tailIndex: 1 })
+  expect(await tailOf(open(), 1, aCall())).toEqual({ startIndex, tailIndex: startIndex })
   expect(isLeft).toBe(true)
 })
 
@@ -175,9 +180,15 @@ function begin(): StreamEvent {
   return { type: 'workflow', workflow: { ...RUN, status: 'running', from: 0 } }
 }
 
-function items(data: readonly unknown[]): StreamEvent {
+function items(data: readonly unknown[], next = data.length): StreamEvent {
   const published = data.map((value, offset) => ({ offset, topic: 'chat', data: value }))
-  return { type: 'items', runId: RUN.runId, items: published, next: data.length }
+  return { type: 'items', runId: RUN.runId, items: published, next }
+}
+
+function live(next: number, head: Promise<number>): StreamEvent {
+  // It is awaited later.
+  head.catch(() => undefined)
+  return { type: 'live', runId: RUN.runId, next, head: () => head }
 }
 
 function truncated(from: number, to: number): StreamEvent {
