@@ -81,6 +81,10 @@ export interface LimitsConfig {
   maxRunTimeoutMs: number
   /** Long polls of the engine that all waits for runs share. */
   maxPolls: number
+  /** What is kept in memory of the items of one stream; all streams together may have 16 times as much. */
+  streamBufferBytes: number
+  /** Updates that the readers of the stream of one run may send to it. */
+  streamUpdates: number
 }
 
 const MEBIBYTE = 1024 * 1024
@@ -91,6 +95,9 @@ const MAX_PAYLOAD_BYTES = 2 * MEBIBYTE - 16 * 1024
 
 // The engine allows 1200 in each namespace, and other clients use them too.
 const MAX_POLLS = 1000
+
+// The engine allows 2000 to a run. The others are for the updates of clients.
+const STREAM_UPDATES = 1500
 
 /** What `parseConfig` must know about the runtime. */
 export interface Surroundings {
@@ -134,6 +141,8 @@ export function parseConfig(env: Environment, { binds, isolated = false, policyF
         maxPayloadBytes: read('SERVICE_MAX_PAYLOAD_BYTES', bytes) ?? MAX_PAYLOAD_BYTES,
         maxRunTimeoutMs: read('SERVICE_RUN_MAX_TIMEOUT', duration({ minMs: 1 })) ?? 24 * 3_600_000,
         maxPolls: read('SERVICE_MAX_POLLS', integer(1)) ?? MAX_POLLS,
+        streamBufferBytes: read('SERVICE_STREAM_BUFFER_BYTES', bytes) ?? 4 * MEBIBYTE,
+        streamUpdates: read('SERVICE_STREAM_UPDATES', integer(1)) ?? STREAM_UPDATES,
       },
       catalogTtlMs: read('SERVICE_CATALOG_TTL', duration({ minMs: 0 })) ?? 5000,
       forwardHeaders: read('SERVICE_FORWARD_HEADERS', forwardedHeaderList) ?? [],

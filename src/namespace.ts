@@ -49,6 +49,11 @@ export function createNamespace(namespace: string, shared: SharedParts): Namespa
       codec: codecEndpoint === null ? null : remoteCodec({ endpoint: codecEndpoint, namespace }),
       onEncodedOutput,
       ...(sharesPending && { maxPolls: config.limits.maxPolls }),
+      streams: {
+        maxBufferBytes: config.limits.streamBufferBytes,
+        maxPolls: config.limits.streamUpdates,
+        onCount: metrics?.streamsChanged,
+      },
     }),
     metrics,
   )

@@ -28,6 +28,7 @@ import { lazyEventToJson } from './events/decode-events.ts'
 import { createPayloads, type EncodedOutput } from './payloads.ts'
 import { createRpc } from './rpc.ts'
 import { createFeeds, type StreamOptions } from './streams/feeds.ts'
+import { createVerification } from './streams/verification.ts'
 import type { Transport } from './transport/transport.ts'
 import { createPollSlots } from './waits/poll-slots.ts'
 import { createSharedWaits } from './waits/shared-waits.ts'
@@ -64,7 +65,9 @@ export function createEngine(options: EngineOptions): Engine {
   const eventToJson = lazyEventToJson()
   const wait: Engine['wait'] = (run, call) =>
     sharedWaits === null ? unsharedWait(context, run, call) : sharedWaits.wait(run, call)
-  const openStream = createFeeds({ context, ...streams, sharesPending: sharedWaits !== null, waitForEnd: wait })
+  const sharesPending = sharedWaits !== null
+  const verify = createVerification(context, sharesPending)
+  const openStream = createFeeds({ context, ...streams, sharesPending, waitForEnd: wait, verify })
   return {
     ...bind(context, {
       start,
@@ -85,12 +88,15 @@ export function createEngine(options: EngineOptions): Engine {
       countRuns,
       searchAttributeTypes,
       readEntries,
-      publish,
       lastPolledAt,
       readiness,
     }),
     wait,
     openStream: async (run, from) => openStream(run, from),
+    async publish(run, items, key, call) {
+      await verify(run, call)
+      await publish(context, run, items, key, call)
+    },
     query: (ref, message, call) => withProblem(context, ref, call, () => query(context, ref, message, call)),
     update: (ref, message, updateId, call) =>
       withProblem(context, ref, call, () => update(context, ref, message, updateId, call)),

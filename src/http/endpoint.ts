@@ -20,6 +20,8 @@ export interface Endpoint<Path extends string = string, Query = unknown, Body = 
   path: Path
   /** What the query string may contain. */
   query?: Limited<z.ZodMiniType<Query>>
+  /** The parameters in it that may be repeated. */
+  lists?: readonly string[]
   body?: RequestBody<Body>
   /**
    * How the request counts towards the limit on requests in flight: until its response is ready (`work`), until it only
@@ -206,13 +208,13 @@ const PATH_READERS: PathReaders = {
 
 /** The Hono handler of the endpoint. */
 export function toHandler(endpoint: Endpoint, service: Service): (c: Context<Env>) => Response | Promise<Response> {
-  const { body, query } = endpoint
+  const { body, query, lists } = endpoint
   const bodySchema = limited(body?.schema ?? NOTHING, service.maxTimeoutMs)
   const querySchema = limited(query ?? NOTHING, service.maxTimeoutMs)
   const tools: Tools = {
     ...service,
     ...PATH_READERS,
-    query: (c) => queryParameters(c, querySchema),
+    query: (c) => queryParameters(c, querySchema, lists),
     body: (c) => service.json(c, bodySchema, body),
     call: toCall,
   }

@@ -76,6 +76,14 @@ export function toProblemBody({ error, message, details }: ServiceError, request
   return { ...toProblem({ status, error, title, message, source, requestId }), ...facts }
 }
 
+// Statuses of transient errors: a client may reconnect and continue to wait.
+const TRANSIENT = new Set([429, 502, 503, 504])
+
+/** Whether the same request may succeed later, so that a reader of events reconnects. */
+export function isTransient({ status }: { status: number }): boolean {
+  return TRANSIENT.has(status)
+}
+
 function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown
   return new ServiceError('InternalError', 'Internal error; the server log has the details for this requestId')

@@ -2,24 +2,29 @@
 import type { Context } from 'hono'
 import type * as z from 'zod/mini'
 import { ServiceError } from '../domain/model/errors.ts'
+import { isObject } from '../lib/is-object.ts'
 import { toPointer } from '../lib/json-pointer.ts'
 import { validateWith } from './json.ts'
 
 /**
- * The parameters as the schema returns them. Parameters that are written `name[key]` become one object. Throws
- * `ValidationError` for parameters that the schema does not know, and for those that are repeated.
+ * The parameters as the schema returns them. Parameters that are written `name[key]` become one object, and `lists` are
+ * those that may be repeated. Throws `ValidationError` for parameters that the schema does not know, and for others
+ * that are repeated.
  */
-export function queryParameters<T>(c: Context, schema: z.ZodMiniType<T>): T {
+export function queryParameters<T>(c: Context, schema: z.ZodMiniType<T>, lists: readonly string[] = []): T {
   const { search } = new URL(c.req.raw.url)
-  const parameters: [string, string][] = []
+  const parameters: [string, unknown][] = []
   const maps = new Map<string, [string, string][]>()
+  const listed = new Map<string, string[]>()
   for (const [name, value] of decodePairs(search)) {
     const [, map, key] = /^(\w+)\[(.+)\]$/s.exec(name) ?? []
-    if (map === undefined || key === undefined) parameters.push([name, value])
+    if (lists.includes(name)) listed.set(name, [...(listed.get(name) ?? []), value])
+    else if (map === undefined || key === undefined) parameters.push([name, value])
     else maps.set(map, [...(maps.get(map) ?? []), [key, value]])
   }
+  parameters.push(...listed)
   const objects = [...maps].map(([name, pairs]) => [name, toObject(pairs, name)] as const)
-  return validateWith(schema, toObject([...parameters, ...objects]), adviceFor)
+  return validateWith(schema, toObject([...parameters, ...objects]), adviceWith(schema))
 }
 
 // Names that other APIs use, and ours.
@@ -29,12 +34,15 @@ const OTHER_NAMES = new Map([
   ['longPollTimeoutMs', 'wait'],
 ])
 
-function adviceFor(parameters: unknown): string | null {
-  const given = Object.keys(parameters as object).flatMap((name) => {
-    const known = OTHER_NAMES.get(name)
-    return known === undefined ? [] : [`use ${known} instead of ${name}`]
-  })
-  return given.length === 0 ? null : given.join(', ')
+function adviceWith(schema: object) {
+  const own = 'shape' in schema && isObject(schema.shape) ? schema.shape : {}
+  return (parameters: unknown): string | null => {
+    const given = Object.keys(parameters as object).flatMap((name) => {
+      const known = OTHER_NAMES.get(name)
+      return known === undefined || name in own ? [] : [`use ${known} instead of ${name}`]
+    })
+    return given.length === 0 ? null : given.join(', ')
+  }
 }
 
 function decodePairs(search: string): [string, string][] {

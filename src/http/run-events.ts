@@ -6,8 +6,8 @@ import { percentEncode } from '../lib/percent-encode.ts'
 import { UUID_PATTERN, workflowIdIssue } from '../protocol/names.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 import type { Env } from './context.ts'
-import { problemBody } from './errors.ts'
-import { eventStream, type SendEvent } from './events.ts'
+import { isTransient, problemBody } from './errors.ts'
+import { eventFrame, eventStream } from './events.ts'
 import { ref as schemaOf } from './openapi/schemas/schema.ts'
 import { respond } from './response.ts'
 
@@ -36,21 +36,22 @@ export async function runEvents(c: Context<Env>, { last, commentEveryMs, wait }:
   const ended = wait(resolve)
   // An error before the run is known is an ordinary error response.
   const { workflowId, runId } = await Promise.race([found, ended])
-  return eventStream(c, (send) => sendRun(c, send, { workflowId, runId }, ended), commentEveryMs)
+  return eventStream(c, runFrames(c, { workflowId, runId }, ended), { commentEveryMs })
 }
 
-// Statuses of transient errors: a client may reconnect and continue to wait.
-const TRANSIENT = new Set([429, 502, 503, 504])
-
-async function sendRun(c: Context<Env>, send: SendEvent, run: RunRef, ended: Promise<WorkflowResult>): Promise<void> {
-  const [, end] = await Promise.allSettled([send('started', run, runEventId(run)), ended])
-  if (end.status === 'fulfilled') return void (await send('result', end.value, lastRunEventId(run)))
-  c.error = end.reason
-  const body = problemBody(c, end.reason)
-  // The run may have continued as a new one. Then the next wait begins with that run.
-  const current = { ...run, runId: body.runId ?? run.runId }
-  if (body.error === 'WorkflowExecutionTimedOutError') await send('timeout', body, runEventId(current))
-  else await send('server_error', body, TRANSIENT.has(body.status) ? runEventId(current) : lastRunEventId(current))
+async function* runFrames(c: Context<Env>, run: RunRef, ended: Promise<WorkflowResult>): AsyncGenerator<string> {
+  yield eventFrame('started', run, runEventId(run))
+  try {
+    yield eventFrame('result', await ended, lastRunEventId(run))
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    c.error = error
+    const body = problemBody(c, error)
+    // The run may have continued as a new one. Then the next wait begins with that run.
+    const current = { ...run, runId: body.runId ?? run.runId }
+    if (body.error === 'WorkflowExecutionTimedOutError') yield eventFrame('timeout', body, runEventId(current))
+    else yield eventFrame('server_error', body, isTransient(body) ? runEventId(current) : lastRunEventId(current))
+  }
 }
 
 /** Contains only characters that every client can send in a header. */

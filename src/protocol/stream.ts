@@ -83,7 +83,7 @@ export function isOffset(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
-/** A place in the stream of a workflow: after the item of this offset, or with `isEnd` after the last event. */
+/** A place in the stream of a workflow. With `isEnd`, its reader has received the last event. */
 export interface StreamPosition {
   /** The offset of the next item. */
   next: number
@@ -93,14 +93,20 @@ export interface StreamPosition {
 
 const POSITION = new RegExp(`^(\\d{1,15}|-)@(${UUID_PATTERN})(/end)?$`)
 
-/** The id of an item, or of an event after it: `17@<run id>`. A reader that sends it back continues after that item. */
+/**
+ * The id of the last item before the position: `17@<run id>`, or `-@<run id>` at the beginning. After the last event it
+ * has the position itself: `18@<run id>/end`.
+ */
 export function positionId({ next, runId, isEnd }: StreamPosition): string {
-  return `${next === 0 ? '-' : next - 1}@${runId}${isEnd ? '/end' : ''}`
+  if (isEnd) return `${next}@${runId}/end`
+  return `${next === 0 ? '-' : next - 1}@${runId}`
 }
 
-/** Null if the text is not the id of an item. */
+/** Null if the text is not such an id. */
 export function parsePosition(id: string): StreamPosition | null {
-  const [, offset, runId, end] = POSITION.exec(id) ?? []
-  if (offset === undefined || runId === undefined) return null
-  return { next: offset === '-' ? 0 : Number(offset) + 1, runId: runId.toLowerCase(), isEnd: end !== undefined }
+  const [, offset = '', runId, end] = POSITION.exec(id) ?? []
+  if (runId === undefined) return null
+  const isEnd = end !== undefined
+  const next = offset === '-' ? 0 : Number(offset) + (isEnd ? 0 : 1)
+  return { next, runId: runId.toLowerCase(), isEnd }
 }

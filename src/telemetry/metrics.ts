@@ -7,6 +7,8 @@ import { createRegistry } from './prometheus.ts'
 export interface Metrics extends RequestMetrics {
   waitStarted(): void
   waitEnded(): void
+  /** `name` is what has changed: readers of streams, feeds that they share, bytes in the buffers of feeds. */
+  streamsChanged(name: 'readers' | 'feeds' | 'bytes', by: number): void
   callStarted(call: EngineCall): void
   /** `code` is the name of the gRPC status code. */
   callEnded(call: EngineCall, code: string, ms: number): void
@@ -68,6 +70,11 @@ export function createMetrics(
   })
   const openPolls = registry.gauge({ name: 'portico_open_polls', help: 'Open long polls of the Temporal server.' })
   const openWaits = registry.gauge({ name: 'portico_open_waits', help: 'Requests that wait for the end of a run.' })
+  const streams = {
+    readers: registry.gauge({ name: 'portico_stream_readers', help: 'Requests that read the stream of a run.' }),
+    feeds: registry.gauge({ name: 'portico_stream_feeds', help: 'Runs whose streams are read. Readers share a feed.' }),
+    bytes: registry.gauge({ name: 'portico_stream_buffered_bytes', help: 'Items of streams in memory.' }),
+  }
   const cacheReads = registry.counter({
     name: 'portico_cache_reads_total',
     help: 'Reads of a cache, by whether the value was cached.',
@@ -108,6 +115,7 @@ export function createMetrics(
     queuedChanged: (by) => queued.add(by),
     waitStarted: () => openWaits.add(1),
     waitEnded: () => openWaits.add(-1),
+    streamsChanged: (name, by) => streams[name].add(by),
     callStarted({ isPoll }) {
       if (isPoll) openPolls.add(1)
     },

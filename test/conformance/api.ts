@@ -30,6 +30,7 @@ import { signalWithStart } from './api/signal-with-start.ts'
 import { start } from './api/start.ts'
 import { startOptions } from './api/start-options.ts'
 import { storedElsewhere } from './api/stored-elsewhere.ts'
+import { streams } from './api/stream.ts'
 import { updateWithStart } from './api/update-with-start.ts'
 import { validate } from './api/validate.ts'
 import { waiting } from './api/wait.ts'
@@ -58,6 +59,7 @@ export function describeApi(runtime: string, serveAlone: Serve, gaps: readonly G
     input(api)
     history(api)
     historyStream(api)
+    streams(api)
     runs(api)
     failingTask(api)
     explain(api)

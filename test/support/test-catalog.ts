@@ -39,6 +39,11 @@ export const testCatalog = defineCatalog<typeof workflows>({
       validated: { input: z.number(), output: z.number().max(1000) },
     },
   },
+  streamSignals: {},
+  streamItself: {},
+  streamBig: {},
+  streamFromActivity: {},
+  defaultHandlers: {},
   // Its output is longer, for `SERVICE_CHECK_OUTPUTS`. So may be that of the update `validated`.
   saysTrace: { output: z.string().max(3) },
 })

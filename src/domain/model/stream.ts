@@ -50,7 +50,8 @@ export type StreamEvent =
   | { type: 'items'; runId: string; items: readonly StreamItem[]; next: number }
   /** The items `from` to `to - 1` are lost: the workflow has dropped them, or nothing has kept them. */
   | { type: 'truncated'; runId: string; from: number; to: number }
-  | { type: 'continued'; continued: ContinuedRun }
+  /** The reader continues with the next run, at the offset `from`. */
+  | { type: 'continued'; continued: ContinuedRun; from: number }
   /** Always the last event. */
   | { type: 'done'; done: StreamEnd }
 

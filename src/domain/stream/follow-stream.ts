@@ -30,11 +30,7 @@ export async function followStream(
 }
 
 /** The run to begin with, and where. */
-export async function sourceOf(
-  ports: StreamPorts,
-  command: FollowStreamCommand,
-  call: Call,
-): Promise<StreamSource> {
+export async function sourceOf(ports: StreamPorts, command: FollowStreamCommand, call: Call): Promise<StreamSource> {
   const { from, topics, followsChain } = command
   const run = await describeUserRun(ports, pinnedToPosition(command), call)
   return { run, from: isPosition(from) ? from.next : from, topics, followsChain }

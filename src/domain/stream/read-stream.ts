@@ -91,7 +91,7 @@ function createBatch({ run, from }: StreamSource, maxItems: number): Batch {
         case 'continued':
           ;({ runId } = event.continued)
           status = 'running'
-          if (event.continued.reset) next = 0
+          next = event.from
           return true
         case 'done':
           ;({ status } = event.done)

@@ -33,7 +33,8 @@ export async function* streamEvents(
     if (next === null || !followsChain)
       return yield { type: 'done', done: { workflowId, runId, status, completedAt, next: ended.next, complete } }
     const reset = next.isReset ? ({ reset: true } as const) : {}
-    yield { type: 'continued', continued: { workflowId, runId: next.runId, continuedFrom: runId, ...reset } }
+    const continued = { workflowId, runId: next.runId, continuedFrom: runId, ...reset }
+    yield { type: 'continued', continued, from: next.from }
     run = { workflowId, runId: next.runId, status: 'running', from: next.from }
   }
 }

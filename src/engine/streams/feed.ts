@@ -10,23 +10,24 @@ import { sleep } from '../../lib/abort.ts'
 import { type Closing, isOpen } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { UpdateWorkflowExecutionLifecycleStage } from '../../temporal/enums.ts'
-import { pauseBetweenPollsMs } from '../calls/poll-failure.ts'
-import { pollUntil } from '../calls/poll-until.ts'
+import { type PollFailure, pauseBetweenPollsMs } from '../calls/poll-failure.ts'
+import { type AfterFailure, pollUntil } from '../calls/poll-until.ts'
 import { isCarriedOn } from '../calls/stream/carried-on.ts'
-import { queryItems, type StreamHandlers, verifyStream } from '../calls/stream/handlers.ts'
+import { queryItems, type StreamHandlers } from '../calls/stream/handlers.ts'
 import { exhausted, inspect, noWorker, poisoned, type RunState } from '../calls/stream/inspect.ts'
 import { type Chunk, type PollAnswer, readPoll, sendPoll, toChunk } from '../calls/stream/poll.ts'
 import { readTail } from '../calls/stream/tail.ts'
 import { type EngineContext, executionIds } from '../context.ts'
 import { toServiceError } from '../errors.ts'
-import { withPollDeadline } from '../waits/unshared-wait.ts'
 import { pauseAfterPollMs } from './budget.ts'
+import type { VerifyStream } from './verification.ts'
 
 export interface FeedPorts {
   context: EngineContext
   run: RunRef
   /** How many polls the readers of one run may send. */
   maxPolls: number
+  verify: VerifyStream
   /** Ends the feed. */
   signal: AbortSignal
   waitForEnd(run: RunRef, call: Call): Promise<Closing | null>
@@ -71,7 +72,7 @@ export async function follow(ports: FeedPorts): Promise<void> {
   /** Calls `act` until the engine answers, through outages. Null if the feed is over first. */
   function persist<T>(act: (call: Call) => Promise<T>, timeoutMs: number = TIMEOUT_MS.describe): Promise<T | null> {
     const once = async (call: Call) => ({ found: await act(withTimeout(call, timeoutMs)) })
-    return pollUntil(context, background, { poll: once, read: once })
+    return pollUntil({ polls: null }, background, { poll: once, read: once, afterFailure: backOff })
   }
 
   /** Reads what the engine has stored, without asking the workflow. Returns the first answer that has no items. */
@@ -120,7 +121,7 @@ export async function follow(ports: FeedPorts): Promise<void> {
   function pollOnce(): Promise<PollAnswer | null> {
     const from = buffer.next()
     return pollUntil<PollAnswer>(context, background, {
-      poll: async (call) => ({ found: await withPollDeadline(call, (polling) => sendPoll(context, run, from, polling)) }),
+      poll: async (call) => ({ found: await sendPoll(context, run, from, call) }),
       // Leaves the poll with the workflow, and reads its answer when it is there.
       read: async (call) => ({ found: toFinal(await sendPoll(context, run, from, call, ACCEPTED)) }),
     })
@@ -130,7 +131,7 @@ export async function follow(ports: FeedPorts): Promise<void> {
   async function verify(): Promise<boolean> {
     for (let failures = 1; !signal.aborted; failures++) {
       try {
-        handlers = await verifyStream(context, run, withTimeout(background, TIMEOUT_MS.streamQuery))
+        handlers = await ports.verify(run, background)
         onChange({ trouble: null })
         return true
       } catch (error) {
@@ -178,6 +179,10 @@ export async function follow(ports: FeedPorts): Promise<void> {
 }
 
 const { ACCEPTED } = UpdateWorkflowExecutionLifecycleStage
+
+function backOff(failure: PollFailure): AfterFailure {
+  return failure === 'final' ? 'throw' : 'back off'
+}
 
 /** Null for an answer that the next read may change. */
 function toFinal(answer: PollAnswer): PollAnswer | null {

@@ -8,14 +8,14 @@ import { withinCall } from '../../domain/model/within-call.ts'
 import { whenOver } from '../../lib/abort.ts'
 import type { Closing } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
-import { pollUntil } from '../calls/poll-until.ts'
+import { isOver, pollUntil } from '../calls/poll-until.ts'
 import { type StreamHandlers, streamHead } from '../calls/stream/handlers.ts'
 import type { Chunk } from '../calls/stream/poll.ts'
 import { type EngineContext, executionIds } from '../context.ts'
 import { toServiceError } from '../errors.ts'
-import { isOver } from '../waits/unshared-wait.ts'
 import { createStreamBuffer } from './buffer.ts'
 import { follow, readAgain } from './feed.ts'
+import type { VerifyStream } from './verification.ts'
 
 export interface StreamOptions {
   /** Limit on the memory of one stream; that of all together is 16 times as high. */
@@ -33,6 +33,7 @@ interface FeedsOptions extends StreamOptions {
   /** False where requests cannot await each other's calls (workerd): each reader has a feed of its own. */
   sharesPending: boolean
   waitForEnd(run: RunRef, call: Call): Promise<Closing | null>
+  verify: VerifyStream
 }
 
 /** Opens readers. Rejects while there are too many long polls. */
@@ -76,7 +77,7 @@ interface Feed {
 }
 
 function createFeed(run: RunRef, options: FeedsOptions, all: { total: number }, onOver: () => void): Feed {
-  const { context, maxBufferBytes, maxPolls, waitForEnd, sharesPending, onCount = () => {} } = options
+  const { context, maxBufferBytes, maxPolls, waitForEnd, verify, sharesPending, onCount = () => {} } = options
   const limits = { maxBytes: maxBufferBytes, maxTotalBytes: STREAMS_IN_MEMORY * maxBufferBytes }
   const controller = new AbortController()
   const waiting = new Set<() => void>()
@@ -111,6 +112,7 @@ function createFeed(run: RunRef, options: FeedsOptions, all: { total: number }, 
     maxPolls,
     signal: controller.signal,
     waitForEnd,
+    verify,
     buffer: counted,
     onChange(change) {
       if (change === 'items') trouble = null
@@ -158,7 +160,7 @@ function createFeed(run: RunRef, options: FeedsOptions, all: { total: number }, 
     if (typeof found !== 'number') return found
     // Alone: the reader is slower than the others, or late.
     const again = async (reading: Call) => ({ found: await readAgain(context, run, found, handlers, reading) })
-    return pollUntil(context, call, { poll: again, read: again })
+    return pollUntil({ polls: null }, call, { poll: again, read: again })
   }
 
   function leave(): void {

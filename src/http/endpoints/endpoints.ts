@@ -11,6 +11,7 @@ import { runEndpoint } from './run.ts'
 import { listEndpoints } from './runs.ts'
 import { serviceEndpoints } from './service.ts'
 import { startEndpoints } from './start.ts'
+import { streamEndpoints } from './stream.ts'
 import { withStartEndpoints } from './with-start.ts'
 
 const DECLARED: readonly Endpoint[] = [
@@ -23,6 +24,7 @@ const DECLARED: readonly Endpoint[] = [
   ...inspectEndpoints,
   resultEndpoint,
   ...historyEndpoints,
+  ...streamEndpoints,
   ...messageEndpoints,
   ...controlEndpoints,
   openApiEndpoint,

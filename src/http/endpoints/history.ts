@@ -8,7 +8,7 @@ import { UUID_PATTERN } from '../../protocol/names.ts'
 import type { Env } from '../context.ts'
 import { endpoint } from '../endpoint.ts'
 import { problemBody } from '../errors.ts'
-import { eventStream, type SendEvent } from '../events.ts'
+import { EVENT_STREAM_HEADERS, eventFrame, eventStream } from '../events.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { jsonResponse, respond } from '../response.ts'
 import { RUN_ERRORS } from './errors.ts'
@@ -82,7 +82,8 @@ const stream = endpoint({
     if (feed === null) return respond(c, null, 204, {})
     // Without a run id the path may name another run when the client reconnects.
     const suffix = path.runId === undefined ? `@${feed.workflow.runId}` : ''
-    return eventStream(c, (send) => sendFeed(c, send, feed, suffix), commentEveryMs)
+    if (c.req.method === 'HEAD') return respond(c, null, 200, EVENT_STREAM_HEADERS)
+    return eventStream(c, feedFrames(c, feed, suffix), { commentEveryMs })
   },
 })
 
@@ -98,21 +99,20 @@ function lastEvent(c: Context<Env>, path: ExecutionRef): { ref: ExecutionRef; af
   throw new ServiceError('ValidationError', 'Last-Event-ID must be the id of an event of this run')
 }
 
-async function sendFeed(
+async function* feedFrames(
   c: Context<Env>,
-  send: SendEvent,
   { workflow, pages }: HistoryFeed,
   idSuffix: string,
-): Promise<void> {
+): AsyncGenerator<string> {
   try {
-    await send('workflow', workflow)
+    yield eventFrame('workflow', workflow)
     for await (const { events, closed } of pages) {
-      for (const event of events) await send('history', event, `${event.eventId}${idSuffix}`)
-      if (closed !== null) await send('done', closed)
+      for (const event of events) yield eventFrame('history', event, `${event.eventId}${idSuffix}`)
+      if (closed !== null) yield eventFrame('done', closed)
     }
   } catch (error) {
     if (!(error instanceof Error)) throw error
     c.error = error
-    await send('server_error', problemBody(c, error))
+    yield eventFrame('server_error', problemBody(c, error))
   }
 }

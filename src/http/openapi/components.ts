@@ -11,6 +11,7 @@ import { resultSchemas } from './schemas/results.ts'
 import { runSchemas } from './schemas/runs.ts'
 import { object, ref, type Schema } from './schemas/schema.ts'
 import { serviceSchemas } from './schemas/service.ts'
+import { streamSchemas } from './schemas/stream.ts'
 import { runIds } from './schemas/workflow-result.ts'
 import { toJsonSchema } from './to-json-schema.ts'
 
@@ -25,6 +26,7 @@ export function components(examples: ExampleSource) {
       ...requestSchemas(),
       ...resultSchemas,
       ...runSchemas,
+      ...streamSchemas,
       ...serviceSchemas,
       ...problemSchemas,
     } as Record<string, Schema>,

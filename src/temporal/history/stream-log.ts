@@ -2,7 +2,13 @@
  * The items that signals have published in a stream, read from a run's history: for the end of a closed run whose
  * workflow cannot be asked for them.
  */
-import { isPollUpdateId, isPublishInput, type PublishInput, STREAM_PUBLISH, type WireItem } from '../../protocol/stream.ts'
+import {
+  isPollUpdateId,
+  isPublishInput,
+  type PublishInput,
+  STREAM_PUBLISH,
+  type WireItem,
+} from '../../protocol/stream.ts'
 import type { HistoryEvent } from '../outcome.ts'
 import type { Payload } from '../payload.ts'
 
@@ -33,8 +39,7 @@ export function createStreamLog(): StreamLog {
       for (const event of events) {
         const input = argumentOf(event) === null ? undefined : inputs.shift()
         if (isPublishInput(input)) publish(input)
-        const { meta, outcome } = event.workflowExecutionUpdateCompletedEventAttributes ?? {}
-        if (isPollUpdateId(meta?.updateId ?? '') && outcome?.success) items = []
+        if (isAnsweredPoll(event)) items = []
       }
     },
     items: () => items,
@@ -44,4 +49,8 @@ export function createStreamLog(): StreamLog {
 /** The argument of a signal that publishes; null for any other event. */
 function argumentOf({ workflowExecutionSignaledEventAttributes: signal }: HistoryEvent): Payload | null {
   return signal?.signalName === STREAM_PUBLISH ? (signal.input?.payloads?.[0] ?? {}) : null
+}
+
+function isAnsweredPoll({ workflowExecutionUpdateCompletedEventAttributes: completed }: HistoryEvent): boolean {
+  return isPollUpdateId(completed?.meta?.updateId ?? '') && Boolean(completed?.outcome?.success)
 }

@@ -143,6 +143,8 @@ const unexpected: Engine = {
   read: never,
   input: never,
   signal: never,
+  openStream: never,
+  publish: never,
   query: never,
   update: never,
   updateWithStart: never,

@@ -152,5 +152,7 @@ async function toFailedAnswer(
     return { kind: 'chunk', chunk: { from, items: [], next: base, bytes: 0, isStored: true }, isFull: true }
   if (message.includes(STREAM_POLL)) throw streamNotFound(run)
   const details = { ...executionIds(run), errorDetails: toErrorDetails(failure) }
-  throw new ServiceError('UpdateFailedError', `The stream of workflow ${run.workflowId} failed: ${message}`, { details })
+  throw new ServiceError('UpdateFailedError', `The stream of workflow ${run.workflowId} failed: ${message}`, {
+    details,
+  })
 }

@@ -8,11 +8,10 @@ import { toPayload } from '../../../temporal/payload.ts'
 import { payloadToWire } from '../../../temporal/payload-wire.ts'
 import type { EngineContext } from '../../context.ts'
 import { signal } from '../signal.ts'
-import { verifyStream } from './handlers.ts'
 
 /**
  * Publishes items with a signal. The engine drops a second signal with the same `key` to the run, and the stream drops
- * one to a later run of the chain, because its publisher has sent that batch before.
+ * one to a later run of the chain, because its publisher has sent that batch before. Only for a run that has a stream.
  */
 export async function publish(
   context: EngineContext,
@@ -21,7 +20,6 @@ export async function publish(
   key: string | null,
   call: Call,
 ): Promise<void> {
-  await verifyStream(context, run, call)
   const input: PublishInput = {
     items: items.map(({ topic, data }) => ({ topic, data: payloadToWire(toPayload(data)) })),
     publisher_id: key === null ? '' : (await sha256(key)).slice(0, 16),

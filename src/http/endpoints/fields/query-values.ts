@@ -4,7 +4,7 @@ import { durationMs } from '../../../lib/duration.ts'
 import { DURATION_PATTERN } from './field-values.ts'
 import { jsonForms, optional } from './json-forms.ts'
 
-function queryInteger(min: number, max: number) {
+export function queryInteger(min: number, max: number) {
   return z
     .pipe(
       z.string().check(
