@@ -171,6 +171,15 @@ function streamResponse(c: Context<Env>, { events }: StreamFeed, commentEveryMs:
     return `id: ${reached}\n\n`
   }
 
+  function serverError(error: unknown): string {
+    if (!(error instanceof Error)) throw error
+    c.error = error
+    const body = problemBody(c, error)
+    const last = parsePosition(reached)
+    const id = isTransient(body) || last === null ? reached : positionId({ ...last, isEnd: true })
+    return eventFrame('server_error', body, id || undefined)
+  }
+
   async function* frames(): AsyncGenerator<string | Uint8Array> {
     try {
       for await (const event of events) {
@@ -180,12 +189,7 @@ function streamResponse(c: Context<Env>, { events }: StreamFeed, commentEveryMs:
         if (frame !== undefined) yield frame
       }
     } catch (error) {
-      if (!(error instanceof Error)) throw error
-      c.error = error
-      const body = problemBody(c, error)
-      const last = parsePosition(reached)
-      const id = isTransient(body) ? reached : last && positionId({ ...last, isEnd: true })
-      yield eventFrame('server_error', body, id || undefined)
+      yield serverError(error)
     }
   }
 

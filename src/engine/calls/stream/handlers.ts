@@ -8,7 +8,7 @@ import { isQueryFailure, toServiceError } from '../../errors.ts'
 import { readHandlers } from '../diagnosis/missing-handler.ts'
 import { withProblem } from '../diagnosis/with-problem.ts'
 import { query } from '../query.ts'
-import { streamNotFound } from './inspect.ts'
+import { streamNotFound } from './errors.ts'
 import { toPollResult } from './poll.ts'
 
 export interface StreamHandlers {

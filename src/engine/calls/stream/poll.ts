@@ -21,7 +21,7 @@ import { toDecoded } from '../../../temporal/payload.ts'
 import { payloadFromWire } from '../../../temporal/payload-wire.ts'
 import { type EngineContext, executionIds, IDENTITY, toExecution } from '../../context.ts'
 import { RpcError } from '../../transport/transport.ts'
-import { streamNotFound } from './inspect.ts'
+import { streamNotFound } from './errors.ts'
 
 /** The items that one poll returned. */
 export interface Chunk {
