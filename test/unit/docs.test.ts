@@ -226,8 +226,8 @@ test('docs/how-do-i.md: its program is examples/rerun-failed.ts', () => {
 })
 
 test('README.md: its requests are those that npm run dev prints', () => {
-  const printed =
-    firstSteps('http://127.0.0.1:3001', { withToken: false, docs: false, uiUrl: null }).match(/^ {2}curl .*$/gm) ?? []
+  const facts = { withToken: false, docs: false, uiUrl: null, chatPageUrl: 'http://127.0.0.1:3002/' }
+  const printed = firstSteps('http://127.0.0.1:3001', facts).match(/^ {2}curl .*$/gm) ?? []
   const requests = codeBlocks(chapterOf(textOf('README.md'), 'Quick start'), 'sh').flatMap(
     (block) => block.match(/^curl .*$/gm) ?? [],
   )
