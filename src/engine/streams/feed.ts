@@ -59,7 +59,7 @@ export async function follow(ports: FeedPorts): Promise<void> {
   const background: Call = { ...backgroundCall('streams', 0), deadlineAt: Number.POSITIVE_INFINITY, signal }
   let handlers: StreamHandlers | null = null
 
-  const first = await readStored()
+  const first = await readStored(readPoll)
   if (first === null) return
   if (first.kind !== 'closing' && (await poll(first)) === 'aborted') return
   await close()
@@ -76,9 +76,9 @@ export async function follow(ports: FeedPorts): Promise<void> {
   }
 
   /** Reads what the engine has stored, without asking the workflow. Returns the first answer that has no items. */
-  async function readStored(): Promise<PollAnswer | null> {
+  async function readStored(read: typeof readPoll): Promise<PollAnswer | null> {
     while (true) {
-      const answer = await persist((call) => readPoll(context, run, buffer.next(), call))
+      const answer = await persist((call) => read(context, run, buffer.next(), call))
       if (answer?.kind !== 'chunk') return answer
       add(answer.chunk)
     }
@@ -161,6 +161,8 @@ export async function follow(ports: FeedPorts): Promise<void> {
     const closing = await ports.waitForEnd(run, background)
     if (closing === null) return
     onChange({ trouble: null })
+    // Other replicas may have polled further. A poll adds nothing to a closed run.
+    if ((await readStored(storedPoll(context))) === null) return
     const tail = await persist((call) => readTail(context, run, buffer.next(), call), TIMEOUT_MS.streamTail)
     const state = tail && (await persist((call) => inspect(context, run, call)))
     if (tail === null || state === null) return
@@ -189,6 +191,11 @@ function toFinal(answer: PollAnswer): PollAnswer | null {
   return answer.kind === 'pending' ? null : answer
 }
 
+/** Reads what the engine has stored of a poll, where sending the poll again cannot add anything to the run. */
+function storedPoll({ features }: EngineContext): typeof readPoll {
+  return features.asyncUpdates.supported ? readPoll : sendPoll
+}
+
 /** The chunk with this offset, which the engine or the workflow still has. */
 export async function readAgain(
   context: EngineContext,
@@ -198,8 +205,7 @@ export async function readAgain(
   call: Call,
 ): Promise<Chunk> {
   try {
-    const { supported } = context.features.asyncUpdates
-    const answer = await (supported ? readPoll(context, run, from, call) : sendPoll(context, run, from, call))
+    const answer = await storedPoll(context)(context, run, from, call)
     if (answer.kind === 'chunk') return answer.chunk
     if (hasPollQuery) return toChunk(from, await queryItems(context, run, from, call), false)
   } catch (error) {

@@ -144,11 +144,9 @@ function createFeed(run: RunRef, options: FeedsOptions, all: { total: number }, 
   }
 
   function head(call: Call): Promise<number> {
-    if (!sharesPending) return streamHead(context, run, call)
-    pendingHead ??= streamHead(context, run, {
-      ...withTimeout(call, TIMEOUT_MS.streamQuery),
-      signal: controller.signal,
-    }).finally(() => {
+    const bounded = withTimeout(call, TIMEOUT_MS.streamQuery)
+    if (!sharesPending) return streamHead(context, run, bounded)
+    pendingHead ??= streamHead(context, run, { ...bounded, signal: controller.signal }).finally(() => {
       pendingHead = null
     })
     return withinCall(pendingHead, call)
