@@ -62,9 +62,11 @@ export async function readPoll(context: EngineContext, run: RunRef, from: number
   try {
     return await toAnswer(context, run, from, await context.rpc('pollWorkflowExecutionUpdate', request, call))
   } catch (error) {
-    if (error instanceof RpcError && error.code === GrpcCode.NOT_FOUND && error.message.startsWith('update "'))
-      return { kind: 'unknown' }
-    throw error
+    if (!(error instanceof RpcError)) throw error
+    if (error.code === GrpcCode.NOT_FOUND && error.message.startsWith('update "')) return { kind: 'unknown' }
+    const answer = toRejection(error)
+    if (answer === null) throw error
+    return answer
   }
 }
 

@@ -195,6 +195,12 @@ describe('what the engine has stored', () => {
     await expect(read(missing)).rejects.toBe(missing)
   })
 
+  test('poll: is the end of the run if that has ended since', async () => {
+    const aborted = rejected(GrpcCode.NOT_FOUND, 'workflow update was aborted by closing workflow')
+
+    expect(await read(aborted)).toEqual({ kind: 'closing' })
+  })
+
   test('poll: is pending until the workflow has answered it', async () => {
     expect(await read({ stage: ADMITTED })).toEqual({ kind: 'pending', isAccepted: false })
     expect(await read({ stage: ACCEPTED })).toEqual({ kind: 'pending', isAccepted: true })
