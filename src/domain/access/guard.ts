@@ -111,6 +111,7 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
         audited(call, workflows.updateWithStart({ start, update }, call)),
       ),
     status: reading(workflows.status),
+    checkRead: reading(workflows.checkRead),
     explain: reading(workflows.explain),
     input: reading(workflows.input),
     trace: reading(workflows.trace),

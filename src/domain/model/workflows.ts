@@ -40,6 +40,8 @@ export interface Workflows {
    * `waitMs` it rejects with `WorkflowNotCompletedError` if the run is open.
    */
   result(command: ResultCommand, call: Call): Promise<WorkflowResult>
+  /** Rejects as `result` does if the caller may not read the run. */
+  checkRead(ref: ExecutionRef, call: Call): Promise<void>
   /** Why the run does not move, and what a person can do about it. */
   explain(ref: ExecutionRef, call: Call): Promise<Explanation>
   /** The workflow name and the arguments of the run, also while it is open. */
