@@ -45,9 +45,7 @@ export async function startUpdate(
 ): Promise<UpdateRef> {
   assertSupported(ports.deployment.features, 'asyncUpdates')
   const { updateId, messageCall } = await admitUpdate(ports, command, call)
-  const started = await ports.engine.startUpdate(command.ref, command.message, updateId, messageCall)
-  call.audit({ runId: started.runId })
-  return started
+  return ports.engine.startUpdate(command.ref, command.message, updateId, messageCall)
 }
 
 async function admitUpdate(
