@@ -63,9 +63,9 @@ async function admitUpdate(
 
 export async function readUpdate(
   { engine, deployment }: Pick<Ports, 'deployment' | 'engine'>,
-  { ref, name, updateId, waitMs }: ReadUpdateCommand,
+  { ref, waitMs, ...update }: ReadUpdateCommand,
   call: Call,
 ): Promise<UpdateState> {
   assertSupported(deployment.features, 'asyncUpdates')
-  return engine.pollUpdate(ref, { name, updateId }, waitMs, call)
+  return engine.pollUpdate(ref, update, waitMs, call)
 }

@@ -144,6 +144,8 @@ export interface ReadUpdateCommand {
   ref: ExecutionRef
   name: string
   updateId: string
+  /** Whether the update must be one of this handler. */
+  checksName?: boolean
   /** How long to wait for the update to complete. */
   waitMs: number
 }
