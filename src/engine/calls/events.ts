@@ -19,7 +19,6 @@ import { toServiceError } from '../errors.ts'
 import { decodeEvents } from '../events/decode-events.ts'
 import type { EventToJson } from '../events/event-json.ts'
 import { RpcError } from '../transport/transport.ts'
-import { withPollDeadline } from '../waits/unshared-wait.ts'
 import { readPage } from './history-pages.ts'
 import { type Polled, pollUntil } from './poll-until.ts'
 
@@ -97,7 +96,7 @@ async function waitForEvents(reader: Reader, from: HistoryPosition, call: Call):
 async function pollOnce({ context, run, maxEvents }: Reader, from: HistoryPosition, call: Call): Promise<Found> {
   const { page, live } = from
   const request = { maximumPageSize: maxEvents, waitNewEvent: true, ...toToken(live ?? page) }
-  const { events, nextPageToken } = await withPollDeadline(call, (polling) => readPage(context, run, polling, request))
+  const { events, nextPageToken } = await readPage(context, run, call, request)
   const nextLive = nextPageToken && toBase64(nextPageToken)
   // A paused run has no token. Its polls are answered at once, as are those that find nothing but a pending task.
   const isRepeated = nextLive === null || (live !== null && events.length > 0)

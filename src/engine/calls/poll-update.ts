@@ -8,7 +8,6 @@ import { GrpcCode } from '../../temporal/grpc-code.ts'
 import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import { type Response, RpcError } from '../transport/transport.ts'
-import { withPollDeadline } from '../waits/unshared-wait.ts'
 import { pollUntil } from './poll-until.ts'
 import { resultOf, toUpdateError, UNTIL_COMPLETED } from './update.ts'
 
@@ -55,7 +54,7 @@ function waitUntilCompleted(context: EngineContext, update: SentUpdate, call: Ca
 /** The engine responds after 20 s at the latest. */
 function pollOnce(context: EngineContext, update: SentUpdate, call: Call): Promise<State> {
   const request = { ...toRequest(context, update), waitPolicy: UNTIL_COMPLETED }
-  return withPollDeadline(call, (polling) => context.rpc('pollWorkflowExecutionUpdate', request, polling))
+  return context.rpc('pollWorkflowExecutionUpdate', request, call)
 }
 
 function readNow(context: EngineContext, update: SentUpdate, call: Call): Promise<State> {

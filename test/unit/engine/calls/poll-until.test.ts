@@ -102,3 +102,23 @@ test('pollUntil: a request that waits says so once, and ends at its deadline', a
 
   expect([await ended, startWaiting.mock.calls.length, held.length]).toEqual([null, 1, 0])
 })
+
+test('pollUntil: a read after a failed poll ends the wait if it fails with an error that waiting cannot end', async () => {
+  const { polls, held } = waiting(1)
+  const missing = new RpcError('workflow not found', { code: GrpcCode.NOT_FOUND })
+  const call = aCall({ deadlineAt: Date.now() + 60_000 })
+  const wait = pollUntil({ polls }, call, {
+    poll() {
+      const poll = Promise.withResolvers<Polled<string>>()
+      held.push(poll)
+      return poll.promise
+    },
+    read: () => Promise.reject(missing),
+  })
+  const outcome = Promise.allSettled([wait])
+
+  held[0]?.reject(LIMITED)
+
+  expect(await outcome).toEqual([{ status: 'rejected', reason: missing }])
+  expect([held.length, polls.hasFree(), call.notes]).toEqual([1, false, { waitInterrupted: LIMITED }])
+})
