@@ -5,7 +5,14 @@ import { type AuditMode, audit } from './audit.ts'
 import { authenticate, authorize, requireKnownCaller } from './authorize.ts'
 import { rejectContentLength } from './body.ts'
 import { createConstantJson } from './constant-json.ts'
-import type { Env } from './context.ts'
+import {
+  type Env,
+  forwardHeaders,
+  type RequestCheck,
+  type RequestHead,
+  type RequestStep,
+  requestId,
+} from './context.ts'
 import { allowOrigins } from './cors.ts'
 import type { Callers } from './credentials/callers.ts'
 import { rejectCrossSite, requireLoopbackHost } from './cross-site.ts'
@@ -21,11 +28,9 @@ import type { Observers } from './observe.ts'
 import { abortable, createOpenRequests, type OpenRequests } from './open-requests.ts'
 import { decodablePath, type Mount, mountBelowNamespace, pathBelow } from './path.ts'
 import type { Place } from './place-queue.ts'
-import { forwardHeaders, requestId } from './request-variables.ts'
 import { requireNamespace } from './require-namespace.ts'
 import { createRouter } from './router.ts'
 import { serve } from './serve.ts'
-import type { RequestCheck, RequestHead, RequestStep } from './step.ts'
 import { notFound, unmatched } from './unmatched.ts'
 
 export interface AppOptions {

@@ -1,10 +1,9 @@
 /** Records what callers were allowed and denied. The engine's history has the changes too, see `identity`. */
 import type { Context } from 'hono'
 import { AUDIT } from '../log.ts'
-import { type Env, whenResponded, whenSent } from './context.ts'
+import { type Env, type RequestStep, whenResponded, whenSent } from './context.ts'
 import type { Access } from './endpoint.ts'
 import { errorOf, type Observers, statusOf } from './observe.ts'
-import type { RequestStep } from './step.ts'
 
 /** Which requests are recorded: none, changes and denials, or all. */
 export type AuditMode = 'off' | 'effects' | 'all'

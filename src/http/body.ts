@@ -1,6 +1,6 @@
 /** Reads request bodies with a limit on size and time, and stops at the first error. */
 import { ServiceError } from '../domain/model/errors.ts'
-import type { RequestCheck } from './step.ts'
+import type { RequestCheck } from './context.ts'
 
 export interface BodyLimits {
   maxBytes: number

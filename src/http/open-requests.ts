@@ -1,7 +1,6 @@
 import { SHUTTING_DOWN } from '../domain/model/call.ts'
 import { linkSignals } from '../lib/abort.ts'
-import { whenResponded, whenSent } from './context.ts'
-import type { RequestStep } from './step.ts'
+import { type RequestStep, whenResponded, whenSent } from './context.ts'
 
 /**
  * The requests that do work and have no complete response yet, so that a server that shuts down can abort all of them.

@@ -4,8 +4,7 @@ import type { UpdateRef } from '../domain/model/engine.ts'
 import { ServiceError } from '../domain/model/errors.ts'
 import type { ExecutionRef } from '../domain/model/execution.ts'
 import { catalogIssue, handlerNameIssue, runIdIssue, updateIdIssue, workflowIdIssue } from '../protocol/names.ts'
-import type { Env } from './context.ts'
-import type { RequestCheck } from './step.ts'
+import type { Env, RequestCheck } from './context.ts'
 
 /**
  * The path of a URL with or without scheme and host, still percent-encoded: "%2F" in an id is not a separator,

@@ -3,8 +3,7 @@ import { forbidden } from '../domain/access/decide.ts'
 import { grantsIn } from '../domain/access/grant.ts'
 import type { Caller } from '../domain/model/caller.ts'
 import { ServiceError } from '../domain/model/errors.ts'
-import type { Env } from './context.ts'
-import type { RequestStep } from './step.ts'
+import type { Env, RequestStep } from './context.ts'
 
 export interface NamespaceOptions {
   name: string

@@ -3,10 +3,9 @@
  * more than a kilobyte in memory while a request waits.
  */
 import type { Context } from 'hono'
-import type { Env } from './context.ts'
+import type { Env, RequestStep } from './context.ts'
 import { problemResponse } from './errors.ts'
 import { type Observers, observe, type RequestSpan } from './observe.ts'
-import type { RequestStep } from './step.ts'
 
 type Handler = (c: Context<Env>) => Response | Promise<Response>
 

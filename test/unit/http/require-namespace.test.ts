@@ -1,12 +1,10 @@
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
 import type { Caller, Grant } from '../../../src/domain/model/caller.ts'
-import type { Env } from '../../../src/http/context.ts'
-import { requestId } from '../../../src/http/request-variables.ts'
+import { type Env, type RequestStep, requestId } from '../../../src/http/context.ts'
 import { requireNamespace } from '../../../src/http/require-namespace.ts'
 import { jsonResponse } from '../../../src/http/response.ts'
 import { serve } from '../../../src/http/serve.ts'
-import type { RequestStep } from '../../../src/http/step.ts'
 
 const OPERATOR: Caller = { id: 'operator', grants: null, limits: null }
 
