@@ -4,7 +4,6 @@
  * Hono's `streamSSE` is not used: when its callback throws, it sends the error's message to the client.
  */
 import type { Context } from 'hono'
-import { accepts } from 'hono/accepts'
 import { stream } from 'hono/streaming'
 import type { Env } from './context.ts'
 import { respond } from './response.ts'
@@ -26,13 +25,6 @@ const HEADERS = {
   'Cache-Control': 'no-store',
   // Without this header nginx buffers the events.
   'X-Accel-Buffering': 'no',
-}
-
-/** Whether the `Accept` header prefers events to JSON. The response to HEAD never has events. */
-export function prefersEvents(c: Context): boolean {
-  if (c.req.method === 'HEAD') return false
-  const supports = ['application/json', 'text/event-stream']
-  return accepts(c, { header: 'Accept', supports, default: 'application/json' }) === 'text/event-stream'
 }
 
 /** A 200 response with the events that `sendAll` sends before it settles, and a comment every `commentEveryMs`. */

@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 import type * as z from 'zod/mini'
 import { ServiceError } from '../domain/model/errors.ts'
 import { toPointer } from '../lib/json-pointer.ts'
-import { validateWith } from './json.ts'
+import { validateWith } from './body.ts'
 
 /**
  * The parameters as the schema returns them. Parameters that are written `name[key]` become one object. Throws

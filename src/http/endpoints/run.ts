@@ -12,12 +12,19 @@ import { isOpen } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { Env } from '../context.ts'
 import { endpoint, type Tools } from '../endpoint.ts'
-import { prefersEvents } from '../events.ts'
 import { reportReplayed } from '../idempotency-key.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
-import { bodyParameter, OUTPUT_ALONE, OUTPUT_HEADERS, resultResponder } from '../output-body.ts'
 import { resultPath } from '../path.ts'
-import { type AsyncPreference, asyncPreference, preferenceApplied } from '../prefer.ts'
+import {
+  type AsyncPreference,
+  asyncPreference,
+  bodyParameter,
+  OUTPUT_ALONE,
+  OUTPUT_HEADERS,
+  preferenceApplied,
+  prefersEvents,
+  resultResponder,
+} from '../prefer.ts'
 import { jsonResponse, setHeader } from '../response.ts'
 import { type LastRead, lastReadRun, RUN_EVENTS, runEvents } from '../run-events.ts'
 import { START_ERRORS } from './errors.ts'
