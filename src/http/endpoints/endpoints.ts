@@ -7,14 +7,12 @@ import { inspectEndpoints } from './inspect.ts'
 import { messageEndpoints } from './messages.ts'
 import { openApiEndpoint } from './openapi.ts'
 import { resultEndpoint } from './result.ts'
-import { runEndpoint } from './run.ts'
 import { listEndpoints } from './runs.ts'
 import { serviceEndpoints } from './service.ts'
 import { startEndpoints } from './start.ts'
 import { withStartEndpoints } from './with-start.ts'
 
 const DECLARED: readonly Endpoint[] = [
-  runEndpoint,
   ...startEndpoints,
   ...withStartEndpoints,
   // Before the endpoints of runs, because a workflow id could have these names.
