@@ -1,7 +1,6 @@
 /** Starts a workflow, and waits for its result or not. */
 import { newId } from '../../lib/new-id.ts'
-import { isOpen } from '../../protocol/execution.ts'
-import { toSingleValue } from '../../protocol/single-value.ts'
+import { isOpen, toSingleValue } from '../../protocol/execution.ts'
 import { type AdmitStartPorts, type AdmittedStart, admitStart } from '../admission/admit-start.ts'
 import { rejectOlderCatalog } from '../control/catalog-guard.ts'
 import { addIds, attachIds } from '../model/attach-ids.ts'
