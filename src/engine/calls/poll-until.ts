@@ -61,7 +61,7 @@ export async function pollUntil<T>(
 }
 
 /** Whether the wait is over before anything was found. */
-function isOver({ signal, deadlineAt }: Call): boolean {
+export function isOver({ signal, deadlineAt }: Call): boolean {
   return signal.aborted || Date.now() >= deadlineAt
 }
 
