@@ -2,7 +2,6 @@
  * Reads request bodies with a limit on size and time, parses them, and validates them with zod. Stops at the first
  * error.
  */
-
 import type { Context } from 'hono'
 import type * as z from 'zod/mini'
 import { type Issue, ServiceError } from '../domain/model/errors.ts'

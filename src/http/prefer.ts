@@ -1,5 +1,4 @@
 /** How a client chooses the form of a response: `Accept`, `Prefer`, and `?body=output`. */
-
 import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import * as z from 'zod/mini'

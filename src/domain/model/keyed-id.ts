@@ -1,5 +1,4 @@
 /** What an Idempotency-Key becomes: an id, and what is recorded about the request. */
-
 import { canonicalJson } from '../../lib/canonical-json.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { newId } from '../../lib/new-id.ts'

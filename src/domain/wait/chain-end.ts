@@ -1,5 +1,4 @@
 /** Waits for the end of a run or its chain, and reads its result. */
-
 import { retryWithBackoff } from '../../lib/backoff.ts'
 import type { TraceTemplates } from '../../protocol/catalog.ts'
 import { type Closing, type Execution, isOpen, type OpenStatus } from '../../protocol/execution.ts'

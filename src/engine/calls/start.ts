@@ -1,5 +1,4 @@
 /** Starts a workflow at most once, and gives a start the engine's form. */
-
 import type { temporal } from '@temporalio/proto'
 import type { Call } from '../../domain/model/call.ts'
 import type { StartedRun, StartRequest } from '../../domain/model/engine.ts'

@@ -1,5 +1,4 @@
 /** Keywords about arrays. */
-
 import { COST } from '../budget.ts'
 import type { Check, Context } from '../check.ts'
 import { reconcile, report, tryCheck } from '../report.ts'
