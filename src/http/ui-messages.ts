@@ -9,7 +9,7 @@ import type { StreamEnd, StreamEvent } from '../domain/model/stream.ts'
 import { fromBase64 } from '../lib/base64.ts'
 import { parseJson } from '../lib/exact-json.ts'
 import { isObject } from '../lib/is-object.ts'
-import { ENDS } from './output-body.ts'
+import { ENDS } from './prefer.ts'
 import { createPartConverter } from './provider-parts.ts'
 import { createParts, hasType, isUiChunk, type UiChunk } from './ui-chunks.ts'
 
