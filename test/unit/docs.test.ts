@@ -189,6 +189,14 @@ test('docs/compatibility.md: each test it names exists', () => {
   expect(named.filter((name) => !existing.has(name))).toEqual([])
 })
 
+test('docs/ai-sdk.md: its transport is examples/chat-transport.ts', () => {
+  const shown = namedFiles(textOf('docs/ai-sdk.md')).get('chat-transport.ts') ?? ''
+
+  const example = textOf('examples/chat-transport.ts')
+  // Without the comment at its beginning.
+  expect(shown.replace(/^.*\n/, '').trim()).toBe(example.slice(example.indexOf('import ')).trim())
+})
+
 test('README.md: its worker is the one of examples/, shortened', () => {
   const files = namedFiles(chapterOf(textOf('README.md'), 'Write a worker'))
 

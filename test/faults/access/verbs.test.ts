@@ -117,8 +117,8 @@ test('a credential that only reads changes nothing, by any endpoint (threat 15)'
   const before = await historyLengthOf(client, workflowId)
   const isRead = ({ access }: Endpoint) => ['read', 'list', 'catalog', 'any'].includes(access ?? '')
 
-  // The stream of an open run does not end.
-  const ending = PROTECTED.filter(({ path }) => !path.endsWith('/stream'))
+  // The history stream of an open run does not end.
+  const ending = PROTECTED.filter(({ path }) => !path.endsWith('/history/stream'))
   const answers = await Promise.all(
     ending.map(async (endpoint) => {
       const [method, path, body] = requestTo(endpoint, { workflowId, runId })
