@@ -1,12 +1,16 @@
+// Where the page finds the API without a parameter.
+const DEFAULT_URL = 'http://127.0.0.1:3001'
+
 export interface Facts {
   withToken: boolean
   /** Whether `GET /docs` exists. */
   docs: boolean
   uiUrl: string | null
+  chatPageUrl: string
 }
 
 /** A message with three requests to paste, one line each. */
-export function firstSteps(url: string, { withToken, docs, uiUrl }: Facts): string {
+export function firstSteps(url: string, { withToken, docs, uiUrl, chatPageUrl }: Facts): string {
   // The token must not appear in the terminal. The shell that runs the command reads it from its own environment.
   const curl = withToken ? `curl -sS -H "Authorization: Bearer \${SERVICE_API_AUTH_TOKEN%%,*}"` : 'curl -sS'
   const post = (path: string, body: unknown) =>
@@ -27,6 +31,10 @@ export function firstSteps(url: string, { withToken, docs, uiUrl }: Facts): stri
     '',
     `Ready at ${url}. Try these in another terminal:`,
     ...steps.flatMap(([title, line]) => ['', `  ${title}`, `  ${line}`]),
+    // EventSource cannot send a token.
+    ...(withToken
+      ? []
+      : ['', `A page that shows a workflow's stream: ${chatPageUrl}${url === DEFAULT_URL ? '' : `?api=${url}`}`]),
     ...(docs ? ['', `API reference, with a form for each request: ${url}/docs`] : []),
     ...(uiUrl === null ? [] : ['', `Histories in Temporal's web UI: ${uiUrl}`]),
     '',

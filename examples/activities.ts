@@ -2,6 +2,8 @@ import { ApplicationFailure, activityInfo, heartbeat, sleep } from '@temporalio/
 // In your own project: import { span } from 'portico/span'
 import { span } from '../src/worker/tracing/span.ts'
 
+export { streamAnswer } from './chat/activity.ts'
+
 export async function validate({ orderId, amount }: { orderId: string; amount: number }): Promise<void> {
   if (!(amount > 0))
     throw ApplicationFailure.nonRetryable(

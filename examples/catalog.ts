@@ -33,4 +33,9 @@ export const catalog = defineCatalog<typeof workflows>({
       },
     },
   },
+  chat: {
+    description: 'Answers a question, and streams the words of the answer.',
+    input: z.object({ question: z.string().min(1).max(200) }),
+    output: z.string(),
+  },
 })

@@ -9,6 +9,8 @@ import {
 } from '@temporalio/workflow'
 import type * as activities from './activities.ts'
 
+export { chat } from './chat/workflow.ts'
+
 const { charge, refund, ship, validate } = proxyActivities<typeof activities>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '100ms', maximumAttempts: 5 },

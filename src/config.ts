@@ -109,6 +109,19 @@ export interface Surroundings {
   policyFile?: PolicyFile | null
 }
 
+function limitsConfig(variables: Variables, isolated: boolean): LimitsConfig {
+  const { read } = variables
+  return {
+    maxBodyBytes: read('SERVICE_MAX_BODY_BYTES', bytes) ?? 2 * MEBIBYTE,
+    maxInFlight: maxInFlight(variables, isolated),
+    maxPayloadBytes: read('SERVICE_MAX_PAYLOAD_BYTES', bytes) ?? MAX_PAYLOAD_BYTES,
+    maxRunTimeoutMs: read('SERVICE_RUN_MAX_TIMEOUT', duration({ minMs: 1 })) ?? 24 * 3_600_000,
+    maxPolls: read('SERVICE_MAX_POLLS', integer(1)) ?? MAX_POLLS,
+    streamBufferBytes: read('SERVICE_STREAM_BUFFER_BYTES', bytes) ?? 4 * MEBIBYTE,
+    streamUpdates: read('SERVICE_STREAM_UPDATES', integer(1)) ?? STREAM_UPDATES,
+  }
+}
+
 /** Throws a `ConfigError` that lists every error. */
 export function parseConfig(env: Environment, { binds, isolated = false, policyFile = null }: Surroundings): Config {
   const { value, warnings } = readVariables(env, (variables) => {
@@ -135,15 +148,7 @@ export function parseConfig(env: Environment, { binds, isolated = false, policyF
         corsOrigins: read('SERVICE_CORS_ORIGINS', originList) ?? [],
         loopbackOnly,
       },
-      limits: {
-        maxBodyBytes: read('SERVICE_MAX_BODY_BYTES', bytes) ?? 2 * MEBIBYTE,
-        maxInFlight: maxInFlight(variables, isolated),
-        maxPayloadBytes: read('SERVICE_MAX_PAYLOAD_BYTES', bytes) ?? MAX_PAYLOAD_BYTES,
-        maxRunTimeoutMs: read('SERVICE_RUN_MAX_TIMEOUT', duration({ minMs: 1 })) ?? 24 * 3_600_000,
-        maxPolls: read('SERVICE_MAX_POLLS', integer(1)) ?? MAX_POLLS,
-        streamBufferBytes: read('SERVICE_STREAM_BUFFER_BYTES', bytes) ?? 4 * MEBIBYTE,
-        streamUpdates: read('SERVICE_STREAM_UPDATES', integer(1)) ?? STREAM_UPDATES,
-      },
+      limits: limitsConfig(variables, isolated),
       catalogTtlMs: read('SERVICE_CATALOG_TTL', duration({ minMs: 0 })) ?? 5000,
       forwardHeaders: read('SERVICE_FORWARD_HEADERS', forwardedHeaderList) ?? [],
       resultCacheBytes: read('SERVICE_RESULT_CACHE_BYTES', integer(0)) ?? 16 * MEBIBYTE,

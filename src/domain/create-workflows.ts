@@ -88,6 +88,8 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
       catalog: readCatalog,
       trace: readTrace,
     }),
+    // `guarded` decides it.
+    async checkRead() {},
     capabilities: createCapabilities({ ...ports, sharesPending, onCacheRead }),
     ready: createReadiness({ engine: ports.engine, sharesPending, onCacheRead }),
   }

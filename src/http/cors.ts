@@ -6,7 +6,7 @@ import type { RequestStep } from './step.ts'
 
 const METHODS = 'GET,HEAD,POST,PATCH'
 const EXPOSED =
-  'Location,Deprecation,Link,ETag,Retry-After,Preference-Applied,X-Request-Id,Portico-Error-Source,Portico-Workflow-Id,Portico-Run-Id,Portico-Started,Portico-Output-Warning,Portico-Warning,Idempotency-Replayed'
+  'Location,Deprecation,Link,ETag,Retry-After,Preference-Applied,X-Request-Id,Portico-Error-Source,Portico-Workflow-Id,Portico-Run-Id,Portico-Started,Portico-Output-Warning,Portico-Warning,Idempotency-Replayed,X-Workflow-Stream-Tail-Index'
 const MAX_AGE_SECONDS = '600'
 
 /** Whether the list contains the origin, or `*`, which allows every origin. */

@@ -41,6 +41,9 @@ export interface EventStreamOptions {
 
 const encoder = new TextEncoder()
 
+// A client that does not read must not fill the memory.
+const MAX_UNREAD_COMMENTS = 10
+
 /**
  * A 200 response with these frames, and a comment at intervals. A frame is requested when the client has taken the
  * previous one. The body is not Hono's `stream`, which costs twice the memory and CPU time of each reader.
@@ -59,8 +62,7 @@ export function eventStream(
     start(controller) {
       controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`))
       timer = setInterval(() => {
-        // Nothing more for a client that does not read what it has got already.
-        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(comment()))
+        if ((controller.desiredSize ?? 0) > -MAX_UNREAD_COMMENTS) controller.enqueue(encoder.encode(comment()))
       }, commentEveryMs)
     },
     async pull(controller) {

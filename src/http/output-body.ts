@@ -45,7 +45,8 @@ function outputResponse(c: Context<Env>, result: WorkflowResult): Response {
   return jsonResponse(c, output)
 }
 
-const ENDS = new Map<Status, string>([
+/** How a run has ended, as the predicate of a sentence. */
+export const ENDS = new Map<Status, string>([
   ['failed', 'failed'],
   ['canceled', 'was canceled'],
   ['terminated', 'was terminated'],

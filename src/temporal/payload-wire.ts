@@ -1,6 +1,6 @@
 /**
- * Temporal's `Payload` message as bytes of protobuf in base64, as items of streams carry it. Bundles for workerd have no
- * protobuf library.
+ * Temporal's `Payload` message as bytes of protobuf in base64, as items of streams carry it. Bundles for workerd have
+ * no protobuf library.
  * https://github.com/temporalio/api/blob/master/temporal/api/common/v1/message.proto
  */
 import { fromBase64, toBase64 } from '../lib/base64.ts'

@@ -15,6 +15,7 @@ const OTHERS = new Set([
   ...['validateRequest', 'getCatalog', 'getCatalogByName'],
   ...['streamWorkflowHistory', 'getWorkflowUpdate', 'resetWorkflow', 'pauseWorkflow', 'unpauseWorkflow'],
   ...['streamRunHistory', 'getRunUpdate', 'resetRun', 'pauseRun', 'unpauseRun'],
+  ...['streamWorkflow', 'streamRun', 'publishToWorkflow', 'publishToRun'],
 ])
 
 const HANDLERS: Readonly<Record<string, string>> = { signal: 'add', query: 'state', update: 'set' }
@@ -50,6 +51,7 @@ const BODIES = new Map<string, object>([
   ['UpdateWithStartRequest', { workflowName: 'messages', input: null, payload: 1 }],
   ['MessageRequest', { payload: 1 }],
   ['ResetRequest', { eventId: 4 }],
+  ['PublishRequest', { topic: 't', data: 1 }],
 ])
 
 /** What a service answers from memory for a while. */

@@ -56,7 +56,9 @@ describe('npm run dev, which starts an engine', () => {
     expect(await paste(startAndStatus)).toMatch(
       /^\{"workflowId":"order-1".*"status":"running"\}\{"workflowId":"order-1".*"workflowName":"order"/,
     )
-    expect(JSON.parse(await paste(catalog))).toMatchObject({ workflows: [{ name: 'greet' }, { name: 'order' }] })
+    expect(JSON.parse(await paste(catalog))).toMatchObject({
+      workflows: [{ name: 'greet' }, { name: 'order' }, { name: 'chat' }],
+    })
   })
 
   test('dev: the printed URL of the web UI works, and is in the capabilities', async ({ port }) => {
@@ -72,6 +74,17 @@ describe('npm run dev, which starts an engine', () => {
     const url = /API reference.*: (\S+)/.exec(dev.output())?.[1] ?? ''
 
     expect((await fetch(url)).status).toBe(200)
+  })
+
+  test('dev: the printed URL of the chat page works, and the page may call the API', async () => {
+    const url = new URL(/A page that shows.*: (\S+)/.exec(dev.output())?.[1] ?? '')
+    const { origin } = url
+
+    const page = await fetch(url)
+    const catalog = await fetch(`${url.searchParams.get('api')}/workflow/catalog`, { headers: { origin } })
+
+    expect([page.status, catalog.status]).toEqual([200, 200])
+    expect(catalog.headers.get('access-control-allow-origin')).toBe(origin)
   })
 
   test('dev: the trace of a run is written to a file, and the API returns it', async ({ port }) => {

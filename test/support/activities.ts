@@ -66,3 +66,10 @@ export async function publishWords(words: string[]): Promise<string> {
   }
   return words.join('')
 }
+
+/** Publishes the parts of a model's answer as `@temporalio/ai-sdk` does: each as bytes that hold JSON. */
+export async function publishParts(topic: string, parts: object[]): Promise<void> {
+  await using stream = WorkflowStreamClient.fromWithinActivity({ batchInterval: '100 milliseconds' })
+  const published = stream.topic<Uint8Array>(topic)
+  for (const part of parts) published.publish(new TextEncoder().encode(JSON.stringify(part)))
+}

@@ -6,7 +6,7 @@ import type { Answer, Api } from './api.ts'
 import type { Example } from './api-docs.ts'
 
 // All test files share the engine, so each run adds a suffix to these ids.
-const IDS = /\border-\d+/g
+const IDS = /\b(?:chat|order)-\d+/g
 
 // The catalog of `npm run dev`.
 const SHOWN_CATALOG = 'examples'

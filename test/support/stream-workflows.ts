@@ -92,6 +92,12 @@ export async function streamFromActivity(words: string[]): Promise<string> {
   return proxyActivities<typeof activities>({ startToCloseTimeout: '20s' }).publishWords(words)
 }
 
+/** An activity publishes the parts of a model's answer. */
+export async function streamParts(topic: string, parts: object[]): Promise<void> {
+  new WorkflowStream()
+  await proxyActivities<typeof activities>({ startToCloseTimeout: '20s' }).publishParts(topic, parts)
+}
+
 /** Has no stream, but handlers for every name; returns the names of its signals after `finish`. */
 export async function defaultHandlers(): Promise<string[]> {
   const names: string[] = []

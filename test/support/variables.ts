@@ -81,6 +81,8 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   SERVICE_MAX_PAYLOAD_BYTES: { mark: '2080771', may: LIMIT },
   SERVICE_RUN_MAX_TIMEOUT: { mark: '86400013', may: LIMIT },
   SERVICE_MAX_POLLS: nowhere('10009'),
+  SERVICE_STREAM_BUFFER_BYTES: nowhere('4194319'),
+  SERVICE_STREAM_UPDATES: nowhere('15013'),
   SERVICE_MESSAGE_TIMEOUT: nowhere('60013'),
   SERVICE_CATALOG_TTL: nowhere('50021'),
   SERVICE_RESULT_CACHE_BYTES: nowhere('16777259'),

@@ -32,6 +32,8 @@ test('parseConfig: requires only the catalog', () => {
       maxPayloadBytes: 2_080_768,
       maxRunTimeoutMs: 86_400_000,
       maxPolls: 1000,
+      streamBufferBytes: 4 * 1024 * 1024,
+      streamUpdates: 1500,
     },
     catalogTtlMs: 5000,
     messageTimeoutMs: 60_000,

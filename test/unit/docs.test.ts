@@ -189,6 +189,14 @@ test('docs/compatibility.md: each test it names exists', () => {
   expect(named.filter((name) => !existing.has(name))).toEqual([])
 })
 
+test('docs/ai-sdk.md: its transport is examples/chat-transport.ts', () => {
+  const shown = namedFiles(textOf('docs/ai-sdk.md')).get('chat-transport.ts') ?? ''
+
+  const example = textOf('examples/chat-transport.ts')
+  // Without the comment at its beginning.
+  expect(shown.replace(/^.*\n/, '').trim()).toBe(example.slice(example.indexOf('import ')).trim())
+})
+
 test('README.md: its worker is the one of examples/, shortened', () => {
   const files = namedFiles(chapterOf(textOf('README.md'), 'Write a worker'))
 
@@ -218,8 +226,8 @@ test('docs/how-do-i.md: its program is examples/rerun-failed.ts', () => {
 })
 
 test('README.md: its requests are those that npm run dev prints', () => {
-  const printed =
-    firstSteps('http://127.0.0.1:3001', { withToken: false, docs: false, uiUrl: null }).match(/^ {2}curl .*$/gm) ?? []
+  const facts = { withToken: false, docs: false, uiUrl: null, chatPageUrl: 'http://127.0.0.1:3002/' }
+  const printed = firstSteps('http://127.0.0.1:3001', facts).match(/^ {2}curl .*$/gm) ?? []
   const requests = codeBlocks(chapterOf(textOf('README.md'), 'Quick start'), 'sh').flatMap(
     (block) => block.match(/^curl .*$/gm) ?? [],
   )

@@ -12,7 +12,10 @@ test('the bundle of a workflow sandbox contains the workflows and the SDK, but n
   expect(modules).toContain('./examples/workflows.ts')
   expect(
     modules.filter(
-      (path) => !/^(\?|\.\/examples\/workflows|\.\/node_modules\/(@temporalio|nexus-rpc|long|ms)\/)/.test(path ?? ''),
+      (path) =>
+        !/^(\?|\.\/examples\/(?:chat\/)?workflows?|\.\/node_modules\/(@temporalio|nexus-rpc|long|ms)\/)/.test(
+          path ?? '',
+        ),
     ),
   ).toEqual([])
   expect(code).not.toMatch(/\bzod\b/i)

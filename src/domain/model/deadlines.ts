@@ -73,7 +73,7 @@ export const TIMEOUT_MS = {
   /** All child runs of a trace together. */
   traceChildren: 3000,
 
-  /** One query of a workflow for its stream. A client that does not wait is told within 8 s that no worker responds. */
+  /** One query of a workflow for its stream. A client that does not wait gets an error within 8 s without a worker. */
   streamQuery: 7000,
 
   /** Reading what the last poll of a stream has not returned, after its run has ended. */

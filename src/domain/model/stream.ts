@@ -122,8 +122,8 @@ export interface StreamPage {
 /** Reads the stream of one run. Readers of the same run share their engine calls. */
 export interface StreamReader {
   /**
-   * The next page; null if `call` is over first. Rejects with `StreamNotFoundError` for a workflow without a stream, and
-   * with other errors after which there is nothing to read.
+   * The next page; null if `call` is over first. Rejects with `StreamNotFoundError` for a workflow without a stream,
+   * and with other errors after which there is nothing to read.
    */
   next(call: Call): Promise<StreamPage | null>
   /** The offset after the last item, from the workflow itself. Rejects like a query. */

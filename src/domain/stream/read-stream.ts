@@ -15,31 +15,26 @@ const MAX_BYTES = 1024 * 1024
 export async function readStream(ports: StreamPorts, command: ReadStreamCommand, call: Call): Promise<StreamBatch> {
   const source = await sourceOf(ports, command, call)
   call.startWaiting()
-  const batch = createBatch(source, command.maxItems)
   const linked = linkSignals(call.signal)
   let timer = setTimeout(linked.abort, WORKER_MS)
-  let isLive = false
   const reading: Call = { ...call, signal: linked.signal, deadlineAt: Number.POSITIVE_INFINITY }
+  const batch = createBatch(source, command.maxItems)
   try {
     for await (const event of streamEvents(ports, source, reading)) {
       if (event.type === 'trouble' && batch.isEmpty()) throw event.error
-      if (!batch.add(event) || event.type === 'trouble') return batch.result()
-      if (event.type === 'live') {
-        isLive = true
-        // Items that were published before the request are returned even if the client does not wait.
-        const isWaiting = batch.isEmpty() && (await event.head(reading)) <= event.next
-        if (isWaiting) {
-          clearTimeout(timer)
-          timer = setTimeout(linked.abort, command.waitMs)
-        }
+      const isComplete = !batch.add(event) || (batch.isLive() && !batch.isEmpty())
+      if (isComplete) return batch.result()
+      // Items that were published before the request are returned even if the client does not wait.
+      if (event.type === 'live' && (await event.head(reading)) <= event.next) {
+        clearTimeout(timer)
+        timer = setTimeout(linked.abort, command.waitMs)
       }
-      if (isLive && !batch.isEmpty()) return batch.result()
     }
   } finally {
     clearTimeout(timer)
     linked.release()
   }
-  if (isLive || !batch.isEmpty() || call.signal.aborted) return batch.result()
+  if (batch.isLive() || !batch.isEmpty() || call.signal.aborted) return batch.result()
   throw noAnswer(source)
 }
 
@@ -52,6 +47,8 @@ interface Batch {
   /** Adds what the event has. False if the batch is complete; then the event may have been added in part. */
   add(event: StreamEvent): boolean
   isEmpty(): boolean
+  /** Whether it has everything that there was. */
+  isLive(): boolean
   result(): StreamBatch
 }
 
@@ -61,6 +58,7 @@ function createBatch({ run, from }: StreamSource, maxItems: number): Batch {
   let { runId, status } = run
   let next = from === 'now' ? 0 : from
   let bytes = 0
+  let isLive = false
   let truncated: StreamBatch['truncated'] = null
   let done: StreamBatch['done'] = null
 
@@ -79,6 +77,7 @@ function createBatch({ run, from }: StreamSource, maxItems: number): Batch {
 
   return {
     isEmpty,
+    isLive: () => isLive,
     add(event) {
       switch (event.type) {
         case 'items':
@@ -98,11 +97,11 @@ function createBatch({ run, from }: StreamSource, maxItems: number): Batch {
           done = { status, completedAt: event.done.completedAt, complete: event.done.complete }
           return false
         case 'live':
-          next = event.next
+          isLive = true
           return true
         default:
           ;({ status } = event.workflow)
-          return true
+          return event.type === 'workflow'
       }
     },
     result: () => ({

@@ -140,7 +140,10 @@ async function step(
   const response = known ?? (await attempt(stage, context, sending, call))
   const { updateRef, outcome } = response ?? {}
   const runId = updateRef?.workflowExecution?.runId
-  if (runId) sending.update = { ...sending.update, ref: { ...sending.update.ref, runId } }
+  if (runId) {
+    sending.update = { ...sending.update, ref: { ...sending.update.ref, runId } }
+    call.audit({ runId })
+  }
   if (updateRef) sending.mayBeAdmitted = true
   if (outcome?.failure) throw await toUpdateError(context, sending.update, outcome.failure, call)
   return response

@@ -10,15 +10,15 @@ import { sleep } from '../../lib/abort.ts'
 import { type Closing, isOpen } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { UpdateWorkflowExecutionLifecycleStage } from '../../temporal/enums.ts'
-import { type PollFailure, pauseBetweenPollsMs } from '../calls/poll-failure.ts'
+import type { PollFailure } from '../calls/poll-failure.ts'
 import { type AfterFailure, pollUntil } from '../calls/poll-until.ts'
 import { isCarriedOn } from '../calls/stream/carried-on.ts'
+import { exhausted, noWorker, poisoned } from '../calls/stream/errors.ts'
 import { queryItems, type StreamHandlers } from '../calls/stream/handlers.ts'
-import { exhausted, inspect, noWorker, poisoned, type RunState } from '../calls/stream/inspect.ts'
-import { type Chunk, type PollAnswer, readPoll, sendPoll, toChunk } from '../calls/stream/poll.ts'
+import { inspect, type RunState } from '../calls/stream/inspect.ts'
+import { type Chunk, type PollAnswer, readPoll, sendPoll, storedPoll, toChunk } from '../calls/stream/poll.ts'
 import { readTail } from '../calls/stream/tail.ts'
-import { type EngineContext, executionIds } from '../context.ts'
-import { toServiceError } from '../errors.ts'
+import type { EngineContext } from '../context.ts'
 import { pauseAfterPollMs } from './budget.ts'
 import type { VerifyStream } from './verification.ts'
 
@@ -38,145 +38,171 @@ export interface FeedPorts {
 }
 
 export type FeedChange =
-  | 'items'
+  /** Items were added. Null when the workflow can answer (again). */
+  | { trouble: ServiceError | null }
   /** Everything that was stored is read, and the workflow is known to have a stream. */
   | { isLive: true; handlers: StreamHandlers | null }
-  /** Null when the workflow can answer again. */
-  | { trouble: ServiceError | null }
   | { end: RunEnd }
 
-// A workflow that was polled in vain is looked at every so many polls: its history may have grown.
-const INSPECT_EVERY = 50
+// The run is looked at again after so many polls, because its history grows, also without us.
+const LOOK_EVERY = 50
 
 // An answer that arrives so soon was stored already: another replica is ahead.
 const STORED_WITHIN_MS = 4
 
 const QUERY_EVERY_MS = 1000
 
-/** Resolves when the run has ended or the signal aborts. Rejects when nothing more can be read. */
+// Between two attempts while the workflow cannot answer.
+const PAUSE_MS = 1000
+
+const EXHAUSTED = { kind: 'exhausted' } as const
+
+/** `isOld`: it was there before we asked. */
+type TimedChunk = Extract<PollAnswer, { kind: 'chunk' }> & { isOld: boolean }
+
+/** Resolves when the run has ended. Rejects when nothing more can be read, or the signal aborts. */
 export async function follow(ports: FeedPorts): Promise<void> {
   const { context, run, buffer, onChange, signal } = ports
   const background: Call = { ...backgroundCall('streams', 0), deadlineAt: Number.POSITIVE_INFINITY, signal }
   let handlers: StreamHandlers | null = null
 
-  const first = await readStored(readPoll)
-  if (first === null) return
-  if (first.kind !== 'closing' && (await poll(first)) === 'aborted') return
+  const { kind } = await readStored(readPoll)
+  // Whoever has sent a poll has verified the stream.
+  if (kind !== 'closing') await poll(kind === 'pending' || buffer.polls() > 0)
   await close()
 
-  function add(chunk: Chunk): void {
-    buffer.add(chunk)
-    onChange('items')
-  }
-
-  /** Calls `act` until the engine answers, through outages. Null if the feed is over first. */
-  function persist<T>(act: (call: Call) => Promise<T>, timeoutMs: number = TIMEOUT_MS.describe): Promise<T | null> {
-    const once = async (call: Call) => ({ found: await act(withTimeout(call, timeoutMs)) })
-    return pollUntil({ polls: null }, background, { poll: once, read: once, afterFailure: backOff })
-  }
-
   /** Reads what the engine has stored, without asking the workflow. Returns the first answer that has no items. */
-  async function readStored(read: typeof readPoll): Promise<PollAnswer | null> {
+  async function readStored(read: typeof readPoll): Promise<PollAnswer> {
     while (true) {
       const answer = await persist((call) => read(context, run, buffer.next(), call))
-      if (answer?.kind !== 'chunk') return answer
+      if (answer.kind !== 'chunk') return answer
       add(answer.chunk)
     }
   }
 
   /** Polls until the run is ending. */
-  async function poll(stored: PollAnswer): Promise<'aborted' | 'closing'> {
-    // Whoever has sent this poll has verified the stream.
-    let isVerified = stored.kind === 'pending' || buffer.polls() > 0
-    let state: RunState | null = null
-    let answer: PollAnswer | null = null
-    for (let polls = 0; ; polls++) {
-      if (state === null || polls % INSPECT_EVERY === 0 || answer?.kind !== 'chunk') {
-        state = await persist((call) => inspect(context, run, call))
-        if (state === null) return 'aborted'
-        if (!isOpen(state.status)) return 'closing'
-        if (state.isPoisoned) throw poisoned(run, state)
-        const isUnseen = answer?.kind === 'pending' && !answer.isAccepted
-        onChange({ trouble: state.trouble ?? (isUnseen ? noWorker(run) : null) })
-      }
-      if (!isVerified && !(await verify())) return 'aborted'
-      isVerified = true
-      if (polls === 0) onChange({ isLive: true, handlers })
-      const pauseMs = pauseAfterPollMs({ ...state, polls: buffer.polls() }, ports.maxPolls)
-      if (pauseMs === null || answer?.kind === 'exhausted') {
-        if (!(await readByQuery())) return 'aborted'
-        continue
-      }
-      if (answer?.kind === 'unready') await sleep(pauseBetweenPollsMs(polls), signal)
-      const sentAt = Date.now()
-      answer = await pollOnce()
-      if (answer === null) return 'aborted'
-      if (answer.kind === 'closing') return 'closing'
-      if (answer.kind !== 'chunk') continue
-      add(answer.chunk)
-      if (!answer.isFull && Date.now() - sentAt >= STORED_WITHIN_MS) await sleep(pauseMs, signal)
+  async function poll(isVerified: boolean): Promise<void> {
+    let state = await look(null)
+    await verify(isVerified)
+    onChange({ isLive: true, handlers })
+    while (isOpen(state.status)) {
+      const answer = pauseMs(state) === null ? EXHAUSTED : await pollOnce()
+      if (answer.kind === 'closing') return
+      if (answer.kind === 'exhausted') return queryUntilClosed()
+      state = answer.kind === 'chunk' ? await take(answer, state) : await lookAfter(answer)
     }
   }
 
-  function pollOnce(): Promise<PollAnswer | null> {
+  /** Leaves the run alone for a while, unless there is more already. */
+  async function take({ chunk, isFull, isOld }: TimedChunk, state: RunState): Promise<RunState> {
+    add(chunk)
+    if (!isFull && !isOld) await sleep(pauseMs(state) ?? 0, signal)
+    return buffer.polls() % LOOK_EVERY === 0 ? look(null) : state
+  }
+
+  function pauseMs(state: RunState): number | null {
+    return pauseAfterPollMs({ ...state, polls: buffer.polls() }, ports.maxPolls)
+  }
+
+  async function lookAfter(answer: PollAnswer): Promise<RunState> {
+    if (answer.kind === 'unready') await sleep(PAUSE_MS, signal)
+    const isUnseen = answer.kind === 'pending' && !answer.isAccepted
+    return look(isUnseen ? noWorker(run) : null)
+  }
+
+  async function pollOnce(): Promise<Exclude<PollAnswer, { kind: 'chunk' }> | TimedChunk> {
     const from = buffer.next()
-    return pollUntil<PollAnswer>(context, background, {
-      poll: async (call) => ({ found: await sendPoll(context, run, from, call) }),
-      // Leaves the poll with the workflow, and reads its answer when it is there.
-      read: async (call) => ({ found: toFinal(await sendPoll(context, run, from, call, ACCEPTED)) }),
-    })
-  }
-
-  /** False if the feed is over first. */
-  async function verify(): Promise<boolean> {
-    for (let failures = 1; !signal.aborted; failures++) {
-      try {
-        handlers = await ports.verify(run, background)
-        onChange({ trouble: null })
-        return true
-      } catch (error) {
-        if (signal.aborted) return false
-        if (hasErrorName(error, 'DeadlineExceededError', 'WorkflowNotReadyError')) onChange({ trouble: error })
-        else if (!isOutage(error)) throw error
-        const state = await persist((call) => inspect(context, run, call))
-        if (state !== null && !isOpen(state.status)) return true
-        await sleep(pauseBetweenPollsMs(failures), signal)
-      }
-    }
-    return false
+    const sentAt = Date.now()
+    const answer = unlessOver(
+      await pollUntil<PollAnswer>(context, background, {
+        poll: async (call) => ({ found: await sendPoll(context, run, from, call) }),
+        // Leaves the poll with the workflow, and reads its answer when it is there.
+        read: async (call) => ({ found: toFinal(await sendPoll(context, run, from, call, ACCEPTED)) }),
+      }),
+    )
+    return answer.kind === 'chunk' ? { ...answer, isOld: Date.now() - sentAt < STORED_WITHIN_MS } : answer
   }
 
   /** Reads without updates. Rejects if the SDK of the workflow has no query for that. */
-  async function readByQuery(): Promise<boolean> {
-    if (handlers === null && !(await verify())) return false
+  async function queryUntilClosed(): Promise<void> {
+    await verify()
     if (handlers?.hasPollQuery !== true) throw exhausted(run)
-    await sleep(QUERY_EVERY_MS, signal)
-    const from = buffer.next()
-    const result = await persist((call) => queryItems(context, run, from, call), TIMEOUT_MS.streamQuery)
-    if (result !== null && result.next_offset > from) add(toChunk(from, result, false))
-    return result !== null
+    for (let queries = 0; queries % LOOK_EVERY > 0 || isOpen((await look(null)).status); queries++) {
+      const from = buffer.next()
+      const result = await persist((call) => queryItems(context, run, from, call), TIMEOUT_MS.streamQuery)
+      if (result.next_offset > from) add(toChunk(from, result, false))
+      await sleep(QUERY_EVERY_MS, signal)
+    }
+  }
+
+  /** Returns when the workflow is known to have a stream, or the run is closed. */
+  async function verify(isVerified = false): Promise<void> {
+    while (!isVerified && handlers === null) {
+      const trouble = await verifyOnce()
+      if (handlers === null && !isOpen((await look(trouble)).status)) return
+      if (handlers === null) await sleep(PAUSE_MS, signal)
+    }
+    onChange({ trouble: null })
+  }
+
+  /** What prevents the answer at the moment, if it is known. Rejects if the workflow has no stream. */
+  async function verifyOnce(): Promise<ServiceError | null> {
+    try {
+      handlers = await ports.verify(run, background)
+      return null
+    } catch (error) {
+      signal.throwIfAborted()
+      if (hasErrorName(error, 'DeadlineExceededError', 'WorkflowNotReadyError')) return error
+      if (isOutage(error)) return null
+      throw error
+    }
+  }
+
+  /** `trouble` is what is known besides. Rejects if the run must be left alone. */
+  async function look(trouble: ServiceError | null): Promise<RunState> {
+    const state = await persist((call) => inspect(context, run, call))
+    if (state.isPoisoned) throw poisoned(run, state.trouble?.details.problem)
+    onChange({ trouble: state.trouble ?? trouble })
+    return state
   }
 
   async function close(): Promise<void> {
-    const closing = await ports.waitForEnd(run, background)
-    if (closing === null) return
+    const { nextRunId } = unlessOver(await ports.waitForEnd(run, background))
     onChange({ trouble: null })
     // Other replicas may have polled further. A poll adds nothing to a closed run.
-    if ((await readStored(storedPoll(context))) === null) return
-    const tail = await persist((call) => readTail(context, run, buffer.next(), call), TIMEOUT_MS.streamTail)
-    const state = tail && (await persist((call) => inspect(context, run, call)))
-    if (tail === null || state === null) return
-    for (const chunk of tail.chunks) add(chunk)
-    const next = closing.nextRunId === null ? null : await continuation(closing.nextRunId)
-    const { status, completedAt } = state
-    if (!signal.aborted) onChange({ end: { status, completedAt, next, complete: tail.complete } })
+    await readStored(storedPoll(context))
+    const { chunks, complete } = await persist(
+      (call) => readTail(context, run, buffer.next(), call),
+      TIMEOUT_MS.streamTail,
+    )
+    const { status, completedAt } = await persist((call) => inspect(context, run, call))
+    for (const chunk of chunks) add(chunk)
+    onChange({ end: { status, completedAt, next: nextRunId === null ? null : await continueAs(nextRunId), complete } })
   }
 
-  async function continuation(runId: string): Promise<RunEnd['next']> {
+  async function continueAs(runId: string): Promise<RunEnd['next']> {
     const next = { workflowId: run.workflowId, runId }
     const end = buffer.next()
     const isCarried = await persist((call) => isCarriedOn(context, next, end, call), TIMEOUT_MS.streamTail)
     return { runId, from: isCarried ? end : 0, isReset: !isCarried }
+  }
+
+  function add(chunk: Chunk): void {
+    buffer.add(chunk)
+    onChange({ trouble: null })
+  }
+
+  /** Calls `act` until the engine answers, through outages. */
+  async function persist<T>(act: (call: Call) => Promise<T>, timeoutMs: number = TIMEOUT_MS.describe): Promise<T> {
+    const once = async (call: Call) => ({ found: await act(withTimeout(call, timeoutMs)) })
+    return unlessOver(await pollUntil({ polls: null }, background, { poll: once, read: once, afterFailure: backOff }))
+  }
+
+  /** Rejects for null, which says that the feed is over. */
+  function unlessOver<T>(value: T | null): T {
+    signal.throwIfAborted()
+    if (value === null) throw new Error('a feed has no deadline, but its call ended')
+    return value
   }
 }
 
@@ -189,27 +215,4 @@ function backOff(failure: PollFailure): AfterFailure {
 /** Null for an answer that the next read may change. */
 function toFinal(answer: PollAnswer): PollAnswer | null {
   return answer.kind === 'pending' ? null : answer
-}
-
-/** Reads what the engine has stored of a poll, where sending the poll again cannot add anything to the run. */
-function storedPoll({ features }: EngineContext): typeof readPoll {
-  return features.asyncUpdates.supported ? readPoll : sendPoll
-}
-
-/** The chunk with this offset, which the engine or the workflow still has. */
-export async function readAgain(
-  context: EngineContext,
-  run: RunRef,
-  from: number,
-  { hasPollQuery }: StreamHandlers,
-  call: Call,
-): Promise<Chunk> {
-  try {
-    const answer = await storedPoll(context)(context, run, from, call)
-    if (answer.kind === 'chunk') return answer.chunk
-    if (hasPollQuery) return toChunk(from, await queryItems(context, run, from, call), false)
-  } catch (error) {
-    throw toServiceError(error, { kind: 'read', details: executionIds(run) })
-  }
-  throw new Error(`the engine has lost the poll of offset ${from}`)
 }

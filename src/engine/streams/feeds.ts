@@ -3,18 +3,19 @@ import { type Call, withTimeout } from '../../domain/model/call.ts'
 import { TIMEOUT_MS } from '../../domain/model/deadlines.ts'
 import { ServiceError } from '../../domain/model/errors.ts'
 import { type ExecutionRef, toKey } from '../../domain/model/execution.ts'
-import type { RunEnd, StreamPage, StreamReader } from '../../domain/model/stream.ts'
+import type { StreamReader } from '../../domain/model/stream.ts'
 import { withinCall } from '../../domain/model/within-call.ts'
 import { whenOver } from '../../lib/abort.ts'
 import type { Closing } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
-import { isOver, pollUntil } from '../calls/poll-until.ts'
+import { pollUntil } from '../calls/poll-until.ts'
 import { type StreamHandlers, streamHead } from '../calls/stream/handlers.ts'
-import type { Chunk } from '../calls/stream/poll.ts'
+import { readAgain } from '../calls/stream/tail.ts'
 import { type EngineContext, executionIds } from '../context.ts'
 import { toServiceError } from '../errors.ts'
-import { createStreamBuffer } from './buffer.ts'
-import { follow, readAgain } from './feed.ts'
+import { type BufferedBytes, createStreamBuffer } from './buffer.ts'
+import { follow } from './feed.ts'
+import { createReader, type FeedState, type ReadFeed } from './reader.ts'
 import type { VerifyStream } from './verification.ts'
 
 export interface StreamOptions {
@@ -76,157 +77,113 @@ interface Feed {
   open(from: number | 'now'): StreamReader
 }
 
-function createFeed(run: RunRef, options: FeedsOptions, all: { total: number }, onOver: () => void): Feed {
-  const { context, maxBufferBytes, maxPolls, waitForEnd, verify, sharesPending, onCount = () => {} } = options
+function createFeed(run: RunRef, options: FeedsOptions, all: BufferedBytes, onOver: () => void): Feed {
+  const { context, maxBufferBytes, sharesPending, onCount = () => {} } = options
   const limits = { maxBytes: maxBufferBytes, maxTotalBytes: STREAMS_IN_MEMORY * maxBufferBytes }
   const controller = new AbortController()
   const waiting = new Set<() => void>()
   let handlers: StreamHandlers = { hasPollQuery: false }
-  let isLive = false
-  let trouble: ServiceError | null = null
-  let end: RunEnd | null = null
-  let failure: { error: unknown } | null = null
+  let state: FeedState = { isLive: false, trouble: null, end: null, failure: null }
   let readers = 0
   let pendingHead: Promise<number> | null = null
   let closing: ReturnType<typeof setTimeout> | undefined
   const buffer = createStreamBuffer(limits, all, ({ isStored }) => isStored || handlers.hasPollQuery)
 
-  function wake(): void {
+  const translate = (error: unknown) => toServiceError(error, { kind: 'read', details: executionIds(run) })
+
+  function setState(change: Partial<FeedState>): void {
+    state = { ...state, ...change }
     const woken = [...waiting]
     waiting.clear()
     for (const resume of woken) resume()
   }
 
-  const counted = {
-    ...buffer,
-    add(chunk: Chunk) {
-      const before = all.total
-      buffer.add(chunk)
-      onCount('bytes', all.total - before)
-    },
+  /** Changes the buffer, and counts its bytes. */
+  function buffering(change: () => void): void {
+    const before = all.total
+    change()
+    onCount('bytes', all.total - before)
   }
 
   follow({
-    context,
+    ...options,
     run,
-    maxPolls,
     signal: controller.signal,
-    waitForEnd,
-    verify,
-    buffer: counted,
+    buffer: { ...buffer, add: (chunk) => buffering(() => buffer.add(chunk)) },
     onChange(change) {
-      if (change === 'items') trouble = null
-      else if ('isLive' in change) {
-        isLive = true
-        handlers = change.handlers ?? handlers
-      } else if ('trouble' in change) trouble = change.trouble
-      else end = change.end
-      wake()
+      if ('handlers' in change) handlers = change.handlers ?? handlers
+      const { handlers: _, ...changed } = { handlers: null, ...change }
+      setState(changed)
     },
   }).catch((error: unknown) => {
-    failure = { error: toServiceError(error, { kind: 'read', details: executionIds(run) }) }
-    wake()
+    if (!controller.signal.aborted) setState({ failure: { error: translate(error) } })
   })
 
-  /** Resolves after the next change, or when `call` is over. */
-  function changed(call: Call): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const stop = whenOver(call.deadlineAt, call.signal, () => {
-      waiting.delete(resume)
-      resolve()
-    })
-    const resume = () => {
-      stop()
-      resolve()
-    }
-    waiting.add(resume)
-    return promise
-  }
+  const readFeed: ReadFeed = {
+    state: () => state,
+    next: buffer.next,
 
-  function head(call: Call): Promise<number> {
-    const bounded = withTimeout(call, TIMEOUT_MS.streamQuery)
-    if (!sharesPending) return streamHead(context, run, bounded)
-    pendingHead ??= streamHead(context, run, { ...bounded, signal: controller.signal }).finally(() => {
-      pendingHead = null
-    })
-    return withinCall(pendingHead, call)
-  }
+    async chunkAt(offset, call) {
+      if (offset >= buffer.next()) return null
+      const found = buffer.find(offset)
+      if (typeof found !== 'number') return found
+      // Alone: the reader is slower than the others, or late.
+      const again = async (reading: Call) => ({ found: await readAgain(context, run, found, handlers, reading) })
+      return pollUntil({ polls: null }, call, { poll: again, read: again }).catch((error) => {
+        throw translate(error)
+      })
+    },
 
-  async function chunkAt(offset: number, call: Call): Promise<Chunk | null> {
-    if (offset >= buffer.next()) return null
-    const found = buffer.find(offset)
-    if (typeof found !== 'number') return found
-    // Alone: the reader is slower than the others, or late.
-    const again = async (reading: Call) => ({ found: await readAgain(context, run, found, handlers, reading) })
-    return pollUntil({ polls: null }, call, { poll: again, read: again })
+    head(call) {
+      const bounded = withTimeout(call, TIMEOUT_MS.streamQuery)
+      if (!sharesPending) return streamHead(context, run, bounded)
+      pendingHead ??= streamHead(context, run, { ...bounded, signal: controller.signal }).finally(() => {
+        pendingHead = null
+      })
+      return withinCall(pendingHead, call)
+    },
+
+    changed(since, call) {
+      if (since !== state) return Promise.resolve()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const stop = whenOver(call.deadlineAt, call.signal, () => {
+        waiting.delete(resume)
+        resolve()
+      })
+      const resume = () => {
+        stop()
+        resolve()
+      }
+      waiting.add(resume)
+      return promise
+    },
   }
 
   function leave(): void {
     readers--
     onCount('readers', -1)
     if (readers > 0) return
-    if (sharesPending && failure === null) closing = setTimeout(shut, GRACE_MS)
+    if (sharesPending && state.failure === null) closing = setTimeout(shut, GRACE_MS)
     else shut()
   }
 
   function shut(): void {
-    const before = all.total
     controller.abort()
-    buffer.clear()
-    onCount('bytes', all.total - before)
+    buffering(buffer.clear)
     onCount('feeds', -1)
     onOver()
   }
 
-  function open(from: number | 'now'): StreamReader {
-    clearTimeout(closing)
-    readers++
-    onCount('readers', 1)
-    let position = from
-    let toldLive = false
-    let told: ServiceError | null = null
-    let isOpen = true
-
-    /** What the reader can have now; null if it must wait. */
-    async function now(call: Call): Promise<StreamPage | null> {
-      if (position === 'now' && (isLive || end !== null)) position = end === null ? await head(call) : buffer.next()
-      const at = position === 'now' ? 0 : position
-      const chunk = position === 'now' ? null : await chunkAt(at, call)
-      if (chunk !== null) return toPage(chunk, at)
-      if (isLive && !toldLive) {
-        toldLive = true
-        return { items: [], next: at, isLive: true }
-      }
-      if (failure !== null) throw failure.error
-      if (end !== null) return { items: [], next: buffer.next(), end }
-      if (told === trouble) return null
-      told = trouble
-      return trouble === null ? null : { items: [], next: at, trouble }
-    }
-
-    return {
-      async next(call) {
-        while (true) {
-          const page = await now(call)
-          if (page !== null && position !== 'now') position = page.next
-          if (page !== null || isOver(call)) return page
-          await changed(call)
-        }
-      },
-      head,
-      close() {
+  return {
+    open(from) {
+      clearTimeout(closing)
+      readers++
+      onCount('readers', 1)
+      let isOpen = true
+      return createReader(readFeed, from, () => {
         if (isOpen) leave()
         isOpen = false
-      },
-    }
+      })
+    },
   }
-
-  return { open }
-}
-
-/** The part of the chunk that begins at the offset. */
-function toPage({ items, next }: Chunk, offset: number): StreamPage {
-  const first = items[0]?.offset ?? next
-  if (first > offset) return { items, next, truncated: { from: offset, to: first } }
-  return { items: first === offset ? items : items.filter((item) => item.offset >= offset), next }
 }

@@ -54,7 +54,7 @@ export const resultEndpoint = endpoint({
       const last = lastReadRun(c, command.ref)
       const ref = last?.run ?? command.ref
       const wait: RunEvents['wait'] = (onFound) => workflows.result({ ...command, ref, onFound }, call(c))
-      return runEvents(c, { last, commentEveryMs, wait })
+      return runEvents(c, { last, commentEveryMs, checkRead: (run) => workflows.checkRead(run, call(c)), wait })
     }
     // Without `wait` and `body`, unknown parameters are ignored.
     const isPlain = c.req.query('wait') === undefined && c.req.query('body') === undefined

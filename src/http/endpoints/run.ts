@@ -19,7 +19,7 @@ import { bodyParameter, OUTPUT_ALONE, OUTPUT_HEADERS, resultResponder } from '..
 import { resultPath } from '../path.ts'
 import { type AsyncPreference, asyncPreference, preferenceApplied } from '../prefer.ts'
 import { jsonResponse, setHeader } from '../response.ts'
-import { type LastRead, lastReadRun, RUN_EVENTS, runEvents } from '../run-events.ts'
+import { type LastRead, lastReadRun, RUN_EVENTS, type RunEvents, runEvents } from '../run-events.ts'
 import { START_ERRORS } from './errors.ts'
 import { startCommand, startRequest } from './fields/start-fields.ts'
 import { mayFindRun, reportRun, START_HEADERS, startNow } from './start.ts'
@@ -101,8 +101,10 @@ function resultOf(
 }
 
 function eventsOf(run: AwaitedRun, waitMs: number): Promise<Response> {
-  const { c, last, tools } = run
-  return runEvents(c, { last, commentEveryMs: tools.commentEveryMs, wait: (onFound) => resultOf(run, waitMs, onFound) })
+  const { c, last } = run
+  const { workflows, call, commentEveryMs } = run.tools
+  const checkRead: RunEvents['checkRead'] = (read) => workflows.checkRead(read, call(c))
+  return runEvents(c, { last, commentEveryMs, checkRead, wait: (onFound) => resultOf(run, waitMs, onFound) })
 }
 
 /** Responds with the result if the run ends within the preferred time, otherwise with a 202. */

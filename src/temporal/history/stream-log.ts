@@ -1,6 +1,6 @@
 /**
  * The items that signals have published in a stream, read from a run's history: for the end of a closed run whose
- * workflow cannot be asked for them.
+ * workflow has no query for them.
  */
 import {
   isPollUpdateId,

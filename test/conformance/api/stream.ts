@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Answer } from '../../support/api.ts'
 import { eventsIn, openEvents, type Sent } from '../../support/event-stream.ts'
+import { rule } from '../../support/rules.ts'
 import { type ApiFixture, AUTHORIZED, anId, startDirectly } from './api-fixture.ts'
 
 /** GET and POST stream. */
@@ -39,7 +40,7 @@ export function streams(api: () => ApiFixture): void {
 
   const dataOf = (sent: readonly Sent[]) => sent.filter(({ event }) => event === 'item').map(({ data }) => data.data)
 
-  test('stream: sends what is published, and the end of the run', async () => {
+  rule('stream.sends-what-is-published', async () => {
     const { workflowId, runId, publish } = await startStream()
     const stream = await open(workflowId)
     const workflow = await stream.next('workflow')
@@ -69,7 +70,7 @@ export function streams(api: () => ApiFixture): void {
     ])
   })
 
-  test('stream: is the same for readers who come later, also after the end, and continues after any item', async () => {
+  rule('stream.is-the-same-for-all-readers', async () => {
     const { workflowId, runId, publish } = await startStream()
     const live = await open(workflowId)
     await live.next('workflow')
@@ -97,7 +98,7 @@ export function streams(api: () => ApiFixture): void {
     expect([after.status, after.text]).toEqual([204, ''])
   })
 
-  test('stream: has everything of a run that ended at once, although nobody has read it', async () => {
+  test('stream: has everything of a run that ended at once, although no client has read it', async () => {
     const { workflowId, publish } = await startStream()
     await publish('one', 'two')
     await publish('three')
@@ -200,7 +201,7 @@ export function streams(api: () => ApiFixture): void {
     await signal(workflowId, 'finish')
   })
 
-  test('stream: continues with the next run, with its items or from their beginning', async () => {
+  rule('stream.continues-with-the-next-run', async () => {
     const { workflowId, runId, publish } = await startStream()
     const stream = await open(workflowId)
     await publish('one')
@@ -232,12 +233,12 @@ export function streams(api: () => ApiFixture): void {
     expect(dataOf(resumed)).toEqual(['two', 'three'])
   })
 
-  test('stream: publishes once for each idempotency key', async () => {
-    const { workflowId } = await startStream()
+  rule('stream.publishes-once-for-each-key', async () => {
+    const { workflowId, runId } = await startStream()
     const key = { 'Idempotency-Key': anId() }
 
     const first = await post(workflowId, { topic: 't', data: 1 }, key)
-    const again = await post(workflowId, { topic: 't', data: 1 }, key)
+    const again = await post(`${workflowId}/runs/${runId}`, { topic: 't', data: 1 }, key)
     await signal(workflowId, 'continueAsNew')
     await until('the run has continued', async () => {
       const { body } = await api().service.get(`${workflowId}/status`)
@@ -251,7 +252,7 @@ export function streams(api: () => ApiFixture): void {
     await signal(workflowId, 'finish')
   })
 
-  test('stream: a workflow without one gets neither poll nor signal, and its client is told', async () => {
+  rule('stream.workflows-without-one-receive-nothing', async () => {
     const { body } = await api().service.start('defaultHandlers')
     const { workflowId, runId } = body
 

@@ -1,6 +1,6 @@
 /** What a workflow with a stream answers to queries. */
 import type { Call } from '../../../domain/model/call.ts'
-import { hasErrorName, ServiceError } from '../../../domain/model/errors.ts'
+import { hasErrorName } from '../../../domain/model/errors.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'
 import { isOffset, type PollResult, STREAM_OFFSET, STREAM_POLL } from '../../../protocol/stream.ts'
 import { type EngineContext, executionIds } from '../../context.ts'
@@ -8,6 +8,7 @@ import { isQueryFailure, toServiceError } from '../../errors.ts'
 import { readHandlers } from '../diagnosis/missing-handler.ts'
 import { withProblem } from '../diagnosis/with-problem.ts'
 import { query } from '../query.ts'
+import { streamNotFound } from './errors.ts'
 import { toPollResult } from './poll.ts'
 
 export interface StreamHandlers {
@@ -61,9 +62,4 @@ export async function streamHead(context: EngineContext, run: RunRef, call: Call
 export async function queryItems(context: EngineContext, run: RunRef, from: number, call: Call): Promise<PollResult> {
   const args = [{ topics: [], from_offset: from }]
   return toPollResult(run, await query(context, run, { name: STREAM_POLL, args }, call))
-}
-
-export function streamNotFound(run: RunRef): ServiceError {
-  const message = `Workflow ${run.workflowId} has no stream: its code opens none. GET /workflow/:id/history/stream has the events of every workflow`
-  return new ServiceError('StreamNotFoundError', message, { details: executionIds(run) })
 }

@@ -68,25 +68,3 @@ function notReady(run: RunRef, { status, problem }: { status?: Status; problem?:
     details: { ...executionIds(run), ...(status && { workflowStatus: status }), ...(problem && { problem }) },
   })
 }
-
-/** The error for a run that is polled by a stream's reader and cannot answer. */
-export function noWorker(run: RunRef): ServiceError {
-  const message = `No worker responded in time to the reader of the stream of workflow ${run.workflowId}`
-  return new ServiceError('DeadlineExceededError', message, { details: executionIds(run) })
-}
-
-/** The error for a run that is not polled any more. */
-export function poisoned(run: RunRef, { trouble }: RunState): ServiceError {
-  const { problem } = trouble?.details ?? {}
-  const message = `Workflow ${run.workflowId} fails because an item of its stream is too large to be read, and is left alone; reset or terminate it`
-  return new ServiceError('WorkflowNotReadyError', message, {
-    details: { ...executionIds(run), ...(problem && { problem }) },
-  })
-}
-
-export function exhausted(run: RunRef): ServiceError {
-  const message = `The stream of workflow ${run.workflowId} has used up the updates that readers may send to one run; its workflow must continue as new`
-  return new ServiceError('ResourceExhaustedError', message, {
-    details: { ...executionIds(run), retryAfterSeconds: 60 },
-  })
-}

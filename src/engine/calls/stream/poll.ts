@@ -22,7 +22,7 @@ import { toDecoded } from '../../../temporal/payload.ts'
 import { payloadFromWire } from '../../../temporal/payload-wire.ts'
 import { type EngineContext, executionIds, IDENTITY, toExecution } from '../../context.ts'
 import { RpcError } from '../../transport/transport.ts'
-import { streamNotFound } from './handlers.ts'
+import { streamNotFound } from './errors.ts'
 
 /** The items that one poll returned. */
 export interface Chunk {
@@ -96,6 +96,11 @@ export async function sendPoll(
     if (answer === null) throw error
     return answer
   }
+}
+
+/** Reads what the engine has stored of a poll, where sending the poll again cannot add anything to the run. */
+export function storedPoll({ features }: EngineContext): typeof readPoll {
+  return features.asyncUpdates.supported ? readPoll : sendPoll
 }
 
 /** What a rejection by the engine says about the run; null if it says nothing. */

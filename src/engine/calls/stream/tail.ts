@@ -1,4 +1,4 @@
-/** The items at the end of a closed run that no poll has returned. */
+/** Items that a feed does not have: those that no poll has returned, and those that it has dropped. */
 import { atMost, type Call } from '../../../domain/model/call.ts'
 import { TIMEOUT_MS } from '../../../domain/model/deadlines.ts'
 import { hasErrorName } from '../../../domain/model/errors.ts'
@@ -7,8 +7,8 @@ import { createStreamLog } from '../../../temporal/history/stream-log.ts'
 import { type EngineContext, executionIds } from '../../context.ts'
 import { toServiceError } from '../../errors.ts'
 import { readPage } from '../history-pages.ts'
-import { queryItems, streamHead, verifyStream } from './handlers.ts'
-import { type Chunk, toChunk } from './poll.ts'
+import { queryItems, type StreamHandlers, streamHead, verifyStream } from './handlers.ts'
+import { type Chunk, storedPoll, toChunk } from './poll.ts'
 
 export interface Tail {
   chunks: Chunk[]
@@ -63,4 +63,18 @@ async function fromHistory(
   // Workflow code publishes without leaving a trace in the history: then these are not all, and their offsets unknown.
   const found = items.length === next - from ? items.map((item, at) => ({ ...item, offset: from + at })) : []
   return toChunk(from, { items: found, next_offset: next, more_ready: false }, false)
+}
+
+/** The chunk with this offset, which the engine or the workflow still has. */
+export async function readAgain(
+  context: EngineContext,
+  run: RunRef,
+  from: number,
+  { hasPollQuery }: StreamHandlers,
+  call: Call,
+): Promise<Chunk> {
+  const answer = await storedPoll(context)(context, run, from, call)
+  if (answer.kind === 'chunk') return answer.chunk
+  if (hasPollQuery) return toChunk(from, await queryItems(context, run, from, call), false)
+  throw new Error(`the engine has lost the poll of offset ${from}`)
 }

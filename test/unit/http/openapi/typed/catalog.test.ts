@@ -20,6 +20,8 @@ describe('the OpenAPI document of a catalog', () => {
       '/workflow/{id}/signal/approve#order': 'signal_order_approve',
       '/workflow/{id}/query/progress#order': 'query_order_progress',
       '/workflow/{id}/update/priority#order': 'update_order_priority',
+      '/workflow/run#chat': 'run_chat',
+      '/workflow/start#chat': 'start_chat',
     })
   })
 

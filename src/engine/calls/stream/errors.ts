@@ -1,0 +1,30 @@
+/** The errors that end a stream, or that its readers are told while they wait. */
+import { ServiceError } from '../../../domain/model/errors.ts'
+import type { Problem } from '../../../domain/model/problem.ts'
+import type { RunRef } from '../../../protocol/run-ref.ts'
+import { executionIds } from '../../context.ts'
+
+export function streamNotFound(run: RunRef): ServiceError {
+  const message = `Workflow ${run.workflowId} has no stream: its code opens none. GET /workflow/:id/history/stream has the events of every workflow`
+  return new ServiceError('StreamNotFoundError', message, { details: executionIds(run) })
+}
+
+export function noWorker(run: RunRef): ServiceError {
+  const message = `No worker responded in time to the reader of the stream of workflow ${run.workflowId}`
+  return new ServiceError('DeadlineExceededError', message, { details: executionIds(run) })
+}
+
+/** For a run that is not polled any more. */
+export function poisoned(run: RunRef, problem: Problem | undefined): ServiceError {
+  const message = `Workflow ${run.workflowId} fails because an item of its stream is too large to be read, and is left alone; reset or terminate it`
+  return new ServiceError('WorkflowNotReadyError', message, {
+    details: { ...executionIds(run), ...(problem && { problem }) },
+  })
+}
+
+export function exhausted(run: RunRef): ServiceError {
+  const message = `The stream of workflow ${run.workflowId} has used up the updates that readers may send to one run; its workflow must continue as new`
+  return new ServiceError('ResourceExhaustedError', message, {
+    details: { ...executionIds(run), retryAfterSeconds: 60 },
+  })
+}

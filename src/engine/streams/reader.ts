@@ -1,0 +1,81 @@
+import type { Call } from '../../domain/model/call.ts'
+import type { ServiceError } from '../../domain/model/errors.ts'
+import type { RunEnd, StreamPage, StreamReader } from '../../domain/model/stream.ts'
+import { isOver } from '../calls/poll-until.ts'
+import type { Chunk } from '../calls/stream/poll.ts'
+
+/** A feed, as its readers see it. */
+export interface ReadFeed {
+  state(): FeedState
+  /** The offset after its last item. */
+  next(): number
+  /** The chunk with this offset; null if the feed has not reached it. */
+  chunkAt(offset: number, call: Call): Promise<Chunk | null>
+  /** The offset after the last item of the workflow. */
+  head(call: Call): Promise<number>
+  /** Resolves when the feed has changed since `state` was read, or when `call` is over. */
+  changed(since: FeedState, call: Call): Promise<void>
+}
+
+/** Replaced with each change. */
+export interface FeedState {
+  isLive: boolean
+  trouble: ServiceError | null
+  end: RunEnd | null
+  /** Why nothing more can be read. */
+  failure: { error: unknown } | null
+}
+
+/** A reader with a position of its own. */
+export function createReader(feed: ReadFeed, from: number | 'now', close: () => void): StreamReader {
+  let position: number | null = from === 'now' ? null : from
+  let isToldLive = false
+  let toldTrouble: ServiceError | null = null
+
+  /** Items of the feed, whatever has happened to it since. */
+  async function itemsAt(offset: number, call: Call): Promise<StreamPage | null> {
+    const chunk = await feed.chunkAt(offset, call)
+    return chunk && toPage(chunk, offset)
+  }
+
+  /** What the feed has to say besides; null if the reader must wait. */
+  function news({ isLive, trouble, end, failure }: FeedState, next: number): StreamPage | null {
+    if (isLive && !isToldLive) {
+      isToldLive = true
+      return { items: [], next, isLive: true }
+    }
+    if (failure !== null) throw failure.error
+    if (end !== null) return { items: [], next: feed.next(), end }
+    if (toldTrouble === trouble) return null
+    toldTrouble = trouble
+    return trouble && { items: [], next, trouble }
+  }
+
+  async function now(state: FeedState, call: Call): Promise<StreamPage | null> {
+    if (position === null && state.end !== null) position = feed.next()
+    if (position === null && state.isLive) position = await feed.head(call)
+    const items = position === null ? null : await itemsAt(position, call)
+    if (items !== null) position = items.next
+    return items ?? news(state, position ?? 0)
+  }
+
+  return {
+    async next(call) {
+      while (true) {
+        const state = feed.state()
+        const page = await now(state, call)
+        if (page !== null || isOver(call)) return page
+        await feed.changed(state, call)
+      }
+    },
+    head: feed.head,
+    close,
+  }
+}
+
+/** The part of the chunk that begins at the offset. */
+function toPage({ items, next }: Chunk, offset: number): StreamPage {
+  const first = items[0]?.offset ?? next
+  if (first > offset) return { items, next, truncated: { from: offset, to: first } }
+  return { items: first === offset ? items : items.filter((item) => item.offset >= offset), next }
+}

@@ -1,0 +1,152 @@
+/**
+ * Streams as the UI message stream of the AI SDK, which `useChat` reads: docs/ai-sdk.md.
+ *
+ * Its readers resume by the number of chunks that they have received. So the chunks depend on the items alone, whatever
+ * the reader has received before and however the items are divided into events.
+ */
+import type { Call } from '../domain/model/call.ts'
+import type { StreamEnd, StreamEvent } from '../domain/model/stream.ts'
+import { fromBase64 } from '../lib/base64.ts'
+import { parseJson } from '../lib/exact-json.ts'
+import { isObject } from '../lib/is-object.ts'
+import { ENDS } from './output-body.ts'
+import { createPartConverter } from './provider-parts.ts'
+import { createParts, hasType, isUiChunk, type UiChunk } from './ui-chunks.ts'
+
+/** In addition to the headers of an event stream. */
+export const UI_MESSAGE_HEADERS = { 'X-Vercel-AI-UI-Message-Stream': 'v1' }
+
+export interface UiMessageOptions {
+  /** How many chunks the reader has received already. */
+  startIndex: number
+  /** What a client may know about an error of `events`. */
+  toErrorText: (error: unknown) => string
+}
+
+/**
+ * The body of the response. It ends with `[DONE]`. Rejects if `events` ends without `done`, because the call was aborted:
+ * the connection must break, because readers take an end of the response for the end of the message.
+ */
+export async function* uiMessageFrames(
+  events: AsyncIterable<StreamEvent>,
+  { startIndex, toErrorText }: UiMessageOptions,
+): AsyncGenerator<string, void, undefined> {
+  const toChunks = createChunkReader()
+  let index = 0
+  let last: UiChunk | undefined
+  try {
+    for await (const event of events) {
+      const chunks = toChunks(event)
+      const sent = chunks.slice(Math.max(0, startIndex - index))
+      index += chunks.length
+      last = sent.at(-1) ?? last
+      if (sent.length > 0) yield toFrames(sent)
+      if (event.type === 'done') return yield lastFrames(last, errorTextOf(event.done))
+    }
+  } catch (error) {
+    return yield lastFrames(last, toErrorText(error))
+  }
+  throw new DOMException('The events ended before the run', 'AbortError')
+}
+
+/** `WorkflowChatTransport` requests the stream again, without a pause, until it has received a `finish`. */
+function lastFrames(last: UiChunk | undefined, errorText: string | null): string {
+  if (errorText !== null) {
+    const error = { type: 'error', errorText }
+    return `${toFrames([error, { type: 'finish', finishReason: 'error' }])}data: [DONE]\n\n`
+  }
+  return `${last?.type === 'finish' ? '' : toFrames([{ type: 'finish' }])}data: [DONE]\n\n`
+}
+
+function toFrames(chunks: UiChunk[]): string {
+  return chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
+}
+
+function errorTextOf({ workflowId, status }: StreamEnd): string | null {
+  // A stream of one run ends where the next run continues.
+  if (status === 'completed' || status === 'continued') return null
+  return `Workflow ${workflowId} ${ENDS.get(status) ?? status}`
+}
+
+/** The header with which a reader of the end of the stream calculates the index that it begins with. */
+export const TAIL_INDEX_HEADER = 'x-workflow-stream-tail-index'
+
+export interface StreamTail {
+  startIndex: number
+  /** The value of `TAIL_INDEX_HEADER`. */
+  tailIndex: number
+}
+
+/**
+ * Where to begin in order to send the last `count` chunks of what is published now, and the whole part that they begin
+ * in. Leaves `events` after the last item of now, or when the workflow cannot say whether there is more.
+ */
+export async function tailOf(events: AsyncIterable<StreamEvent>, count: number, call: Call): Promise<StreamTail> {
+  const toChunks = createChunkReader()
+  const parts = createParts()
+  // For each chunk the last index, up to its own, at which no part is open.
+  const starts: number[] = []
+  for await (const event of untilNow(events, call)) {
+    for (const chunk of toChunks(event)) {
+      const start = parts.isOpen() ? starts.at(-1) : starts.length
+      starts.push(start ?? 0)
+      parts.accept(chunk)
+    }
+  }
+  const startIndex = starts[Math.max(0, starts.length - count)] ?? 0
+  // The reader calculates its first index as `tailIndex + 1 - count`. Hence a lower one, if a part began earlier.
+  return { startIndex, tailIndex: Math.min(starts.length, startIndex + count) - 1 }
+}
+
+async function* untilNow(events: AsyncIterable<StreamEvent>, call: Call): AsyncGenerator<StreamEvent, void, undefined> {
+  // The offset after the last item, once the workflow has said it.
+  let head = Number.POSITIVE_INFINITY
+  for await (const event of events) {
+    if (event.type === 'trouble') return
+    yield event
+    // Until then all items are from what is stored. Without a response of the workflow there is nothing to wait for.
+    if (event.type === 'live') head = await event.head(call).catch(() => event.next)
+    if ((event.type === 'live' || event.type === 'items') && event.next >= head) return
+  }
+}
+
+/** Returns a function that converts one event after the other. */
+function createChunkReader(): (event: StreamEvent) => UiChunk[] {
+  const convert = createPartConverter()
+  const parts = createParts()
+  let hasItems = false
+  return (event) => {
+    if (event.type === 'truncated') return [truncatedChunk(event, hasItems)]
+    if (event.type !== 'items') return []
+    hasItems ||= event.items.length > 0
+    return event.items
+      .flatMap(({ data }) => toChunks(data, convert))
+      .filter((chunk) => isUiChunk(chunk) && parts.accept(chunk))
+  }
+}
+
+function toChunks(data: unknown, convert: (part: UiChunk) => UiChunk[]): UiChunk[] {
+  const value = decode(data)
+  if (!hasType(value)) return []
+  return isUiChunk(value) ? [value] : convert(value)
+}
+
+/** `@temporalio/ai-sdk` publishes bytes that hold JSON. */
+function decode(data: unknown): unknown {
+  if (!isObject(data) || data.encoding !== 'binary/plain' || typeof data.data !== 'string') return data
+  try {
+    return parseJson(new TextDecoder().decode(fromBase64(data.data)))
+  } catch {
+    // Bytes of something else, which a message has no place for.
+    return null
+  }
+}
+
+/**
+ * A message with a gap is an error. But items from before the first one that is kept belong to earlier messages, as a
+ * rule: `onData` of the reader gets to know it, and the message does not.
+ */
+function truncatedChunk({ from, to }: { from: number; to: number }, isGap: boolean): UiChunk {
+  if (isGap) return { type: 'error', errorText: `Items ${from} to ${to - 1} of the stream are lost` }
+  return { type: 'data-truncated', data: { from, to }, transient: true }
+}
