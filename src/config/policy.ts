@@ -81,6 +81,18 @@ function oneOrMore<T extends z.core.$ZodType<string, string>>(item: T) {
   )
 }
 
+/** Unlike those of Zod, these records have their values checked below a wrong name too. */
+function recordOf<T extends z.core.$ZodType>(name: z.core.$ZodType<string, string>, value: T) {
+  return z.record(z.string(), value).check(
+    z.check(({ value, issues }) => {
+      for (const key of Object.keys(value)) {
+        const [issue] = z.safeParse(name, key).error?.issues ?? []
+        if (issue) issues.push({ code: 'custom', input: key, path: [key], message: `has a name that ${issue.message}` })
+      }
+    }, always),
+  )
+}
+
 const jwksUrl = z.string().check(
   z.refine(isJwksUrl, {
     error: 'must be a URL that begins with https:// (http:// only on loopback), without user, password and fragment',
@@ -113,6 +125,9 @@ const count = z
   .number()
   .check(z.refine((value) => Number.isSafeInteger(value) && value > 0, { error: 'must be an integer above 0' }))
 
+/** For a check of an object, which Zod would leave out if one of the values is wrong. */
+const always = { when: ({ value }: { value: unknown }) => isObject(value) }
+
 const limits = z
   .strictObject({
     perSecond: z.exactOptional(positive),
@@ -123,6 +138,7 @@ const limits = z
   .check(
     z.refine(({ perSecond, burst }) => burst === undefined || perSecond !== undefined, {
       error: 'must contain perSecond, if it contains burst',
+      ...always,
     }),
   )
 
@@ -133,15 +149,16 @@ function whoSchema(issuers: readonly string[]) {
       jwt: z.exactOptional(
         z.string().check(z.refine((value) => issuers.includes(value), { error: 'must be a name of /issuers' })),
       ),
-      claims: z.exactOptional(z.record(checkedString(claimIssue), oneOrMore(nonEmpty))),
+      claims: z.exactOptional(recordOf(checkedString(claimIssue), oneOrMore(nonEmpty))),
     })
     .check(
       z.refine((who) => isObject(who) && Object.hasOwn(who, 'token') !== Object.hasOwn(who, 'jwt'), {
         error: 'must contain either token or jwt',
-        abort: true,
+        ...always,
       }),
-      z.refine(({ token, claims }) => token === undefined || claims === undefined, {
+      z.refine((who) => ['token', 'claims'].some((key) => !Object.hasOwn(who, key)) || Object.hasOwn(who, 'jwt'), {
         error: 'must not contain claims, which only a JWT has, beside token',
+        ...always,
       }),
     )
   return z.pipe(
@@ -172,7 +189,7 @@ function policySchema(issuers: readonly string[], { namespaces }: PolicyNames) {
   return z.strictObject({
     version: z.literal(1, { error: 'must be 1' }),
     issuers: z._default(
-      z.record(name, z.strictObject({ issuer: nonEmpty, audience: oneOrMore(nonEmpty), jwksUrl })),
+      recordOf(name, z.strictObject({ issuer: nonEmpty, audience: oneOrMore(nonEmpty), jwksUrl })),
       {},
     ),
     rules: z.array(rule),
@@ -191,7 +208,6 @@ function toMistakes(issue: z.core.$ZodIssue): Mistake[] {
   const { path, message } = issue
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({ path: [...path, key], message: keyMessage(path) }))
-  if (issue.code === 'invalid_key') return [{ path, message: `has a name that ${issue.issues[0]?.message}` }]
   if (issue.code !== 'invalid_union') return [{ path, message }]
   // Of a value or an array: the issues of the one that was meant.
   const branches = issue.errors.filter(([first]) => first?.code !== 'invalid_type' || first.path.length > 0)

@@ -18,9 +18,8 @@ import { readInput, readStatus } from './inspect/status.ts'
 import { query, readUpdate, signal, startUpdate, update } from './message/messages.ts'
 import type { Ports } from './model/ports.ts'
 import type { Workflows } from './model/workflows.ts'
-import { run } from './start/run.ts'
 import { signalWithStart } from './start/signal-with-start.ts'
-import { start, validate } from './start/start.ts'
+import { run, start, validate } from './start/start.ts'
 import { updateWithStart } from './start/update-with-start.ts'
 import { createCapabilities } from './status/capabilities.ts'
 import { createReadiness } from './status/readiness.ts'
@@ -88,6 +87,8 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
       catalog: readCatalog,
       trace: readTrace,
     }),
+    // `guarded` decides it.
+    async checkRead() {},
     capabilities: createCapabilities({ ...ports, sharesPending, onCacheRead }),
     ready: createReadiness({ engine: ports.engine, sharesPending, onCacheRead }),
   }

@@ -2,7 +2,6 @@
  * Responses as server-sent events: https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 import type { Context } from 'hono'
-import { accepts } from 'hono/accepts'
 import type { Env } from './context.ts'
 import { respond } from './response.ts'
 
@@ -19,13 +18,6 @@ export const EVENT_STREAM_HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
-/** Whether the `Accept` header prefers events to JSON. The response to HEAD never has events. */
-export function prefersEvents(c: Context): boolean {
-  if (c.req.method === 'HEAD') return false
-  const supports = ['application/json', 'text/event-stream']
-  return accepts(c, { header: 'Accept', supports, default: 'application/json' }) === 'text/event-stream'
-}
-
 /** One event, with `data` as JSON. A client that reconnects sends the last `id` that it has received. */
 export function eventFrame(event: string, data: unknown, id?: string): string {
   const idLine = id === undefined ? '' : `id: ${id}\n`
@@ -40,6 +32,9 @@ export interface EventStreamOptions {
 }
 
 const encoder = new TextEncoder()
+
+// A client that does not read must not fill the memory.
+const MAX_UNREAD_COMMENTS = 10
 
 /**
  * A 200 response with these frames, and a comment at intervals. A frame is requested when the client has taken the
@@ -59,8 +54,7 @@ export function eventStream(
     start(controller) {
       controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`))
       timer = setInterval(() => {
-        // Nothing more for a client that does not read what it has got already.
-        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(comment()))
+        if ((controller.desiredSize ?? 0) > -MAX_UNREAD_COMMENTS) controller.enqueue(encoder.encode(comment()))
       }, commentEveryMs)
     },
     async pull(controller) {

@@ -1,10 +1,9 @@
 import type { Context } from 'hono'
 import { ServiceError } from '../domain/model/errors.ts'
 import { whenAborted } from '../lib/abort.ts'
-import { type Env, whenResponded } from './context.ts'
+import { type Env, type RequestStep, whenResponded } from './context.ts'
 import type { RequestMetrics } from './observe.ts'
 import { createPlaceQueue, type Place, type Turn } from './place-queue.ts'
-import type { RequestStep } from './step.ts'
 
 /**
  * How many requests may be in flight. The others wait for a place, and are rejected if none is free in time, before
@@ -34,7 +33,7 @@ export const OVERLOADED = new ServiceError(
   { details: { retryAfterSeconds: 1 } },
 )
 
-// If requests work for more than 94 ms on average, the last of as many would wait for more than 3 s and be rejected
+// If requests work for more than 0.47 s on average, the last of as many would wait for more than 15 s and be rejected
 // anyway.
 const MAX_WAITING_PER_PLACE = 32
 

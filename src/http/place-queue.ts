@@ -34,15 +34,22 @@ export interface PlaceQueueOptions {
   onSizeChange(by: 1 | -1): void
 }
 
-// How long a request waits during a burst: as long as the queue was empty at some time in this period.
+// A burst lasts as long as the queue was empty, or got shorter, at some time in this period. A slow engine may take
+// longer than that for a burst, so its requests wait as long as the queue gets shorter.
 const BURST_MS = 3000
 
-// How long a request waits if the queue has not been empty for longer than a burst, because requests arrive faster than
-// they are handled: longer waits would only delay all of them. In a queue that has not been empty for this time, the
-// newest request goes first.
+// How much shorter the queue has to get. A queue that has its maximum size varies by a few requests at any time.
+const SHORTER = 0.9
+
+// How long a request waits during a burst. Together with the work, the response arrives before a proxy or client that
+// allows 30 s ends the request.
+const MAX_WAIT_MS = 15_000
+
+// How long a request waits after a burst, when requests arrive faster than they are handled: longer waits would only
+// delay all of them. In a queue that has not been empty for this time, the newest request goes first.
 const STANDING_MS = 50
 
-// An overload ends when the queue is empty and no request has been rejected for this time.
+// After a rejection, the queue does not count as empty or shorter for this time.
 const RECOVERY_MS = 1000
 
 // Requests that newer ones have overtaken get places only when no request has had to wait for this time, and only this
@@ -63,8 +70,8 @@ interface Waiter<P> {
 }
 
 /**
- * A queue with controlled delay: a request waits for up to 3 s if the queue was empty at some time in the last 3 s, and
- * for up to 50 ms otherwise. For a second after a rejection, an empty queue does not count as empty.
+ * A queue with controlled delay: a request waits for up to 15 s if the queue was empty, or got shorter by a tenth, at
+ * some time in the last 3 s, and for up to 50 ms otherwise. For a second after a rejection, neither counts.
  */
 export function createPlaceQueue<P>({ maxSize, onSizeChange }: PlaceQueueOptions): PlaceQueue<P> {
   let oldest: Waiter<P> | null = null
@@ -73,6 +80,10 @@ export function createPlaceQueue<P>({ maxSize, onSizeChange }: PlaceQueueOptions
   let isClosed = false
   // When the queue was last empty.
   let busySince = 0
+  // When the queue was last empty, or got shorter by a tenth.
+  let progressAt = 0
+  // The longest that the queue has been since then.
+  let peak = 0
   // When a request last had to wait.
   let arrivedAt = 0
   let rejectedAt = Number.NEGATIVE_INFINITY
@@ -83,6 +94,7 @@ export function createPlaceQueue<P>({ maxSize, onSizeChange }: PlaceQueueOptions
     else newest.newer = waiter
     newest = waiter
     size++
+    peak = Math.max(peak, size)
     onSizeChange(1)
   }
 
@@ -98,13 +110,22 @@ export function createPlaceQueue<P>({ maxSize, onSizeChange }: PlaceQueueOptions
     size--
     onSizeChange(-1)
     waiter.settle(place)
+    // Only requests that get a place are progress.
+    if (place === null) peak = size
     if (size > 0) return
     clearTimeout(sweepTimer)
     sweepTimer = undefined
   }
 
   function patienceAt(now: number): number {
-    return now - busySince < BURST_MS ? BURST_MS : STANDING_MS
+    return now - progressAt < BURST_MS ? MAX_WAIT_MS : STANDING_MS
+  }
+
+  /** When the next request may have waited for too long; `first` is the one that has waited longest. */
+  function dueAt(first: Waiter<P>, now: number): number {
+    const burstEndsAt = progressAt + BURST_MS
+    const endsAt = first.joinedAt + patienceAt(now)
+    return now < burstEndsAt ? Math.min(burstEndsAt, endsAt) : endsAt
   }
 
   /** Rejects the requests that have waited for too long. */
@@ -115,10 +136,7 @@ export function createPlaceQueue<P>({ maxSize, onSizeChange }: PlaceQueueOptions
       rejectedAt = now
       remove(oldest, null)
     }
-    if (oldest === null) return
-    const burstEndsAt = busySince + BURST_MS
-    const dueAt = Math.min(oldest.joinedAt + patienceMs, now < burstEndsAt ? burstEndsAt : Number.POSITIVE_INFINITY)
-    sweepTimer = setTimeout(sweep, Math.max(MIN_SWEEP_MS, dueAt - now))
+    if (oldest !== null) sweepTimer = setTimeout(sweep, Math.max(MIN_SWEEP_MS, dueAt(oldest, now) - now))
   }
 
   return {
@@ -129,9 +147,10 @@ export function createPlaceQueue<P>({ maxSize, onSizeChange }: PlaceQueueOptions
       if (isClosed || size >= maxSize) return null
       const { promise, resolve } = Promise.withResolvers<P | null>()
       const waiter: Waiter<P> = { joinedAt, settle: resolve, older: newest, newer: null, isWaiting: true }
-      if (size === 0 && joinedAt - rejectedAt > RECOVERY_MS) busySince = joinedAt
+      if (size === 0) peak = 0
+      if (size === 0 && joinedAt - rejectedAt > RECOVERY_MS) busySince = progressAt = joinedAt
       add(waiter)
-      sweepTimer ??= setTimeout(sweep, patienceAt(joinedAt))
+      sweepTimer ??= setTimeout(sweep, dueAt(waiter, joinedAt) - joinedAt)
       return {
         place: promise,
         giveUp() {
@@ -150,6 +169,10 @@ export function createPlaceQueue<P>({ maxSize, onSizeChange }: PlaceQueueOptions
       // Only a freed place calls this again. If no place is taken, none will be freed, so this one is given away.
       if (isOvertaken && !isCalm && usedShare > 0) return false
       remove(next, createPlace(waitedMs))
+      if (size <= peak * SHORTER && now - rejectedAt > RECOVERY_MS) {
+        progressAt = now
+        peak = size
+      }
       return true
     },
     close() {

@@ -24,14 +24,20 @@ export interface RunEvents {
   last: LastRead | null
   /** Interval of the comments. */
   commentEveryMs: number
+  /** Rejects if the caller may not read the run. */
+  checkRead(run: RunRef): Promise<void>
   /** Waits for the result. Calls `onFound` as soon as the run is known. */
   wait(onFound: (run: RunRef) => void): Promise<WorkflowResult>
 }
 
 /** Sends the ids of the run at once and the outcome later, so that a client that loses the connection can reconnect. */
-export async function runEvents(c: Context<Env>, { last, commentEveryMs, wait }: RunEvents): Promise<Response> {
-  // 204 ends the reconnecting of an EventSource.
-  if (last?.isEnd) return respond(c, null, 204, {})
+export async function runEvents(c: Context<Env>, events: RunEvents): Promise<Response> {
+  const { last, commentEveryMs, checkRead, wait } = events
+  if (last?.isEnd) {
+    await checkRead(last.run)
+    // 204 ends the reconnecting of an EventSource.
+    return respond(c, null, 204, {})
+  }
   const { promise: found, resolve } = Promise.withResolvers<RunRef>()
   const ended = wait(resolve)
   // An error before the run is known is an ordinary error response.

@@ -62,13 +62,15 @@ export function isPollUpdateId(updateId: string): boolean {
   return updateId.startsWith(POLL_PREFIX)
 }
 
+/** The offsets of the items must ascend up to the one that follows. */
 export function isPollResult(value: unknown): value is PollResult {
-  return (
-    isObject(value) &&
-    isOffset(value.next_offset) &&
-    Array.isArray(value.items) &&
-    value.items.every((item) => isWireItem(item) && isOffset((item as { offset?: unknown }).offset))
-  )
+  if (!isObject(value) || !isOffset(value.next_offset) || !Array.isArray(value.items)) return false
+  let last = -1
+  for (const item of value.items) {
+    if (!isWireItem(item) || !('offset' in item) || !isOffset(item.offset) || item.offset <= last) return false
+    last = item.offset
+  }
+  return last < value.next_offset
 }
 
 export function isPublishInput(value: unknown): value is PublishInput {
@@ -79,8 +81,11 @@ function isWireItem(value: unknown): value is WireItem {
   return isObject(value) && typeof value.topic === 'string' && typeof value.data === 'string'
 }
 
+// The ids of positions have up to 15 digits.
+const MAX_OFFSET = 1e15 - 1
+
 export function isOffset(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_OFFSET
 }
 
 /** A place in the stream of a workflow. With `isEnd`, its reader has received the last event. */

@@ -27,38 +27,55 @@ export function payloadFromWire(base64: string): Payload {
   let bytes: Uint8Array = encoder.encode(base64)
   try {
     bytes = fromBase64(base64)
-    const metadata: Record<string, Uint8Array> = {}
+    const metadata: (readonly [key: string, value: Uint8Array])[] = []
     let data = new Uint8Array()
     for (const [tag, value] of fieldsOf(bytes)) {
       if (tag === DATA) data = value
-      if (tag === METADATA) Object.assign(metadata, toEntry(value))
+      if (tag === METADATA) metadata.push(toEntry(value))
     }
-    return { metadata, data }
+    // Unlike an assignment, this makes an ordinary property of the key `__proto__`.
+    return { metadata: Object.fromEntries(metadata), data }
   } catch {
     return { metadata: {}, data: bytes }
   }
 }
 
-function toEntry(bytes: Uint8Array): Record<string, Uint8Array> {
+function toEntry(bytes: Uint8Array): [key: string, value: Uint8Array] {
   const fields = new Map(fieldsOf(bytes))
-  const key = decoder.decode(fields.get(ENTRY_KEY))
-  return Object.fromEntries([[key, fields.get(ENTRY_VALUE) ?? new Uint8Array()]])
+  return [decoder.decode(fields.get(ENTRY_KEY)), fields.get(ENTRY_VALUE) ?? new Uint8Array()]
 }
 
 function* fieldsOf(bytes: Uint8Array): Iterable<[tag: number, value: Uint8Array<ArrayBuffer>]> {
   for (let at = 0; at < bytes.length; ) {
     const tag = varintAt(bytes, at)
-    if ((tag.value & 7) !== 2) throw new RangeError('not a length-delimited field')
-    const length = varintAt(bytes, tag.end)
-    at = length.end + length.value
-    if (at > bytes.length) throw new RangeError('a field exceeds the message')
-    yield [tag.value, bytes.slice(length.end, at)]
+    const { start, end } = valueAt(bytes, tag.end, tag.value & 7)
+    if (end > bytes.length) throw new RangeError('a field exceeds the message')
+    yield [tag.value, bytes.slice(start, end)]
+    at = end
+  }
+}
+
+function valueAt(bytes: Uint8Array, start: number, wireType: number): { start: number; end: number } {
+  switch (wireType) {
+    case 0: // varint
+      return { start, end: varintAt(bytes, start).end }
+    case 1: // 64 bits
+      return { start, end: start + 8 }
+    case 2: {
+      // length-delimited
+      const length = varintAt(bytes, start)
+      return { start: length.end, end: length.end + length.value }
+    }
+    case 5: // 32 bits
+      return { start, end: start + 4 }
+    default:
+      throw new RangeError('not a wire type')
   }
 }
 
 function varintAt(bytes: Uint8Array, start: number): { value: number; end: number } {
   let value = 0
-  for (let at = start; at < start + 5; at++) {
+  for (let at = start; at < start + 10; at++) {
     const byte = bytes[at]
     if (byte === undefined) break
     value += (byte & 0x7f) * 2 ** (7 * (at - start))

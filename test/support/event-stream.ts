@@ -41,7 +41,8 @@ export async function openEvents(
   }
 }
 
-async function* eventsOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Sent, void> {
+/** The events of a stream, as they arrive. */
+export async function* eventsOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Sent, void> {
   let unread = ''
   for await (const chunk of body.pipeThrough(new TextDecoderStream()).values()) {
     unread = (unread + chunk).replace(/^(?::.*|retry: \d+)\n\n/gm, '')

@@ -92,6 +92,12 @@ function allows(permission: string, { verb, handler }: Pick<Asked, 'verb' | 'han
   return handler === undefined || matches(permission.slice(verb.length + 1), handler)
 }
 
+/** Whether the rule allows the verb for some handlers only. */
+export function isNarrowed({ can }: Grant, verb: PolicyVerb): boolean {
+  const isWhole = ['*', verb, `${verb}:*`].some((permission) => can.includes(permission))
+  return !isWhole && can.some((permission) => permission.startsWith(`${verb}:`))
+}
+
 /** The verb as responses and logs show it, with the handler: `signal:approve`. */
 export function actionOf({ verb, handler }: Pick<Asked, 'verb' | 'handler'>): string {
   return handler === undefined ? verb : `${verb}:${handler}`

@@ -12,7 +12,7 @@ import type { ControlCommand, SendCommand, StartCommand, Workflows } from '../mo
 import { pinnedToPosition } from '../stream/follow-stream.ts'
 import { allowingGrants, allowOperator, decideOnRun, denied, grantsOf } from './decide.ts'
 import { askedOf, type DecideStartPorts, decideStart, keyOf, type StartExtras, withoutForeign } from './decide-start.ts'
-import { type Asked, RUN_VERBS } from './grant.ts'
+import { type Asked, isNarrowed, RUN_VERBS } from './grant.ts'
 import { matchesAll, matchesAny } from './patterns.ts'
 
 /** A start whose result is returned also reads. */
@@ -113,6 +113,7 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
         audited(call, workflows.updateWithStart({ start, update }, call)),
       ),
     status: reading(workflows.status),
+    checkRead: reading(workflows.checkRead),
     explain: reading(workflows.explain),
     input: reading(workflows.input),
     trace: reading(workflows.trace),
@@ -158,9 +159,11 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
     update: sending('update', workflows.update),
     startUpdate: sending('update', workflows.startUpdate),
     readUpdate: (command, call) =>
-      onRun({ verb: 'update', handler: command.name }, command.ref, call, (ref, call) =>
-        workflows.readUpdate({ ...command, ref }, call),
-      ),
+      onRun({ verb: 'update', handler: command.name }, command.ref, call, (ref, call) => {
+        // The engine finds an update by its id alone.
+        const checksName = grantsOf(call, ports)?.some((grant) => isNarrowed(grant, 'update')) === true
+        return workflows.readUpdate({ ...command, ref, ...(checksName && { checksName }) }, call)
+      }),
     stop: controlling('stop', workflows.stop),
     terminate: controlling('terminate', workflows.terminate),
     pause: controlling('pause', workflows.pause),

@@ -45,9 +45,7 @@ export async function startUpdate(
 ): Promise<UpdateRef> {
   assertSupported(ports.deployment.features, 'asyncUpdates')
   const { updateId, messageCall } = await admitUpdate(ports, command, call)
-  const started = await ports.engine.startUpdate(command.ref, command.message, updateId, messageCall)
-  call.audit({ runId: started.runId })
-  return started
+  return ports.engine.startUpdate(command.ref, command.message, updateId, messageCall)
 }
 
 async function admitUpdate(
@@ -65,9 +63,9 @@ async function admitUpdate(
 
 export async function readUpdate(
   { engine, deployment }: Pick<Ports, 'deployment' | 'engine'>,
-  { ref, name, updateId, waitMs }: ReadUpdateCommand,
+  { ref, waitMs, ...update }: ReadUpdateCommand,
   call: Call,
 ): Promise<UpdateState> {
   assertSupported(deployment.features, 'asyncUpdates')
-  return engine.pollUpdate(ref, { name, updateId }, waitMs, call)
+  return engine.pollUpdate(ref, update, waitMs, call)
 }

@@ -168,11 +168,12 @@ export interface Engine {
   /**
    * How far the update is; with `waitMs` when it has completed, or after that time. Rejects like `update` if it has
    * failed, with `UpdateNotFoundError` when the run does not have it, and with `NotSupportedError` when the transport
-   * has no such call. `name` is only used in errors.
+   * has no such call. `name` is only used in errors. With `checksName` the run does not have an update of another
+   * handler; that takes another engine call.
    */
   pollUpdate(
     ref: ExecutionRef,
-    update: { name: string; updateId: string },
+    update: { name: string; updateId: string; checksName?: boolean },
     waitMs: number,
     call: Call,
   ): Promise<UpdateState>

@@ -41,6 +41,8 @@ export interface Workflows {
    * `waitMs` it rejects with `WorkflowNotCompletedError` if the run is open.
    */
   result(command: ResultCommand, call: Call): Promise<WorkflowResult>
+  /** Rejects as `result` does if the caller may not read the run. */
+  checkRead(ref: ExecutionRef, call: Call): Promise<void>
   /** Why the run does not move, and what a person can do about it. */
   explain(ref: ExecutionRef, call: Call): Promise<Explanation>
   /** The workflow name and the arguments of the run, also while it is open. */
@@ -152,6 +154,8 @@ export interface ReadUpdateCommand {
   ref: ExecutionRef
   name: string
   updateId: string
+  /** Whether the update must be one of this handler. */
+  checksName?: boolean
   /** How long to wait for the update to complete. */
   waitMs: number
 }

@@ -7,7 +7,7 @@ import { type EngineContext, toExecution } from '../context.ts'
 // One event is enough for most runs. After about a thousand events the search ends.
 const END_PAGE_SIZES = [1, 40, 250, 250, 250, 250]
 
-interface Page {
+export interface HistoryPage {
   events: HistoryEvent[]
   /** Null after the last page. */
   nextPageToken: Uint8Array | null
@@ -23,7 +23,7 @@ export async function readPage(
   ref: ExecutionRef,
   call: Call,
   options: PageOptions,
-): Promise<Page> {
+): Promise<HistoryPage> {
   return toPage(await rpc('getWorkflowExecutionHistory', { namespace, execution: toExecution(ref), ...options }, call))
 }
 
@@ -33,7 +33,7 @@ export async function readLast(
   ref: ExecutionRef,
   call: Call,
   options: PageOptions,
-): Promise<Page> {
+): Promise<HistoryPage> {
   return toPage(
     await rpc('getWorkflowExecutionHistoryReverse', { namespace, execution: toExecution(ref), ...options }, call),
   )
@@ -42,7 +42,10 @@ export async function readLast(
 function toPage({
   history,
   nextPageToken,
-}: Pick<temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryResponse, 'history' | 'nextPageToken'>): Page {
+}: Pick<
+  temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryResponse,
+  'history' | 'nextPageToken'
+>): HistoryPage {
   return { events: history?.events ?? [], nextPageToken: nextPageToken?.length ? nextPageToken : null }
 }
 
@@ -56,7 +59,7 @@ export async function readEnd(
   const backwards: HistoryEvent[] = []
   let nextPageToken: Uint8Array | null = null
   for (const maximumPageSize of END_PAGE_SIZES) {
-    const page: Page = await readLast(context, ref, call, { maximumPageSize, nextPageToken })
+    const page: HistoryPage = await readLast(context, ref, call, { maximumPageSize, nextPageToken })
     backwards.push(...page.events)
     if (page.events.some(isEnough) || page.nextPageToken === null) break
     nextPageToken = page.nextPageToken

@@ -8,6 +8,7 @@ import { GrpcCode } from '../../temporal/grpc-code.ts'
 import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import { type Response, RpcError } from '../transport/transport.ts'
+import { type HistoryPage, readLast } from './history-pages.ts'
 import { pollUntil } from './poll-until.ts'
 import { resultOf, toUpdateError, UNTIL_COMPLETED } from './update.ts'
 
@@ -15,6 +16,7 @@ interface SentUpdate {
   ref: ExecutionRef
   name: string
   updateId: string
+  checksName?: boolean
 }
 
 type State = Response<'pollWorkflowExecutionUpdate'>
@@ -23,11 +25,11 @@ type State = Response<'pollWorkflowExecutionUpdate'>
 export async function pollUpdate(
   context: EngineContext,
   ref: ExecutionRef,
-  { name, updateId }: { name: string; updateId: string },
+  given: Omit<SentUpdate, 'ref'>,
   waitMs: number,
   call: Call,
 ): Promise<UpdateState> {
-  const update = { ref, name, updateId }
+  const update = { ...given, ref }
   try {
     if (waitMs === 0) return await toState(context, update, await readNow(context, update, call), call)
     const completed = await waitUntilCompleted(context, update, withTimeout(call, waitMs))
@@ -37,7 +39,7 @@ export async function pollUpdate(
   } catch (error) {
     throw isUnknownUpdate(error)
       ? unknownUpdate(update, error)
-      : toServiceError(error, { kind: 'read', details: { ...executionIds(ref), updateId } })
+      : toServiceError(error, { kind: 'read', details: { ...executionIds(ref), updateId: update.updateId } })
   }
 }
 
@@ -67,17 +69,42 @@ function toRequest({ namespace }: EngineContext, { ref, updateId }: SentUpdate) 
 
 async function toState(
   context: EngineContext,
-  { ref: { workflowId, runId: pinned }, name, updateId }: SentUpdate,
+  update: SentUpdate,
   { outcome, stage, updateRef }: State,
   call: Call,
 ): Promise<UpdateState> {
+  const { name, updateId, checksName } = update
+  const { workflowId, runId: pinned } = update.ref
   const run = { workflowId, runId: updateRef?.workflowExecution?.runId || pinned || '' }
   const ids = { ...run, updateId }
-  if (!outcome)
-    return { ...ids, stage: stage >= UpdateWorkflowExecutionLifecycleStage.ACCEPTED ? 'accepted' : 'admitted' }
+  const isAccepted = outcome || stage >= UpdateWorkflowExecutionLifecycleStage.ACCEPTED
+  if (!isAccepted) return { ...ids, stage: 'admitted' }
+  if (checksName && (await acceptedName(context, run, updateId, call)) !== name) throw unknownUpdate(update)
+  if (!outcome) return { ...ids, stage: 'accepted' }
   const settled = { ref: run, message: { name }, updateId }
   if (outcome.failure) throw await toUpdateError(context, settled, outcome.failure, call)
   return { ...ids, stage: 'completed', result: await resultOf(context, settled, outcome) }
+}
+
+/** The handler of an update that the workflow has accepted; null for any other. */
+async function acceptedName(
+  context: EngineContext,
+  run: ExecutionRef,
+  updateId: string,
+  call: Call,
+): Promise<string | null> {
+  let nextPageToken: Uint8Array | null = null
+  do {
+    const page: HistoryPage = await readLast(context, run, call, { nextPageToken })
+    for (const event of page.events) {
+      const { acceptedRequest } = event.workflowExecutionUpdateAcceptedEventAttributes ?? {}
+      // After a reset, an event before the acceptance has the request.
+      const request = acceptedRequest ?? event.workflowExecutionUpdateAdmittedEventAttributes?.request
+      if (request?.meta?.updateId === updateId) return request.input?.name ?? null
+    }
+    nextPageToken = page.nextPageToken
+  } while (nextPageToken !== null)
+  return null
 }
 
 /** The engine reports an unknown update like an unknown run, with another message. */
@@ -85,7 +112,7 @@ function isUnknownUpdate(error: unknown): error is RpcError {
   return error instanceof RpcError && error.code === GrpcCode.NOT_FOUND && error.message.startsWith('update "')
 }
 
-function unknownUpdate({ ref, updateId }: SentUpdate, cause: RpcError): ServiceError {
+function unknownUpdate({ ref, updateId }: SentUpdate, cause?: RpcError): ServiceError {
   const run = ref.runId === undefined ? 'The latest run' : `Run ${ref.runId}`
   const message = `${run} of workflow ${ref.workflowId} has no update ${updateId}`
   return new ServiceError('UpdateNotFoundError', message, { cause, details: { ...executionIds(ref), updateId } })

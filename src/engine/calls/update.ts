@@ -9,11 +9,10 @@ import { outputStoredElsewhere } from '../../domain/model/stored-elsewhere.ts'
 import { sleep } from '../../lib/abort.ts'
 import { UpdateWorkflowExecutionLifecycleStage } from '../../temporal/enums.ts'
 import { decodeFailure, type Failure, toErrorDetails } from '../../temporal/failure.ts'
-import { type EngineContext, executionIds, identityOf, toExecution } from '../context.ts'
+import { type EngineContext, executionIds, identityOf, requestHeaders, toExecution } from '../context.ts'
 import { onOpenRun } from './at-most-once/on-open-run.ts'
 import { describe } from './describe.ts'
 import { missingHandler } from './diagnosis/missing-handler.ts'
-import { requestHeaders } from './request-headers.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
 export async function update(
@@ -140,7 +139,10 @@ async function step(
   const response = known ?? (await attempt(stage, context, sending, call))
   const { updateRef, outcome } = response ?? {}
   const runId = updateRef?.workflowExecution?.runId
-  if (runId) sending.update = { ...sending.update, ref: { ...sending.update.ref, runId } }
+  if (runId) {
+    sending.update = { ...sending.update, ref: { ...sending.update.ref, runId } }
+    call.audit({ runId })
+  }
   if (updateRef) sending.mayBeAdmitted = true
   if (outcome?.failure) throw await toUpdateError(context, sending.update, outcome.failure, call)
   return response

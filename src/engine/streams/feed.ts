@@ -16,7 +16,7 @@ import { isCarriedOn } from '../calls/stream/carried-on.ts'
 import { exhausted, noWorker, poisoned } from '../calls/stream/errors.ts'
 import { queryItems, type StreamHandlers } from '../calls/stream/handlers.ts'
 import { inspect, type RunState } from '../calls/stream/inspect.ts'
-import { type Chunk, type PollAnswer, readPoll, sendPoll, toChunk } from '../calls/stream/poll.ts'
+import { type Chunk, type PollAnswer, readPoll, sendPoll, storedPoll, toChunk } from '../calls/stream/poll.ts'
 import { readTail } from '../calls/stream/tail.ts'
 import type { EngineContext } from '../context.ts'
 import { pauseAfterPollMs } from './budget.ts'
@@ -66,15 +66,15 @@ export async function follow(ports: FeedPorts): Promise<void> {
   const background: Call = { ...backgroundCall('streams', 0), deadlineAt: Number.POSITIVE_INFINITY, signal }
   let handlers: StreamHandlers | null = null
 
-  const { kind } = await readStored()
+  const { kind } = await readStored(readPoll)
   // Whoever has sent a poll has verified the stream.
   if (kind !== 'closing') await poll(kind === 'pending' || buffer.polls() > 0)
   await close()
 
   /** Reads what the engine has stored, without asking the workflow. Returns the first answer that has no items. */
-  async function readStored(): Promise<PollAnswer> {
+  async function readStored(read: typeof readPoll): Promise<PollAnswer> {
     while (true) {
-      const answer = await persist((call) => readPoll(context, run, buffer.next(), call))
+      const answer = await persist((call) => read(context, run, buffer.next(), call))
       if (answer.kind !== 'chunk') return answer
       add(answer.chunk)
     }
@@ -169,6 +169,8 @@ export async function follow(ports: FeedPorts): Promise<void> {
   async function close(): Promise<void> {
     const { nextRunId } = unlessOver(await ports.waitForEnd(run, background))
     onChange({ trouble: null })
+    // Other replicas may have polled further. A poll adds nothing to a closed run.
+    await readStored(storedPoll(context))
     const { chunks, complete } = await persist(
       (call) => readTail(context, run, buffer.next(), call),
       TIMEOUT_MS.streamTail,

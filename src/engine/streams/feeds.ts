@@ -135,9 +135,9 @@ function createFeed(run: RunRef, options: FeedsOptions, all: BufferedBytes, onOv
     },
 
     head(call) {
-      if (!sharesPending) return streamHead(context, run, call)
-      const background = { ...withTimeout(call, TIMEOUT_MS.streamQuery), signal: controller.signal }
-      pendingHead ??= streamHead(context, run, background).finally(() => {
+      const bounded = withTimeout(call, TIMEOUT_MS.streamQuery)
+      if (!sharesPending) return streamHead(context, run, bounded)
+      pendingHead ??= streamHead(context, run, { ...bounded, signal: controller.signal }).finally(() => {
         pendingHead = null
       })
       return withinCall(pendingHead, call)

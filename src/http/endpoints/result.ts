@@ -2,9 +2,8 @@
 import * as z from 'zod/mini'
 import type { ResultCommand } from '../../domain/model/workflows.ts'
 import { endpoint } from '../endpoint.ts'
-import { prefersEvents } from '../events.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
-import { bodyParameter, OUTPUT_ALONE, OUTPUT_HEADERS, resultResponder } from '../output-body.ts'
+import { bodyParameter, OUTPUT_ALONE, OUTPUT_HEADERS, prefersEvents, resultResponder } from '../prefer.ts'
 import { lastReadRun, RUN_EVENTS, type RunEvents, runEvents } from '../run-events.ts'
 import { RUN_ERRORS } from './errors.ts'
 import { optional } from './fields/json-forms.ts'
@@ -54,7 +53,7 @@ export const resultEndpoint = endpoint({
       const last = lastReadRun(c, command.ref)
       const ref = last?.run ?? command.ref
       const wait: RunEvents['wait'] = (onFound) => workflows.result({ ...command, ref, onFound }, call(c))
-      return runEvents(c, { last, commentEveryMs, wait })
+      return runEvents(c, { last, commentEveryMs, checkRead: (run) => workflows.checkRead(run, call(c)), wait })
     }
     // Without `wait` and `body`, unknown parameters are ignored.
     const isPlain = c.req.query('wait') === undefined && c.req.query('body') === undefined

@@ -3,15 +3,17 @@ import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import * as z from 'zod/mini'
 import { ServiceError } from '../../domain/model/errors.ts'
-import type { StreamEvent, StreamFeed, StreamItem, StreamStart } from '../../domain/model/stream.ts'
-import { parsePosition, positionId } from '../../protocol/stream.ts'
-import type { Env } from '../context.ts'
+import type { StreamFeed, StreamStart } from '../../domain/model/stream.ts'
+import { parsePosition } from '../../protocol/stream.ts'
+import { type Env, toCall } from '../context.ts'
 import { endpoint, type RequestBody } from '../endpoint.ts'
-import { isTransient, problemBody } from '../errors.ts'
-import { EVENT_STREAM_HEADERS, eventFrame, eventStream } from '../events.ts'
+import { problemBody } from '../errors.ts'
+import { EVENT_STREAM_HEADERS, eventStream } from '../events.ts'
 import { idempotencyKey } from '../idempotency-key.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { jsonResponse, respond } from '../response.ts'
+import { streamResponse } from '../stream-events.ts'
+import { TAIL_INDEX_HEADER, tailOf, UI_MESSAGE_HEADERS, uiMessageFrames } from '../ui-messages.ts'
 import { BODY_ERRORS, RUN_ERRORS } from './errors.ts'
 import { jsonForms, optional } from './fields/json-forms.ts'
 import { MAX_WAIT_MS, queryDuration, queryInteger } from './fields/query-values.ts'
@@ -19,6 +21,10 @@ import { MAX_WAIT_MS, queryDuration, queryInteger } from './fields/query-values.
 const MAX_ITEMS = 1000
 
 const topicName = z.string().check(z.minLength(1, { message: 'must not be empty' }))
+
+const signedInteger = z
+  .pipe(z.string().check(z.regex(/^-?\d{1,15}$/, { message: 'must be an integer' })), z.transform(Number))
+  .register(jsonForms, { type: 'integer' })
 
 const start = z
   .pipe(
@@ -48,6 +54,14 @@ const read = endpoint({
       queryDuration(MAX_WAIT_MS),
       'Only for JSON: how long to wait for an item: milliseconds, or a duration such as `30s`, at most 60 s. Default: do not wait',
     ),
+    format: optional(
+      z.literal('ui-message'),
+      '`ui-message`: the UI message stream of the AI SDK, for items that are its chunks, or parts of a model',
+    ),
+    startIndex: optional(
+      signedInteger,
+      'Only for `ui-message`: the number of chunks that the client has received; if negative, counted from the end. Default 0',
+    ),
     limit: optional(queryInteger(1, MAX_ITEMS), `Only for JSON: the maximum number of items. Default ${MAX_ITEMS}`),
   }),
   lists: ['topic'],
@@ -73,21 +87,26 @@ const read = endpoint({
   access: 'read',
   async handle(c, { ref: readPath, query, call, workflows, commentEveryMs }) {
     const ref = readPath(c)
-    const { topic: topics = [], from = 0, wait, limit } = query(c)
+    const { topic: topics = [], from = 0, wait, limit, format, startIndex } = query(c)
     const command = { ref, from: lastRead(c) ?? from, topics, followsChain: ref.runId === undefined }
-    const asEvents = prefersEvents(c)
-    if (asEvents && (wait !== undefined || limit !== undefined))
-      throw new ServiceError('ValidationError', 'wait and limit are only for JSON: send Accept: application/json')
+    const asEvents = format !== undefined || prefersEvents(c)
+    rejectIf(
+      asEvents && (wait ?? limit) !== undefined,
+      'wait and limit are only for JSON: send Accept: application/json',
+    )
+    rejectIf(format === undefined && startIndex !== undefined, 'startIndex is only for format=ui-message')
     // A response to HEAD must not add anything to the run.
     if (c.req.method === 'HEAD') {
       await workflows.status(ref, call(c))
       return respond(c, null, 200, asEvents ? EVENT_STREAM_HEADERS : { 'Content-Type': 'application/json' })
     }
+    const follow = () => workflows.followStream(command, call(c))
+    if (format !== undefined) return uiMessageResponse(c, follow, startIndex ?? 0, commentEveryMs)
     if (!asEvents) {
       const batch = { ...command, waitMs: wait ?? 0, maxItems: limit ?? MAX_ITEMS }
       return jsonResponse(c, await workflows.readStream(batch, call(c)))
     }
-    const feed = await workflows.followStream(command, call(c))
+    const feed = await follow()
     // 204 ends the reconnecting of an EventSource.
     if (feed === null) return respond(c, null, 204, {})
     return streamResponse(c, feed, commentEveryMs)
@@ -141,6 +160,10 @@ const publish = endpoint({
 
 export const streamEndpoints = [read, publish]
 
+function rejectIf(isInvalid: boolean, message: string): void {
+  if (isInvalid) throw new ServiceError('ValidationError', message)
+}
+
 function toStart(text: string): StreamStart | null {
   if (text === 'now') return 'now'
   return /^\d{1,15}$/.test(text) ? Number(text) : parsePosition(text)
@@ -160,102 +183,23 @@ function prefersEvents(c: Context<Env>): boolean {
   return accepts(c, { header: 'Accept', supports, default: 'text/event-stream' }) === 'text/event-stream'
 }
 
-function streamResponse(c: Context<Env>, { events }: StreamFeed, commentEveryMs: number): Response {
-  // The position that was reached, and the one that the client knows.
-  let [reached, known] = ['', '']
-
-  /** Moves a reader whose topics had no item for a while: an event with an id alone is not dispatched. */
-  function comment(): string {
-    if (reached === known) return ': still running\n\n'
-    known = reached
-    return `id: ${reached}\n\n`
-  }
-
-  function serverError(error: unknown): string {
+async function uiMessageResponse(
+  c: Context<Env>,
+  follow: () => Promise<StreamFeed | null>,
+  startIndex: number,
+  commentEveryMs: number,
+): Promise<Response> {
+  // A reader of the end of the stream is told in a header how many chunks there are: they are counted first.
+  const counted = startIndex < 0 ? await follow() : null
+  const tail = counted && (await tailOf(counted.events, -startIndex, toCall(c)))
+  const feed = await follow()
+  if (feed === null) return respond(c, null, 204, {})
+  const toErrorText = (error: unknown) => {
     if (!(error instanceof Error)) throw error
     c.error = error
-    const body = problemBody(c, error)
-    const last = parsePosition(reached)
-    const id = isTransient(body) || last === null ? reached : positionId({ ...last, isEnd: true })
-    return eventFrame('server_error', body, id || undefined)
+    return problemBody(c, error).message
   }
-
-  async function* frames(): AsyncGenerator<string | Uint8Array> {
-    try {
-      for await (const event of events) {
-        const { frame, position, lastId } = toFrame(event)
-        reached = position ?? reached
-        known = lastId ?? known
-        if (frame !== undefined) yield frame
-      }
-    } catch (error) {
-      yield serverError(error)
-    }
-  }
-
-  return eventStream(c, frames(), { commentEveryMs, comment })
-}
-
-interface Frame {
-  /** Absent for an event that only moves the reader. */
-  frame?: string | Uint8Array
-  /** The id of the position after the event; absent if that is the same. */
-  position?: string
-  /** The last id in the frame. */
-  lastId?: string
-}
-
-function toFrame(event: StreamEvent): Frame {
-  switch (event.type) {
-    case 'workflow':
-      return { frame: eventFrame('workflow', event.workflow), ...positionAt(event.workflow.from, event.workflow.runId) }
-    case 'trouble':
-      return { frame: eventFrame('workflow', event.workflow) }
-    case 'items': {
-      const last = event.items.at(-1)
-      const moved = positionAt(event.next, event.runId)
-      return last === undefined
-        ? moved
-        : { ...moved, frame: itemsFrame(event.runId, event.items), lastId: idOf(last, event.runId) }
-    }
-    case 'truncated':
-      return {
-        frame: eventFrame('truncated', { from: event.from, to: event.to }),
-        ...positionAt(event.to, event.runId),
-      }
-    case 'continued':
-      return {
-        frame: eventFrame('continued', event.continued),
-        ...positionAt(event.from, event.continued.runId),
-      }
-    case 'done': {
-      const { runId, next } = event.done
-      const lastId = positionId({ next, runId, isEnd: true })
-      return { frame: eventFrame('done', event.done, lastId), position: lastId, lastId }
-    }
-    default:
-      return positionAt(event.next, event.runId)
-  }
-}
-
-function positionAt(next: number | 'now', runId: string): Pick<Frame, 'position'> {
-  return next === 'now' ? {} : { position: positionId({ next, runId, isEnd: false }) }
-}
-
-function idOf({ offset }: StreamItem, runId: string): string {
-  return positionId({ next: offset + 1, runId, isEnd: false })
-}
-
-const encoder = new TextEncoder()
-
-// Readers of one run share the arrays of items, so each is encoded once.
-const encoded = new WeakMap<readonly StreamItem[], Uint8Array>()
-
-function itemsFrame(runId: string, items: readonly StreamItem[]): Uint8Array {
-  const known = encoded.get(items)
-  if (known !== undefined) return known
-  const text = items.map((each) => eventFrame('item', each, idOf(each, runId))).join('')
-  const frame = encoder.encode(text)
-  encoded.set(items, frame)
-  return frame
+  const frames = uiMessageFrames(feed.events, { startIndex: tail?.startIndex ?? startIndex, toErrorText })
+  const headers = { ...UI_MESSAGE_HEADERS, ...(tail && { [TAIL_INDEX_HEADER]: String(tail.tailIndex) }) }
+  return eventStream(c, frames, { commentEveryMs, headers })
 }

@@ -44,6 +44,27 @@ export function asyncUpdates(fixture: EngineFixture): void {
     await end(run)
   })
 
+  test('async update: with a check of its name, an update of another handler is not found, pending or not', async () => {
+    const run = await fixture.start('messages')
+    await send(run, 'waitFor', ['go'], 'pending')
+    await send(run, 'set', [1], 'completed')
+    await rejection(send(run, 'fails', [], 'failed'))
+    const read = (name: string, updateId: string, waitMs = 0) =>
+      fixture.engine.pollUpdate(run, { name, updateId, checksName: true }, waitMs, call())
+
+    expect(await read('waitFor', 'pending', 100)).toMatchObject({ stage: 'accepted' })
+    expect(await read('set', 'completed', 100)).toMatchObject({ stage: 'completed' })
+    expect(await rejection(read('fails', 'failed'))).toMatchObject({ error: 'UpdateFailedError' })
+    const unknown = await rejection(read('set', 'nope'))
+    for (const updateId of ['pending', 'completed', 'failed'])
+      expect(await rejection(read('other', updateId))).toEqual({
+        ...unknown,
+        message: unknown.message.replace('nope', updateId),
+        updateId,
+      })
+    await end(run)
+  })
+
   test('async update: an unknown update, run and workflow are different errors', async () => {
     const { workflowId, runId } = await fixture.start('nothing')
     const otherRun = crypto.randomUUID()

@@ -90,6 +90,8 @@ test('one audit line has each change and each denial, also with the log level er
   await ci.get(`${workflowId}/status?secret=1`)
   await ci.post(`${workflowId}/signal/add`, { payload: 'argument' })
   await ci.get('foreign/status')
+  await ci.post(`${workflowId}/update/set`, { payload: 1 })
+  await ci.post(`${workflowId}/update/set`, { payload: 1 }, { Prefer: 'respond-async' })
   await ci.post(`${workflowId}/update/validated`, { payload: -1 })
   await operator.post(`${workflowId}/terminate`)
   await ci.post(`${workflowId}/signal/add`, { payload: 1 })
@@ -100,7 +102,9 @@ test('one audit line has each change and each denial, also with the log level er
     { ...line, action: 'start', ...run, workflowName: 'messages', requestId: start.headers.get('X-Request-Id') },
     { ...line, action: 'signal:add', workflowId },
     { ...line, action: 'read', rule: 'none', workflowId: 'foreign', status: 403, error: 'ForbiddenError' },
-    { ...line, action: 'update:validated', workflowId, status: 422, error: 'UpdateFailedError' },
+    { ...line, action: 'update:set', ...run },
+    { ...line, action: 'update:set', ...run, status: 202 },
+    { ...line, action: 'update:validated', ...run, status: 422, error: 'UpdateFailedError' },
     { ...line, caller: 'operator', rule: null, action: 'terminate', workflowId },
     { ...line, action: 'signal:add', workflowId, status: 409, error: 'WorkflowNotRunningError' },
   ])

@@ -159,6 +159,14 @@ test('an earlier run of the same id, but of another workflow, stays hidden by an
   expect(ofHidden.map(([status]) => status)).toEqual(ofHidden.map(() => 404))
   expect(ofOperator.map(([status]) => status)).toEqual(ofOperator.map(() => 200))
   expect((await as('desk').get(`${workflowId}/status`)).body.runId).toBe(current.runId)
+  const readToEnd = async (api: Api, runId: string) => {
+    const headers = { Accept: 'text/event-stream', 'Last-Event-ID': `${workflowId}/${runId}/end` }
+    return JSON.stringify(bytesOf(await api.get(`${workflowId}/result`, headers))).replaceAll(runId, '<run id>')
+  }
+  const hiddenEnd = await readToEnd(as('desk'), hidden.runId)
+  expect(hiddenEnd).toMatch(/^\[404,/)
+  expect(hiddenEnd).toBe(await readToEnd(as('desk'), unknown))
+  expect(await readToEnd(operator, hidden.runId)).toMatch(/^\[204,/)
 })
 
 test('the stream of an earlier run of another workflow stays hidden, also from a reader that says it has read all (threats 18, 22)', async ({

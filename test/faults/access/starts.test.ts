@@ -241,13 +241,17 @@ test('Last-Event-ID needs the right to read the run that it names (threat 20)', 
     Accept: 'text/event-stream',
     'Last-Event-ID': `${encodeURIComponent(workflowId)}/${runId}`,
   })
+  // The second one says that the client has read all events.
+  const withEnd = (id: ReturnType<typeof idOf>) => ({ ...id, 'Last-Event-ID': `${id['Last-Event-ID']}/end` })
   const run = (id: typeof own) => as('ci').post('run', { workflowName: 'echo', input: 1 }, idOf(id))
+  const runToEnd = (id: typeof own) => as('ci').post('run', { workflowName: 'echo', input: 1 }, withEnd(idOf(id)))
   const missing = { workflowId: foreign.workflowId, runId: uuid() }
   const result = (id: typeof own) => as('ci').get(`${own.workflowId}/result?wait=1s`, idOf(id))
 
   expect((await run(own)).text).toContain('"output":"own"')
   expect((await result(own)).text).toContain('"output":"own"')
-  const denied = await Promise.all([foreign, missing].map(run))
+  expect((await runToEnd(own)).status).toBe(204)
+  const denied = await Promise.all([foreign, missing].flatMap((id) => [run(id), runToEnd(id)]))
   expect(denied.map(refusal)).toEqual(denied.map(() => [403, 'ForbiddenError', 'read']))
   const unmatched = await Promise.all([foreign, missing].map(result))
   expect(unmatched.map(refusal)).toEqual(unmatched.map(() => [404, 'WorkflowNotFoundError', undefined]))

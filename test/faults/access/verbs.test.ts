@@ -7,12 +7,13 @@ import type { Answer, Api } from '../../support/api.ts'
 import { test as sharedTest } from '../../support/fixtures.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
 import { requestTo } from '../endpoints.ts'
-import { historyLengthOf, refusal, startCallers, tokenRule } from './callers.ts'
+import { bytesOf, historyLengthOf, refusal, startCallers, tokenRule } from './callers.ts'
 
 const RULES = [
   ...POLICY_VERBS.map((verb) => tokenRule(`only-${verb}`, { can: [verb], ids: ['own:*'], catalogs: ['*'] })),
   tokenRule('reader', { can: ['read', 'list'] }),
   tokenRule('narrow', { can: ['signal:ad*', 'query:state', 'update:set'] }),
+  tokenRule('updates', { can: ['update'] }),
   tokenRule('starts-narrow', { can: ['start', 'signal:add', 'update:set'], ids: ['own:*'] }),
   tokenRule('all-but-read', { can: POLICY_VERBS.filter((verb) => verb !== 'read'), ids: ['own:*'] }),
 ]
@@ -155,6 +156,12 @@ test('a verb that is narrowed reaches these handlers alone, in any encoding and 
     paths(['signal/finish', 'signal/Add', 'signal/x%2Fadd', 'query/echo', 'update/validated', 'update/set2']),
   )
   const reading = await as('narrow').call('GET', otherUpdate)
+  // The name of another update in the path does not help.
+  const readAs = (rule: string, id: string) => as(rule).get(`${workflowId}/update/set/${id}?wait=1s`)
+  const [ofOther, unknown] = [otherUpdate.split('/').at(-1) ?? '', crypto.randomUUID()]
+  const own = await as('narrow').post(`${workflowId}/update/set`, { payload: 1 }, { Prefer: 'respond-async' })
+  const ownUpdate = (own.headers.get('Location') ?? '').split('/').at(-1) ?? ''
+  const hidden = JSON.stringify(bytesOf(await readAs('narrow', ofOther))).replaceAll(ofOther, unknown)
   const started = await Promise.all(
     ['signal-with-start/add', 'update-with-start/set', 'signal-with-start/finish', 'update-with-start/echo'].map(
       withStart,
@@ -164,5 +171,13 @@ test('a verb that is narrowed reaches these handlers alone, in any encoding and 
   expect(allowed.map(([status]) => status)).toEqual(allowed.map(() => 200))
   expect(denied.map(([status]) => status)).toEqual(denied.map(() => 403))
   expect(refusal(reading)).toEqual([403, 'ForbiddenError', 'update:validated'])
+  expect(hidden).toBe(JSON.stringify(bytesOf(await readAs('narrow', unknown))))
+  expect(JSON.parse(hidden)[0]).toBe(404)
+  const readable = [
+    await readAs('narrow', ownUpdate),
+    await readAs('updates', ofOther),
+    await readAs('updates', ownUpdate),
+  ]
+  expect(readable.map(({ status }) => status)).toEqual([200, 200, 200])
   expect(started.map(({ status }) => status)).toEqual([200, 200, 403, 403])
 })

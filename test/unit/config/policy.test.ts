@@ -89,6 +89,41 @@ test('parsePolicy: lists all mistakes at once, each with its place', () => {
   ])
 })
 
+test('parsePolicy: a wrong name of an issuer or a claim hides no mistake in what has it', () => {
+  const issues = issuesOf({
+    version: 1,
+    issuers: { main: MAIN, 'a b': { ...MAIN, issuer: '', jwksUrl: 'jwks' } },
+    rules: [{ ...users, who: { jwt: 'main', claims: { '/~': '' } } }],
+  })
+
+  expect(issues.map((issue) => issue.split(' must ')[0]).toSorted()).toEqual([
+    '/issuers/a b has a name that',
+    '/issuers/a b/issuer',
+    '/issuers/a b/jwksUrl',
+    '/rules/0/who/claims/~1~0',
+    '/rules/0/who/claims/~1~0 has a name that',
+  ])
+})
+
+test('parsePolicy: a wrong value hides no mistake between it and another one', () => {
+  const issuesOfWho = (who: object) => issuesOfRule({ who }).map((issue) => issue.replace('/rules/0/', ''))
+
+  expect(issuesOfWho({ token: 'x', jwt: 'other', claims: { org: '' } })).toEqual([
+    expect.stringMatching(/^who\/token must be "sha256:"/),
+    'who/jwt must be a name of /issuers',
+    'who/claims/org must not be empty',
+    'who must contain either token or jwt',
+  ])
+  expect(issuesOfWho({ token: 'x', claims: {} })).toEqual([
+    expect.stringMatching(/^who\/token must be "sha256:"/),
+    'who must not contain claims, which only a JWT has, beside token',
+  ])
+  expect(issuesOfRule({ limits: { burst: 0.5 } })).toEqual([
+    '/rules/0/limits/burst must be an integer above 0',
+    '/rules/0/limits must contain perSecond, if it contains burst',
+  ])
+})
+
 test('parsePolicy: a token that is pasted instead of its hash appears in no message', () => {
   const token = `ptc_${'s3cret-'.repeat(6)}`
   const issues = [token, token.replace('ptc_', '')].flatMap((secret) =>

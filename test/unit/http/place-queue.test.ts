@@ -58,7 +58,7 @@ test('place queue: the place says how long its request has waited', async () => 
   expect(await turn?.place).toBe('after 20 ms')
 })
 
-test('place queue: a request waits for 3 s in a burst', async () => {
+test('place queue: a request waits for 3 s while none gets a place', async () => {
   const { join, rejected, sizes } = numbered()
   join()
 
@@ -90,6 +90,53 @@ test('place queue: once it has not been empty for 3 s, a request waits for 50 ms
     [1, 2, 3],
     [1, 2, 3, 4],
   ])
+})
+
+/** Serves a tenth of the first 100 requests every 2.9 s. */
+async function workOff({ serve }: ReturnType<typeof numbered>, times: number): Promise<void> {
+  while (times-- > 0) {
+    await vi.advanceTimersByTimeAsync(2900)
+    await serve(10, 0)
+  }
+}
+
+test('place queue: requests wait for longer than 3 s while the queue gets shorter by a tenth every 3 s', async () => {
+  const numbers = numbered()
+  for (let count = 100; count > 0; count--) numbers.join()
+
+  await workOff(numbers, 4)
+  const before = [...numbers.rejected]
+  await vi.advanceTimersByTimeAsync(2999)
+  const atTheEnd = [...numbers.rejected]
+  await vi.advanceTimersByTimeAsync(10)
+
+  expect([before, atTheEnd, numbers.rejected.length]).toEqual([[], [], 60])
+})
+
+test('place queue: a request waits for 15 s at most', async () => {
+  const numbers = numbered()
+  for (let count = 100; count > 0; count--) numbers.join()
+
+  await workOff(numbers, 5)
+  await vi.advanceTimersByTimeAsync(499)
+  const before = [...numbers.rejected]
+  await vi.advanceTimersByTimeAsync(10)
+
+  expect([before, numbers.rejected.length]).toEqual([[], 50])
+})
+
+test('place queue: a queue that is as long as before, or that clients have left, does not count as shorter', async () => {
+  const numbers = numbered()
+  const turns = Array.from({ length: 100 }, numbers.join)
+
+  await vi.advanceTimersByTimeAsync(2000)
+  for (const turn of turns.slice(50)) turn?.giveUp()
+  await numbers.serve(4, 0)
+  for (let count = 4; count > 0; count--) numbers.join()
+  await numbers.serve(4, 0)
+  await vi.advanceTimersByTimeAsync(1010)
+
+  expect(numbers.rejected.length).toBe(96)
 })
 
 test('place queue: those that newer ones have overtaken get half of the places, once no request has had to wait', async () => {

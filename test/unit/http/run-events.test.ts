@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { ServiceError } from '../../../src/domain/model/errors.ts'
 import type { WorkflowResult } from '../../../src/domain/model/execution.ts'
 import type { RunCommand } from '../../../src/domain/model/workflows.ts'
-import { createOpenRequests } from '../../../src/http/open-requests.ts'
+import { createOpenRequests } from '../../../src/http/serve.ts'
 import { makeApi } from './api.ts'
 import { result } from './run-api.ts'
 

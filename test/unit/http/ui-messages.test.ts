@@ -97,8 +97,16 @@ test('UI messages: an error of the stream is the last chunk, with the text that 
   expect(body).toMatch(/\ndata: {"type":"error","errorText":"for the client"}\n\n.*\n\ndata: \[DONE\]\n\n$/)
 })
 
-test('UI messages: a call that was aborted has no [DONE]', async () => {
-  expect(await bodyOf([begin(), items(MESSAGE)])).not.toContain('[DONE]')
+test('UI messages: the body of a call that was aborted breaks, without [DONE]', async () => {
+  const sent: string[] = []
+
+  const reading = (async () => {
+    const frames = uiMessageFrames(each([begin(), items(MESSAGE)]), { startIndex: 0, toErrorText: String })
+    for await (const frame of frames) sent.push(frame)
+  })()
+
+  await expect(reading).rejects.toThrow('The events ended before the run')
+  expect(sent.join('')).not.toContain('[DONE]')
 })
 
 test('UI messages: startIndex leaves out chunks, however they are divided into events', async () => {

@@ -6,6 +6,7 @@ import type { StreamItem } from '../../../domain/model/stream.ts'
 import { isObject } from '../../../lib/is-object.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'
 import {
+  isOffset,
   isPollResult,
   type PollInput,
   type PollResult,
@@ -30,7 +31,7 @@ export interface Chunk {
   items: readonly StreamItem[]
   /** The offset to poll next. */
   next: number
-  /** Size of the items as the engine carries them. */
+  /** Size of the items as the engine carries them, and what each needs in memory. */
   bytes: number
   /** Whether the engine keeps it, so that it can be read again. */
   isStored: boolean
@@ -61,9 +62,11 @@ export async function readPoll(context: EngineContext, run: RunRef, from: number
   try {
     return await toAnswer(context, run, from, await context.rpc('pollWorkflowExecutionUpdate', request, call))
   } catch (error) {
-    if (error instanceof RpcError && error.code === GrpcCode.NOT_FOUND && error.message.startsWith('update "'))
-      return { kind: 'unknown' }
-    throw error
+    if (!(error instanceof RpcError)) throw error
+    if (error.code === GrpcCode.NOT_FOUND && error.message.startsWith('update "')) return { kind: 'unknown' }
+    const answer = toRejection(error)
+    if (answer === null) throw error
+    return answer
   }
 }
 
@@ -95,6 +98,11 @@ export async function sendPoll(
   }
 }
 
+/** Reads what the engine has stored of a poll, where sending the poll again cannot add anything to the run. */
+export function storedPoll({ features }: EngineContext): typeof readPoll {
+  return features.asyncUpdates.supported ? readPoll : sendPoll
+}
+
 /** What a rejection by the engine says about the run; null if it says nothing. */
 function toRejection({ code, message }: RpcError): PollAnswer | null {
   const isClosing = /workflow execution already completed|update was aborted by closing workflow|workflow is closing/
@@ -119,8 +127,11 @@ async function toAnswer(
   return { kind: 'chunk', chunk: toChunk(from, { items, next_offset, more_ready }, true), isFull: more_ready === true }
 }
 
+// Of an item that is empty: the object, and the frame of its event.
+const ITEM_BYTES = 150
+
 export function toChunk(from: number, { items, next_offset }: PollResult, isStored: boolean): Chunk {
-  const bytes = items.reduce((sum, { data, topic }) => sum + data.length + topic.length, 0)
+  const bytes = items.reduce((sum, { data, topic }) => sum + data.length + topic.length + ITEM_BYTES, 0)
   return { from, items: items.map(toItem), next: next_offset, bytes, isStored }
 }
 
@@ -148,7 +159,7 @@ async function toFailedAnswer(
   if (isClosed || name === STREAM_DRAINING || name === 'CanceledFailure' || message === 'Workflow cancelled')
     return { kind: 'closing' }
   const base = name === TRUNCATED_OFFSET ? Number(/base offset is (\d+)/i.exec(message)?.[1] ?? 0) : 0
-  if (base > from)
+  if (isOffset(base) && base > from)
     return { kind: 'chunk', chunk: { from, items: [], next: base, bytes: 0, isStored: true }, isFull: true }
   if (message.includes(STREAM_POLL)) throw streamNotFound(run)
   const details = { ...executionIds(run), errorDetails: toErrorDetails(failure) }

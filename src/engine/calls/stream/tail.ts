@@ -8,7 +8,7 @@ import { type EngineContext, executionIds } from '../../context.ts'
 import { toServiceError } from '../../errors.ts'
 import { readPage } from '../history-pages.ts'
 import { queryItems, type StreamHandlers, streamHead, verifyStream } from './handlers.ts'
-import { type Chunk, readPoll, sendPoll, toChunk } from './poll.ts'
+import { type Chunk, storedPoll, toChunk } from './poll.ts'
 
 export interface Tail {
   chunks: Chunk[]
@@ -73,8 +73,7 @@ export async function readAgain(
   { hasPollQuery }: StreamHandlers,
   call: Call,
 ): Promise<Chunk> {
-  const { supported } = context.features.asyncUpdates
-  const answer = await (supported ? readPoll(context, run, from, call) : sendPoll(context, run, from, call))
+  const answer = await storedPoll(context)(context, run, from, call)
   if (answer.kind === 'chunk') return answer.chunk
   if (hasPollQuery) return toChunk(from, await queryItems(context, run, from, call), false)
   throw new Error(`the engine has lost the poll of offset ${from}`)

@@ -282,6 +282,20 @@ test('errors of a start name only what the caller may know', async () => {
   expect(await rejection(starter.workflows.start(START, starter.call))).toMatchObject({ available: ['order'] })
 })
 
+test('reading an update: its handler is checked for callers whose rules name handlers', async () => {
+  const commandsOf = async (...cans: string[][]) => {
+    const { workflows, call, done } = makeGuard({ grants: cans.map((can) => aGrant({ can })) })
+    await workflows.readUpdate({ ref: REF, name: 'approve', updateId: 'u', waitMs: 0 }, call)
+    return done.map(({ command }) => command)
+  }
+  const command = { ref: REF, name: 'approve', updateId: 'u', waitMs: 0 }
+
+  expect(await commandsOf(['update:app*'])).toEqual([{ ...command, checksName: true }])
+  expect(await commandsOf(['update'], ['signal:x', 'update:approve'])).toEqual([{ ...command, checksName: true }])
+  for (const can of [['*'], ['update'], ['update:*'], ['update', 'update:x']])
+    expect(await commandsOf(can)).toEqual([command])
+})
+
 test('list and count: the rules are part of the query, and each row is checked again', async () => {
   const row = (workflowId: string, workflowName: string): ListedRun => ({
     ...{ workflowId, runId: RUN_ID, workflowName, catalog: 'orders', status: 'running' },

@@ -11,9 +11,14 @@ const RUN = { workflowId: 'w', runId: RUN_ID }
 /** Its waits end with `error` if there is one. */
 function makeWaitApi({ error, maxTimeoutMs }: { error?: ServiceError; maxTimeoutMs?: number } = {}) {
   const commands: ResultCommand[] = []
+  const checked: object[] = []
   const api = makeApi({
     ...(maxTimeoutMs !== undefined && { maxTimeoutMs }),
     workflows: {
+      async checkRead(ref) {
+        checked.push(ref)
+        if (error !== undefined) throw error
+      },
       async result({ onFound, ...command }) {
         commands.push(command)
         onFound?.(RUN)
@@ -23,7 +28,7 @@ function makeWaitApi({ error, maxTimeoutMs }: { error?: ServiceError; maxTimeout
     },
   })
   const get = (path: string, headers?: Record<string, string>) => api.call('GET', path, undefined, headers)
-  return { ...api, get, commands }
+  return { ...api, get, commands, checked }
 }
 
 const waitsOf = (commands: ResultCommand[]) => commands.map(({ waitMs }) => waitMs)
@@ -100,11 +105,19 @@ test('result as events: Last-Event-ID names the run, in any case, and an empty o
 })
 
 test('result as events: a client that has the result gets 204 without a wait', async () => {
-  const { get, commands } = makeWaitApi()
+  const { get, commands, checked } = makeWaitApi()
 
   const response = await get(PATH, { ...EVENTS, 'Last-Event-ID': `w/${RUN_ID}/end` })
 
-  expect([response.status, await response.text(), commands]).toEqual([204, '', []])
+  expect([response.status, await response.text(), commands, checked]).toEqual([204, '', [], [RUN]])
+})
+
+test('result as events: a client that may not read the run does not get 204', async () => {
+  const { get } = makeWaitApi({ error: new ServiceError('ForbiddenError', 'no') })
+
+  const response = await get(PATH, { ...EVENTS, 'Last-Event-ID': `w/${RUN_ID}/end` })
+
+  expect(response.status).toBe(403)
 })
 
 test('result as events: after a timeout and a transient error a client may reconnect, at the current run', async () => {

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest'
+import { pollUpdateId, STREAM_PUBLISH } from '../../../../src/protocol/stream.ts'
+import { createStreamLog } from '../../../../src/temporal/history/stream-log.ts'
+import type { HistoryEvent } from '../../../../src/temporal/outcome.ts'
+import { fromPayload, type Payload, toPayload } from '../../../../src/temporal/payload.ts'
+import { event } from './event.ts'
+
+const signal = (argument: unknown, signalName = STREAM_PUBLISH): HistoryEvent => ({
+  workflowExecutionSignaledEventAttributes: { signalName, input: { payloads: [toPayload(argument)] } },
+})
+
+const publish = (topics: string[], publisher_id = '', sequence = 0): HistoryEvent =>
+  signal({ items: topics.map((topic) => ({ topic, data: '' })), publisher_id, sequence })
+
+const completed = (updateId: string, outcome: object): HistoryEvent => ({
+  workflowExecutionUpdateCompletedEventAttributes: { meta: { updateId }, outcome },
+})
+
+/** The topics of the log after these events, each in a page of its own and all in one. */
+async function topicsAfter(...attributes: HistoryEvent[]): Promise<string[]> {
+  const events = attributes.map((each, index) => event(index + 1, each))
+  const decode = async (payloads: Payload[]) => payloads.map(fromPayload)
+  const [whole, paged] = [createStreamLog(), createStreamLog()]
+  await whole.add(events, decode)
+  for (const each of events) await paged.add([each], decode)
+  expect(paged.items()).toEqual(whole.items())
+  return whole.items().map(({ topic }) => topic)
+}
+
+test('stream log: has the items of all signals that publish, in order', async () => {
+  const other = signal({ items: [{ topic: 'other', data: '' }] }, 'other')
+
+  expect(
+    await topicsAfter(publish(['a', 'b']), other, { workflowTaskStartedEventAttributes: {} }, publish(['c'])),
+  ).toEqual(['a', 'b', 'c'])
+})
+
+test('stream log: begins after the last poll that had a result', async () => {
+  const answered = completed(pollUpdateId(0), { success: {} })
+
+  expect(await topicsAfter(publish(['a']), answered, publish(['b']))).toEqual(['b'])
+  expect(await topicsAfter(publish(['a']), answered)).toEqual([])
+})
+
+test('stream log: a failed poll and the updates of others change nothing', async () => {
+  const failed = completed(pollUpdateId(0), { failure: { message: 'closed' } })
+  const others = completed('of-a-client', { success: {} })
+
+  expect(await topicsAfter(publish(['a']), failed, others, publish(['b']))).toEqual(['a', 'b'])
+})
+
+test('stream log: ignores a batch that its publisher has sent before, as the workflow does', async () => {
+  expect(
+    await topicsAfter(
+      publish(['a'], 'p', 1),
+      publish(['again'], 'p', 1),
+      publish(['b'], 'q', 1),
+      publish(['c'], 'p', 2),
+      publish(['late'], 'p', 1),
+    ),
+  ).toEqual(['a', 'b', 'c'])
+})
+
+test('stream log: remembers publishers across polls', async () => {
+  const answered = completed(pollUpdateId(0), { success: {} })
+
+  expect(await topicsAfter(publish(['a'], 'p', 1), answered, publish(['again'], 'p', 1))).toEqual([])
+})
+
+test.each([
+  ['null', null],
+  ['a text', 'x'],
+  ['items that are no array', { items: 'x', publisher_id: '', sequence: 0 }],
+  ['an item without data', { items: [{ topic: 'x' }], publisher_id: '', sequence: 0 }],
+  ['an item without a topic', { items: [{ data: 'x' }], publisher_id: '', sequence: 0 }],
+])('stream log: ignores a signal whose argument is %s, and keeps the order of the others', async (_, argument) => {
+  expect(await topicsAfter(publish(['a']), signal(argument), publish(['b']))).toEqual(['a', 'b'])
+})
+
+test('stream log: a signal without arguments is not one that publishes', async () => {
+  const empty: HistoryEvent = { workflowExecutionSignaledEventAttributes: { signalName: STREAM_PUBLISH } }
+
+  expect(await topicsAfter(empty, publish(['a']))).toEqual(['a'])
+})
