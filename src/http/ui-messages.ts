@@ -24,8 +24,8 @@ export interface UiMessageOptions {
 }
 
 /**
- * The body of the response. It ends with `[DONE]`. Rejects if `events` ends without `done`, because the call was aborted:
- * the connection must break, because readers take an end of the response for the end of the message.
+ * The body of the response. It ends with `[DONE]`. Rejects if `events` ends without `done`, because the call was
+ * aborted: the connection must break, because readers take the end of the response for the end of the message.
  */
 export async function* uiMessageFrames(
   events: AsyncIterable<StreamEvent>,
