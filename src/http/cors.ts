@@ -1,8 +1,7 @@
 /** The CORS protocol: https://fetch.spec.whatwg.org/#http-cors-protocol */
 import type { Context } from 'hono'
-import type { Env } from './context.ts'
+import type { Env, RequestStep } from './context.ts'
 import { respond } from './response.ts'
-import type { RequestStep } from './step.ts'
 
 const METHODS = 'GET,HEAD,POST,PATCH'
 const EXPOSED =

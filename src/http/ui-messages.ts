@@ -9,7 +9,7 @@ import type { StreamEnd, StreamEvent } from '../domain/model/stream.ts'
 import { fromBase64 } from '../lib/base64.ts'
 import { parseJson } from '../lib/exact-json.ts'
 import { isObject } from '../lib/is-object.ts'
-import { ENDS } from './output-body.ts'
+import { ENDS } from './prefer.ts'
 import { createPartConverter } from './provider-parts.ts'
 import { createParts, hasType, isUiChunk, type UiChunk } from './ui-chunks.ts'
 
@@ -24,8 +24,8 @@ export interface UiMessageOptions {
 }
 
 /**
- * The body of the response. It ends with `[DONE]`. Rejects if `events` ends without `done`, because the call was aborted:
- * the connection must break, because readers take an end of the response for the end of the message.
+ * The body of the response. It ends with `[DONE]`. Rejects if `events` ends without `done`, because the call was
+ * aborted: the connection must break, because readers take the end of the response for the end of the message.
  */
 export async function* uiMessageFrames(
   events: AsyncIterable<StreamEvent>,

@@ -64,6 +64,17 @@ export async function streamItself(count: number): Promise<string> {
   return 'done'
 }
 
+/** The workflow itself publishes at its start, and ends after `finish`. */
+export async function streamItselfFirst(count: number): Promise<string> {
+  let isFinished = false
+  setHandler(finish, () => {
+    isFinished = true
+  })
+  publishNumbers(new WorkflowStream(), count)
+  await condition(() => isFinished)
+  return 'done'
+}
+
 /** The workflow itself publishes one item of this size; from 1.5 MB a poll's answer is too large for the engine. */
 export async function streamBig(bytes: number): Promise<string> {
   let finished = false

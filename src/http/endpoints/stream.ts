@@ -189,7 +189,7 @@ async function uiMessageResponse(
   startIndex: number,
   commentEveryMs: number,
 ): Promise<Response> {
-  // A reader of the end of the stream is told in a header how many chunks there are: they are counted first.
+  // A header has the number of chunks, for a reader that begins near their end: they are counted first.
   const counted = startIndex < 0 ? await follow() : null
   const tail = counted && (await tailOf(counted.events, -startIndex, toCall(c)))
   const feed = await follow()

@@ -1,29 +1,19 @@
 /** Whether the next run of a chain continues the stream of the previous one, or begins its own. */
-import { atMost, type Call } from '../../../domain/model/call.ts'
-import { TIMEOUT_MS } from '../../../domain/model/deadlines.ts'
-import { ServiceError } from '../../../domain/model/errors.ts'
+import type { Call } from '../../../domain/model/call.ts'
 import { isObject } from '../../../lib/is-object.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'
 import { isOffset } from '../../../protocol/stream.ts'
 import type { EngineContext } from '../../context.ts'
 import { input } from '../read.ts'
-import { streamHead } from './handlers.ts'
 
 /**
- * `end` is the offset after the last item of the previous run. A retry and a cron run begin with the input of the first
- * run: the state in it, if there is one, is older. If nothing can be told, the answer is no: an item that is read twice
- * is better than one that is lost.
+ * `end` is the offset after the last item of the previous run. The state of a stream is in the input of the run that
+ * continues it. A retry and a cron run begin with the input of the first run: a state in it is older. A state that
+ * cannot be found counts as none: an item that is read twice is better than one that is lost.
  */
 export async function isCarriedOn(context: EngineContext, next: RunRef, end: number, call: Call): Promise<boolean> {
   const { args } = await input(context, next, call)
-  const carried = carriedOffset(args)
-  if (carried !== null) return carried >= end
-  try {
-    return (await streamHead(context, next, atMost(call, TIMEOUT_MS.streamQuery))) === end && end > 0
-  } catch (error) {
-    if (error instanceof ServiceError) return false
-    throw error
-  }
+  return (carriedOffset(args) ?? -1) >= end
 }
 
 const MAX_DEPTH = 6

@@ -10,8 +10,13 @@ import { setHeader } from '../../response.ts'
 import { durationField } from './field-values.ts'
 import { jsonForms, optional } from './json-forms.ts'
 import { catalogName, workflowId, workflowName } from './names.ts'
-import { compatibleOptions, OPTION_CONFLICTS } from './option-conflicts.ts'
-import { type OptionFields, optionFields, toWorkflowOptions } from './workflow-options.ts'
+import {
+  compatibleOptions,
+  OPTION_CONFLICTS,
+  type OptionFields,
+  optionFields,
+  toWorkflowOptions,
+} from './workflow-options.ts'
 
 /** The body fields that start a workflow. */
 export function startFields(maxTimeoutMs: number, listKey: ListKey) {

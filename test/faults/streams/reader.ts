@@ -1,0 +1,89 @@
+/** A client of streams that reconnects as an EventSource does, and what tests ask about a stream. */
+import type { Client } from '@temporalio/client'
+import { until } from '../../../src/cli/dev/servers/until.ts'
+import { sleep } from '../../../src/lib/abort.ts'
+import { isPollUpdateId } from '../../../src/protocol/stream.ts'
+import type { Answer, Api } from '../../support/api.ts'
+import { eventsOf, type Sent } from '../../support/event-stream.ts'
+import { CALLER_HEADERS } from '../../support/policy.ts'
+
+export interface StreamReader {
+  /** All events so far, across connections. */
+  events: readonly Sent[]
+  /** The status of each response. */
+  statuses: readonly number[]
+  /** The data of the items so far. */
+  data(): unknown[]
+  /** The first event of this name, once there is one. */
+  first(event: string): Promise<Sent>
+  /** Resolves when it does not connect again: after a 204 or an event whose id ends the stream. */
+  ended: Promise<void>
+  close(): void
+}
+
+export interface Place {
+  url?: string
+  fetch?: (request: Request) => Promise<Response>
+}
+
+const RECONNECT_MS = 50
+
+/** Reads from the place that `at` returns for each connection. */
+export function readStream(at: () => Place, path: string, headers: Record<string, string> = {}): StreamReader {
+  const events: Sent[] = []
+  const statuses: number[] = []
+  const client = new AbortController()
+  let lastId: string | undefined
+  let isOver = false
+
+  async function connect(): Promise<void> {
+    const { url = 'http://portico.test', fetch = globalThis.fetch } = at()
+    const request = new Request(`${url}/workflow/${path}`, {
+      headers: { ...CALLER_HEADERS, ...headers, ...(lastId !== undefined && { 'Last-Event-ID': lastId }) },
+      signal: client.signal,
+    })
+    const response = await fetch(request)
+    statuses.push(response.status)
+    isOver = response.status === 204 || (response.status >= 400 && response.status < 500)
+    if (response.status !== 200) return void (await response.body?.cancel())
+    for await (const event of eventsOf(response.body ?? new ReadableStream())) {
+      events.push(event)
+      lastId = event.id ?? lastId
+      isOver = event.id?.endsWith('/end') === true
+    }
+  }
+
+  async function follow(): Promise<void> {
+    while (!isOver && !client.signal.aborted) {
+      await connect().catch(() => {}) // connects again
+      if (!isOver) await sleep(RECONNECT_MS, client.signal)
+    }
+  }
+
+  return {
+    events,
+    statuses,
+    data: () => events.filter(({ event }) => event === 'item').map(({ data }) => data.data),
+    first: (name) => until(`there is an event ${name}`, () => events.find(({ event }) => event === name)),
+    ended: follow(),
+    close: () => client.abort(),
+  }
+}
+
+/** Publishes these values in one batch. */
+export function publish(api: Pick<Api, 'post'>, workflowId: string, ...values: unknown[]): Promise<Answer> {
+  return api.post(`${workflowId}/stream`, { items: values.map((data) => ({ topic: 'tokens', data })) })
+}
+
+/** The ids of the updates that readers have sent to a run, in order. */
+export async function pollsOf(client: Client, workflowId: string, runId?: string): Promise<string[]> {
+  const { events = [] } = await client.workflow.getHandle(workflowId, runId).fetchHistory()
+  return (events ?? [])
+    .map((event) => event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.meta?.updateId ?? '')
+    .filter(isPollUpdateId)
+}
+
+/** The names of the events and what they have, without ids of runs. */
+export function outline(events: readonly Sent[]): unknown[] {
+  return events.map(({ event, data }) => (event === 'item' ? data.data : event))
+}
