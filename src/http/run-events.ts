@@ -14,7 +14,7 @@ import { eventFrame, eventStream } from './events.ts'
 import { ref as schemaOf } from './openapi/schemas/schema.ts'
 import { respond } from './response.ts'
 
-/** The events, with the schemas of their data. Those of a stream are only sent to clients that have asked for it. */
+/** The events, with the schemas of their data. Those of a stream are only sent if the request has `stream`. */
 export const RUN_EVENTS = {
   started: schemaOf('RunIds'),
   item: schemaOf('StreamItem'),
@@ -34,7 +34,7 @@ export interface RunEvents {
   checkRead(run: RunRef): Promise<void>
   /** Waits for the result. Calls `onFound` as soon as the run is known. */
   wait(onFound: (run: RunRef) => void): Promise<WorkflowResult>
-  /** Reads what the run publishes; absent if the client has not asked for it. */
+  /** Reads what the run publishes; absent if the request has no `stream`. */
   follow?: ((run: RunRef, from: StreamStart, signal: AbortSignal) => Promise<StreamFeed | null>) | undefined
 }
 

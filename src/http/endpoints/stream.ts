@@ -120,21 +120,23 @@ const publishRequest = {
     z
       .strictObject({
         topic: optional(requiredText, 'The topic of the item'),
-        data: optional(z.unknown(), 'The item: any JSON. Default null'),
+        data: optional(z.unknown(), 'The item: any JSON'),
         items: optional(
           z.array(item).check(z.minLength(1), z.maxLength(MAX_ITEMS)),
           'Instead of `topic` and `data`: several items, each with both',
         ),
       })
       .check(
-        z.refine((body) => 'items' in body !== ('topic' in body || 'data' in body), {
-          message: 'must contain either topic and data, or items',
-        }),
-        z.refine((body) => 'items' in body || 'topic' in body, { path: ['topic'], message: 'is required' }),
+        z.refine(
+          (body) => ('items' in body ? !('topic' in body || 'data' in body) : 'topic' in body && 'data' in body),
+          {
+            message: 'must contain either topic and data, or items',
+          },
+        ),
       )
-      .register(jsonForms, { oneOf: [{ required: ['topic'] }, { required: ['items'] }] }),
+      .register(jsonForms, { oneOf: [{ required: ['topic', 'data'] }, { required: ['items'] }] }),
     z.transform(({ topic = '', data = null, items }) => ({
-      items: (items ?? [{ topic, data }]).map((each) => ({ topic: each.topic, data: each.data ?? null })),
+      items: (items ?? [{ topic, data }]).map((each) => ({ topic: each.topic, data: each.data })),
     })),
   ),
   isRequired: true,
