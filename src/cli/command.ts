@@ -37,7 +37,7 @@ export interface Command extends Connection {
    */
   wait(what: string, note?: () => string): () => void
   /** Prints the last response: the body as JSON or, on a terminal, the result of `render`. Returns 0. */
-  show<T>(value: T, render: (exact: T) => string): ExitCode
+  show<T>(value: T, render: (value: T) => string): ExitCode
 }
 
 // For interactive use: somebody waits for the output. The service retries calls to the engine itself.
@@ -73,10 +73,10 @@ export async function callService(
     const settings = await readSettings(flags, process.env, process.cwd())
     if (settings.withheldToken !== null) printNote(printable(settings.withheldToken))
     connection = connect(settings, retryMs)
-    const { exact, lastBody, retried } = connection
+    const { lastBody, retried } = connection
     const show = <T>(value: T, render: (exact: T) => string) => {
       if (isJson) printDocument(lastBody() ?? JSON.stringify(value))
-      else printLines(render(exact(value)))
+      else printLines(render(value))
       return EXIT.completed
     }
     const wait = (what: string, note = () => '') => {

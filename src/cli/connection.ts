@@ -7,6 +7,7 @@ import { isObject } from '../lib/is-object.ts'
 import type { Settings } from './settings.ts'
 
 export interface Connection {
+  /** Its numbers are exact. */
   client: Client<AnyWorkflows>
   /** The JSON of the last response, unchanged; null before the first. */
   lastBody(): string | null
@@ -16,8 +17,6 @@ export interface Connection {
   retried(): PorticoError | null
   /** The warnings of all responses, each once. */
   warnings(): ReadonlySet<string>
-  /** `value`, which the client parsed from the last response, with exact numbers. */
-  exact<T>(value: T): T
 }
 
 /** How to send it again so that it is carried out once: with its key, and to the same run if it is a message. */
@@ -53,6 +52,7 @@ export function connect({ url, token, namespace, catalog }: Settings, retryMs: n
   const client = createClient({
     url,
     fetch: fetchAndKeep,
+    parse: parseJson,
     retryMs,
     onRetry: ({ error }) => {
       retried = error
@@ -68,8 +68,6 @@ export function connect({ url, token, namespace, catalog }: Settings, retryMs: n
     open: () => open,
     retried: () => retried,
     warnings: () => warnings,
-    // The client has parsed this body into a value of that type.
-    exact: <T>(value: T): T => (lastBody === null ? value : (parseJson(lastBody) as T)),
   }
 }
 

@@ -50,6 +50,10 @@ function addInspectCommands(command: AddCommand): void {
     .option('--no-payloads', 'leave out arguments, results and other encoded values')
     .option('--follow', 'print new events until the run has ended; in a pipe one event on each line')
     .action(calling(async () => (await import('./commands/history.ts')).history))
+  withRun(command('stream', 'print the items that a workflow publishes, until it has ended; in a pipe as JSON'))
+    .option('--topic <topic>', 'only items of this topic; repeat it for several', repeated)
+    .option('--from <place>', 'an offset, the id of an item to begin after it, or now; default: 0')
+    .action(calling(async () => (await import('./commands/stream.ts')).stream))
 }
 
 function addListCommands(command: AddCommand): void {
@@ -126,10 +130,12 @@ function withArguments(command: Command): Command {
       if (before !== undefined) throw new InvalidArgumentError('Use --arg for each of several arguments.')
       return value
     })
-    .option('--arg <json>', 'one of several arguments; repeat it', (value: string, before: string[] = []) => [
-      ...before,
-      value,
-    ])
+    .option('--arg <json>', 'one of several arguments; repeat it', repeated)
+}
+
+/** All values of a flag that is repeated. */
+function repeated(value: string, before: string[] = []): string[] {
+  return [...before, value]
 }
 
 function withRun(command: Command): Command {

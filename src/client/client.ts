@@ -23,6 +23,7 @@ import type {
   WorkflowResult,
   WorkflowStatus,
 } from './responses.ts'
+import type { PublishedItem, StreamOptions, WorkflowStream } from './stream/stream-event.ts'
 
 export interface ResultOptions extends CallOptions {
   /** Called with each response that reports an open run, at least every `maxWaitMs`. */
@@ -127,6 +128,11 @@ export interface HistoryOptions extends CallOptions {
   follow?: boolean
 }
 
+/** `idempotencyKey`: as of a message. The items are published once for each key. */
+export interface PublishOptions extends CallOptions {
+  idempotencyKey?: string | undefined
+}
+
 /** A workflow by its id. With a run id, all calls are about this run; without, about the latest one. */
 export interface WorkflowHandle<Types extends Shape = AnyWorkflow> {
   readonly workflowId: string
@@ -148,6 +154,13 @@ export interface WorkflowHandle<Types extends Shape = AnyWorkflow> {
   trace(options?: CallOptions): Promise<Trace>
   /** The recorded events, oldest first. */
   history(options?: HistoryOptions): Pages<HistoryEvent, HistoryPage>
+  /**
+   * The items that the workflow publishes, until it ends; through lost connections. Follows the chain. `Data` is not
+   * validated. Sends no request before it is iterated.
+   */
+  stream<Data = unknown>(options?: StreamOptions): WorkflowStream<Data>
+  /** Publishes items, in this order. Resolves when the engine has accepted them. */
+  publish(items: PublishedItem | readonly PublishedItem[], options?: PublishOptions): Promise<RunRef>
   /**
    * Resolves when the engine has accepted the signal. The client first reads which run is the latest: docs/client.md,
    * Retries.
@@ -220,7 +233,7 @@ type Shape = Pick<AnyWorkflow, 'output'> & {
 
 /** The methods of a handle, without the types of a workflow. */
 export type HandleMethods = {
-  [Method in Exclude<keyof WorkflowHandle, 'workflowId' | 'runId'>]: (
+  [Method in Exclude<keyof WorkflowHandle, 'workflowId' | 'runId' | 'stream'>]: (
     ref: WorkflowRef,
     ...rest: Parameters<WorkflowHandle[Method]>
   ) => ReturnType<WorkflowHandle[Method]>
@@ -228,6 +241,8 @@ export type HandleMethods = {
 
 /** `Workflows`: the interface that `npx portico types` generates. */
 export interface Client<Workflows> extends HandleMethods {
+  /** `stream` of the handle. It is declared here because a mapped type would lose `Data`. */
+  stream<Data = unknown>(ref: WorkflowRef, options?: StreamOptions): WorkflowStream<Data>
   /** A workflow of `Workflows` by its name. */
   workflow<Name extends WorkflowName<Workflows>>(name: Name): Workflow<TypesOf<Workflows[Name]>>
   /** A workflow by its function: `client.workflow<typeof order>('order')`. */

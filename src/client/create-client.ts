@@ -28,6 +28,7 @@ export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): 
     },
     list: (filter = {}) => listRuns(connection, filter),
     ...methodsOf(get),
+    stream: (ref, options) => get(ref).stream(options),
     request(method, path, { signal, timeoutMs, idempotencyKey, headers, ...request } = {}) {
       const keyed = withKey(idempotencyKey)
       const isRead = method === 'GET' || READS.test(path)
@@ -51,6 +52,7 @@ const HANDLE_METHODS = Object.keys({
   input: 0,
   trace: 0,
   history: 0,
+  publish: 0,
   signal: 0,
   query: 0,
   update: 0,

@@ -3,10 +3,11 @@ import type { ReasonOptions, ResultOptions, WorkflowHandle } from './client.ts'
 import type { Connection } from './connection/connection.ts'
 import type { CallOptions } from './connection/options.ts'
 import { readHistory } from './history.ts'
-import { query, signal, update } from './messages.ts'
+import { publish, query, signal, update } from './messages.ts'
 import { PorticoError } from './portico-error.ts'
 import type { Stopped, WorkflowResult } from './responses.ts'
 import { createRunOfHandle } from './run-of-handle.ts'
+import { readStream } from './stream/read-stream.ts'
 import { pathOf, type Target } from './target.ts'
 import { resultRequest, untilEnded } from './wait.ts'
 
@@ -48,6 +49,8 @@ export function createHandle(connection: Connection, target: Target): WorkflowHa
     input: (options) => get('input', options),
     trace: (options) => get('trace-log', options),
     history: (options = {}) => readHistory(connection, path, options),
+    stream: (options = {}) => readStream(connection, target, options),
+    publish: (items, options = {}) => publish(connection, run, items, options),
     signal: (name, request = {}) => signal(connection, run, name, request),
     query: (name, request = {}) => query(connection, path, name, request),
     update: (name, request = {}) => update(connection, run, name, request),

@@ -5,6 +5,7 @@ export type {
   HistoryOptions,
   ListOptions,
   MessageRequest,
+  PublishOptions,
   QueryRequest,
   ReasonOptions,
   RequestOptions,
@@ -43,3 +44,4 @@ export type {
   WorkflowResult,
   WorkflowStatus,
 } from './responses.ts'
+export type { PublishedItem, StreamEvent, StreamItem, StreamOptions, WorkflowStream } from './stream/stream-event.ts'

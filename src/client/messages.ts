@@ -1,14 +1,15 @@
 /** Signals, queries and updates. */
 import { sleep } from '../lib/abort.ts'
-import type { MessageRequest, QueryRequest } from './client.ts'
+import type { MessageRequest, PublishOptions, QueryRequest } from './client.ts'
 import type { Connection } from './connection/connection.ts'
 import { newIdempotencyKey, withKey } from './connection/idempotency-key.ts'
 import type { CallOptions } from './connection/options.ts'
 import type { HttpRequest } from './connection/request.ts'
 import { isNoResponse } from './connection/retry-delay.ts'
 import { PorticoError, withFacts } from './portico-error.ts'
-import type { SignalAccepted } from './responses.ts'
+import type { RunRef, SignalAccepted } from './responses.ts'
 import type { RunOfHandle } from './run-of-handle.ts'
+import type { PublishedItem } from './stream/stream-event.ts'
 import { pathSegment } from './target.ts'
 
 export async function signal(
@@ -18,6 +19,16 @@ export async function signal(
   message: MessageRequest,
 ): Promise<SignalAccepted> {
   return sendKeyed(run, `signal/${pathSegment(name, 'a signal')}`, message, send<SignalAccepted>)
+}
+
+export async function publish(
+  { send }: Connection,
+  run: RunOfHandle,
+  items: PublishedItem | readonly PublishedItem[],
+  options: PublishOptions,
+): Promise<RunRef> {
+  const body = 'topic' in items ? items : { items }
+  return sendKeyed(run, 'stream', { ...options, ...body }, send<RunRef>)
 }
 
 export async function query(
@@ -47,7 +58,7 @@ export async function update(
 async function sendKeyed<Body>(
   run: RunOfHandle,
   name: string,
-  { signal, timeoutMs, idempotencyKey = newIdempotencyKey(), ...body }: MessageRequest,
+  { signal, timeoutMs, idempotencyKey = newIdempotencyKey(), ...body }: PublishOptions,
   send: (request: HttpRequest, options: CallOptions) => Promise<Body>,
 ): Promise<Body> {
   const toRun = async (path: string, options: CallOptions) => {

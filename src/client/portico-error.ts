@@ -10,6 +10,8 @@ export type ClientErrorName =
   | 'ConnectionError'
   /** The response is not Portico's, but that of a proxy, for example. */
   | 'UnexpectedResponseError'
+  /** Items of a stream are lost. `truncated` says which. */
+  | 'StreamTruncatedError'
 
 /** What is known about an error. `issues`, `available` and the others are described in docs/api.md, Errors. */
 export interface PorticoErrorFacts extends AsJson<Omit<ErrorFacts, 'retryAfterSeconds'>> {
@@ -30,6 +32,8 @@ export interface PorticoErrorFacts extends AsJson<Omit<ErrorFacts, 'retryAfterSe
   mayHaveTakenEffect?: boolean
   /** How the run has ended, for `WorkflowFailedError`. */
   result?: WorkflowResult
+  /** The lost items, `from` to `to - 1`, for `StreamTruncatedError`. */
+  truncated?: { from: number; to: number }
 }
 
 /** Every error of the client, except those of `signal`: an aborted call rejects with the signal's reason. */
@@ -43,6 +47,7 @@ export class PorticoError extends Error implements PorticoErrorFacts {
   declare readonly attempts?: number
   declare readonly mayHaveTakenEffect?: boolean
   declare readonly result?: WorkflowResult
+  declare readonly truncated?: NonNullable<PorticoErrorFacts['truncated']>
   declare readonly workflowId?: string
   declare readonly runId?: string
   declare readonly updateId?: string

@@ -3,9 +3,8 @@ import { ServiceError } from '../domain/model/errors.ts'
 import { retryWithBackoff } from '../lib/backoff.ts'
 import { readText } from '../lib/read-text.ts'
 import { MAX_DOWNLOAD_BYTES } from '../temporal/external-storage.ts'
-import type { Payload } from '../temporal/payload.ts'
+import type { Codec, Payload } from '../temporal/payload.ts'
 import { fromPayloadJson, type PayloadJson, toPayloadJson } from '../temporal/payload-json.ts'
-import type { Codec } from '../temporal/payload-reader.ts'
 
 export interface RemoteCodecOptions {
   /** Base URL of `/encode`, `/decode` and `/download`: Temporal's remote codec protocol. */

@@ -1,7 +1,7 @@
 import type { Engine } from '../domain/model/engine.ts'
 import { bind } from '../lib/bind.ts'
+import type { Codec } from '../temporal/payload.ts'
 import { fromPayloadJson } from '../temporal/payload-json.ts'
-import type { Codec } from '../temporal/payload-reader.ts'
 import { cancel, terminate } from './calls/control.ts'
 import { describe } from './calls/describe.ts'
 import { withProblem } from './calls/diagnosis/with-problem.ts'

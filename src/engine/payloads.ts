@@ -1,7 +1,14 @@
 import type { temporal } from '@temporalio/proto'
 import { ServiceError } from '../domain/model/errors.ts'
-import { encodingOf, needsCodec, type Payload, toPayload } from '../temporal/payload.ts'
-import { type Codec, createPayloadReader, type PayloadReader } from '../temporal/payload-reader.ts'
+import {
+  type Codec,
+  createPayloadReader,
+  encodingOf,
+  needsCodec,
+  type Payload,
+  type PayloadReader,
+  toPayload,
+} from '../temporal/payload.ts'
 
 /** Values to Temporal's payloads and back. */
 export interface Payloads extends PayloadReader {

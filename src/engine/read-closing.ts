@@ -5,7 +5,7 @@ import { MAX_CAUSES } from '../protocol/trace/entry.ts'
 import { type TraceMeta, toTraceMeta } from '../protocol/trace/trace-meta.ts'
 import type { Failure } from '../temporal/failure.ts'
 import { type HistoryEvent, toClosing } from '../temporal/outcome.ts'
-import type { PayloadReader } from '../temporal/payload-reader.ts'
+import type { PayloadReader } from '../temporal/payload.ts'
 
 /** How a run ended and where its trace is, from its last events; null when they hold no close event. */
 export async function readClosing(

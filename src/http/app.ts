@@ -1,11 +1,17 @@
 import { Hono } from 'hono'
 import type { Workflows } from '../domain/model/workflows.ts'
 import { lazy } from '../lib/lazy.ts'
-import { type AuditMode, audit } from './audit.ts'
 import { authenticate, authorize, requireKnownCaller } from './authorize.ts'
-import { rejectContentLength } from './body.ts'
+import { jsonReader, rejectContentLength } from './body.ts'
 import { createConstantJson } from './constant-json.ts'
-import type { Env } from './context.ts'
+import {
+  type Env,
+  forwardHeaders,
+  type RequestCheck,
+  type RequestHead,
+  type RequestStep,
+  requestId,
+} from './context.ts'
 import { allowOrigins } from './cors.ts'
 import type { Callers } from './credentials/callers.ts'
 import { rejectCrossSite, requireLoopbackHost } from './cross-site.ts'
@@ -14,18 +20,12 @@ import { createDocsResponder, type ReadDocsFile } from './endpoints/docs.ts'
 import { ENDPOINTS } from './endpoints/endpoints.ts'
 import { COMMENT_EVERY_MS } from './events.ts'
 import { checkIdempotencyKey, notReplayed, rejectIdempotencyKey } from './idempotency-key.ts'
-import { jsonReader } from './json.ts'
 import { type CallerLimiter, createCallerLimiter, limitCallers } from './limit-callers.ts'
 import { type InFlightLimit, limitInFlight } from './limit-in-flight.ts'
-import type { Observers } from './observe.ts'
-import { abortable, createOpenRequests, type OpenRequests } from './open-requests.ts'
-import { decodablePath, type Mount, mountBelowNamespace, pathBelow } from './path.ts'
-import type { Place } from './place-queue.ts'
-import { forwardHeaders, requestId } from './request-variables.ts'
-import { requireNamespace } from './require-namespace.ts'
-import { createRouter } from './router.ts'
-import { serve } from './serve.ts'
-import type { RequestCheck, RequestHead, RequestStep } from './step.ts'
+import { type App, requireNamespace } from './namespaces.ts'
+import { type AuditMode, audit, type Observers } from './observe.ts'
+import { createRouter, decodablePath, type Mount, mountBelowNamespace, pathBelow } from './path.ts'
+import { abortable, createOpenRequests, type OpenRequests, serve } from './serve.ts'
 import { notFound, unmatched } from './unmatched.ts'
 
 export interface AppOptions {
@@ -71,15 +71,6 @@ export interface AppOptions {
   readDocsFile?: ReadDocsFile | null
   /** To abort the open requests at shutdown. */
   openRequests?: OpenRequests
-}
-
-export interface App {
-  /** Handles a request, with the place in flight that it has waited for. */
-  handle(request: Request, place?: Place): Promise<Response>
-  /** The checks that come before a request counts as in flight. */
-  checks: readonly RequestCheck[]
-  /** What is mounted, below the base path and the namespace. */
-  routes: readonly { method: string; path: string }[]
 }
 
 // See decision 020.

@@ -3,11 +3,10 @@ import type { Context } from 'hono'
 import { forbidden } from '../domain/access/decide.ts'
 import { mayUse } from '../domain/access/grant.ts'
 import type { Caller } from '../domain/model/caller.ts'
-import type { Env } from './context.ts'
+import type { Env, RequestCheck, RequestStep } from './context.ts'
 import type { Callers } from './credentials/callers.ts'
 import { unauthorized } from './credentials/rejection.ts'
 import type { Access } from './endpoint.ts'
-import type { RequestCheck, RequestStep } from './step.ts'
 
 /** Sets `caller`, or rejects the request. */
 export function authenticate(callers: Callers): RequestStep {

@@ -1,3 +1,4 @@
+/** The variables of a request, and the steps that it passes before its handler. */
 import type { Context } from 'hono'
 import type { Call } from '../domain/model/call.ts'
 import type { AuditFacts, Caller } from '../domain/model/caller.ts'
@@ -5,6 +6,7 @@ import { TIMEOUT_MS } from '../domain/model/deadlines.ts'
 import type { Log } from '../log.ts'
 import { toHeaderValue } from './header-value.ts'
 import type { Place } from './place-queue.ts'
+import { toRequestId } from './problem.ts'
 
 /** The variables of a request in the Hono context. Read them with `c.get`: each use of `c.var` copies all of them. */
 export interface Env {
@@ -99,4 +101,47 @@ export function whenSent(c: Context<Env>, act: () => void): void {
   const sent = c.get('sent')
   if (sent === undefined) act()
   else void sent.then(act)
+}
+
+/**
+ * What happens to a request before its handler. A step can throw a `ServiceError` to reject the request, or respond to
+ * it. It releases what it has acquired with `whenResponded`.
+ */
+export type RequestStep = (c: Context<Env>) => Response | undefined | Promise<Response | undefined>
+
+/** A request without its body. Hono's context is one; `shed-load.ts` creates one without a context. */
+export interface RequestHead {
+  req: {
+    method: string
+    /** Below the base path, still percent-encoded. */
+    path: string
+    url: string
+    header(name: string): string | undefined
+  }
+}
+
+/** A step that only rejects requests. */
+export type RequestCheck = (c: RequestHead) => undefined
+
+/** Sets the request id, also as a response header, and the other variables that every response needs. */
+export function requestId(basePath: string): RequestStep {
+  return (c) => {
+    const id = toRequestId(c.req.header('X-Request-Id'))
+    c.set('requestId', id)
+    c.set('basePath', basePath)
+    c.set('facts', {})
+    c.set('audit', {})
+    c.set('headers', { 'X-Request-Id': id })
+  }
+}
+
+/** Forwards these request headers to workers, as Temporal headers with lower-case names. */
+export function forwardHeaders(names: readonly string[]): RequestStep {
+  return (c) => {
+    const headers = names.flatMap((name): [string, string][] => {
+      const value = c.req.header(name)
+      return value === undefined ? [] : [[name, value]]
+    })
+    c.set('forwardedHeaders', Object.fromEntries(headers))
+  }
 }

@@ -1,12 +1,11 @@
 /** The CORS protocol: https://fetch.spec.whatwg.org/#http-cors-protocol */
 import type { Context } from 'hono'
-import type { Env } from './context.ts'
+import type { Env, RequestStep } from './context.ts'
 import { respond } from './response.ts'
-import type { RequestStep } from './step.ts'
 
 const METHODS = 'GET,HEAD,POST,PATCH'
 const EXPOSED =
-  'Location,Deprecation,Link,ETag,Retry-After,Preference-Applied,X-Request-Id,Portico-Error-Source,Portico-Workflow-Id,Portico-Run-Id,Portico-Started,Portico-Output-Warning,Portico-Warning,Idempotency-Replayed,X-Workflow-Stream-Tail-Index'
+  'Location,Deprecation,Link,ETag,Retry-After,Preference-Applied,X-Request-Id,Portico-Error-Source,Portico-Workflow-Id,Portico-Run-Id,Portico-Started,Portico-Output-Warning,Portico-Warning,Idempotency-Replayed,X-Workflow-Stream-Tail-Index,X-Workflow-Run-Id'
 const MAX_AGE_SECONDS = '600'
 
 /** Whether the list contains the origin, or `*`, which allows every origin. */

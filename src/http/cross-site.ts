@@ -3,8 +3,8 @@
  * service may require none.
  */
 import { ServiceError } from '../domain/model/errors.ts'
+import type { RequestCheck, RequestHead } from './context.ts'
 import { isAllowedOrigin } from './cors.ts'
-import type { RequestCheck, RequestHead } from './step.ts'
 
 /**
  * Rejects requests from pages of other sites, except GET, HEAD and OPTIONS, unless CORS allows the origin.

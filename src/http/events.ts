@@ -2,7 +2,6 @@
  * Responses as server-sent events: https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 import type { Context } from 'hono'
-import { accepts } from 'hono/accepts'
 import type { Env } from './context.ts'
 import { respond } from './response.ts'
 
@@ -17,13 +16,6 @@ export const EVENT_STREAM_HEADERS = {
   'Cache-Control': 'no-store',
   // Without this header nginx buffers the events.
   'X-Accel-Buffering': 'no',
-}
-
-/** Whether the `Accept` header prefers events to JSON. The response to HEAD never has events. */
-export function prefersEvents(c: Context): boolean {
-  if (c.req.method === 'HEAD') return false
-  const supports = ['application/json', 'text/event-stream']
-  return accepts(c, { header: 'Accept', supports, default: 'application/json' }) === 'text/event-stream'
 }
 
 /** One event, with `data` as JSON. A client that reconnects sends the last `id` that it has received. */

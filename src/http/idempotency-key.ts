@@ -1,8 +1,7 @@
 import type { Context } from 'hono'
 import { ServiceError } from '../domain/model/errors.ts'
-import type { Env } from './context.ts'
+import type { Env, RequestCheck, RequestStep } from './context.ts'
 import { setHeader } from './response.ts'
-import type { RequestCheck, RequestStep } from './step.ts'
 
 const HEADER = 'Idempotency-Key'
 

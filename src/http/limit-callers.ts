@@ -2,10 +2,9 @@
 import type { Context } from 'hono'
 import type { Caller } from '../domain/model/caller.ts'
 import { ServiceError } from '../domain/model/errors.ts'
-import { type Env, whenResponded, whenSent } from './context.ts'
+import { type Env, type RequestStep, whenResponded, whenSent } from './context.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { RequestMetrics } from './observe.ts'
-import type { RequestStep } from './step.ts'
 
 type Limits = NonNullable<Caller['limits']>
 

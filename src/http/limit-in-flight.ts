@@ -1,10 +1,9 @@
 import type { Context } from 'hono'
 import { ServiceError } from '../domain/model/errors.ts'
 import { whenAborted } from '../lib/abort.ts'
-import { type Env, whenResponded } from './context.ts'
+import { type Env, type RequestStep, whenResponded } from './context.ts'
 import type { RequestMetrics } from './observe.ts'
 import { createPlaceQueue, type Place, type Turn } from './place-queue.ts'
-import type { RequestStep } from './step.ts'
 
 /**
  * How many requests may be in flight. The others wait for a place, and are rejected if none is free in time, before

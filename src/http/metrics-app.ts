@@ -1,12 +1,11 @@
 import { Hono } from 'hono'
 import { TrieRouter } from 'hono/router/trie-router'
 import type { Log } from '../log.ts'
-import type { Env } from './context.ts'
+import { type Env, requestId } from './context.ts'
 import { requireLoopbackHost } from './cross-site.ts'
 import { matcherOf } from './endpoint.ts'
 import { metrics, metricsResponse } from './endpoints/service.ts'
 import { rawPath } from './path.ts'
-import { requestId } from './request-variables.ts'
 import { serve } from './serve.ts'
 import { notFound } from './unmatched.ts'
 

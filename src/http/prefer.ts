@@ -1,7 +1,21 @@
-/** The header `Prefer`: https://www.rfc-editor.org/rfc/rfc7240 */
+/** How a client chooses the form of a response: `Accept`, `Prefer`, and `?body=output`. */
 import type { Context } from 'hono'
+import { accepts } from 'hono/accepts'
+import * as z from 'zod/mini'
+import { ServiceError } from '../domain/model/errors.ts'
+import type { WorkflowResult } from '../domain/model/execution.ts'
+import type { Status } from '../protocol/execution.ts'
 import type { Env } from './context.ts'
-import { setHeader } from './response.ts'
+import { jsonForms } from './endpoints/fields/json-forms.ts'
+import type { ResponseHeader } from './openapi/headers.ts'
+import { jsonResponse, setHeader } from './response.ts'
+
+/** Whether the `Accept` header prefers events to JSON. The response to HEAD never has events. */
+export function prefersEvents(c: Context): boolean {
+  if (c.req.method === 'HEAD') return false
+  const supports = ['application/json', 'text/event-stream']
+  return accepts(c, { header: 'Accept', supports, default: 'application/json' }) === 'text/event-stream'
+}
 
 export interface AsyncPreference {
   /** How long to wait for the result before the 202; 0: do not wait. */
@@ -9,7 +23,8 @@ export interface AsyncPreference {
 }
 
 /**
- * Null unless the client prefers `respond-async`. Unknown and malformed preferences are ignored, as the RFC demands.
+ * Null unless the header `Prefer` contains `respond-async`. Unknown and malformed preferences are ignored, as the RFC
+ * demands: https://www.rfc-editor.org/rfc/rfc7240
  */
 export function asyncPreference(c: Context): AsyncPreference | null {
   const preferences = parse(c.req.header('Prefer') ?? '')
@@ -34,4 +49,55 @@ function parse(header: string): Map<string, string> {
     return name === undefined ? [] : [[name.toLowerCase(), value]]
   })
   return new Map(pairs.reverse())
+}
+
+const OUTPUT = z.literal('output', { error: 'must be output' })
+
+/**
+ * The query parameter. It is hidden from the document, because responses in generated clients would otherwise have no
+ * type.
+ */
+export const bodyParameter = { body: z.exactOptional(OUTPUT).register(jsonForms, { hidden: true }) }
+
+export const OUTPUT_ALONE =
+  'For tools that can only read a status and a body: `?body=output` makes the output the whole body of the 200, and any other end of the workflow a 422 `WorkflowFailedError`. It is not a parameter of this operation, whose response would have no type then'
+
+export const OUTPUT_HEADERS: readonly ResponseHeader[] = ['Portico-Workflow-Id', 'Portico-Run-Id']
+
+/**
+ * Responds with the result, or with its output alone (`?body=output`). Call it before anything starts, because it
+ * rejects requests that cannot be combined with `body`.
+ */
+export function resultResponder(c: Context<Env>, { body }: { body?: 'output' }): (result: WorkflowResult) => Response {
+  if (body === undefined) return (result) => jsonResponse(c, result)
+  if (prefersEvents(c)) {
+    const message = 'must not be combined with an event stream'
+    throw new ServiceError('ValidationError', `/body ${message}`, { details: { issues: [{ path: '/body', message }] } })
+  }
+  return (result) => outputResponse(c, result)
+}
+
+function outputResponse(c: Context<Env>, result: WorkflowResult): Response {
+  const { workflowId, runId, status, output } = result
+  if (status !== 'completed') throw failed(result)
+  // Percent-encoded, because an id may have characters that a header cannot have.
+  setHeader(c, 'Portico-Workflow-Id', encodeURIComponent(workflowId))
+  setHeader(c, 'Portico-Run-Id', runId)
+  return jsonResponse(c, output)
+}
+
+/** How a run has ended, as the predicate of a sentence. */
+export const ENDS = new Map<Status, string>([
+  ['failed', 'failed'],
+  ['canceled', 'was canceled'],
+  ['terminated', 'was terminated'],
+  ['timed_out', 'timed out'],
+  ['continued', 'continued as a new run'],
+])
+
+function failed({ workflowId, runId, status, error, errorDetails }: WorkflowResult): ServiceError {
+  const reason = error === null || error === '' ? '' : `: ${error}`
+  return new ServiceError('WorkflowFailedError', `Workflow ${workflowId} ${ENDS.get(status) ?? status}${reason}`, {
+    details: { workflowId, runId, workflowStatus: status, ...(errorDetails && { errorDetails }) },
+  })
 }

@@ -4,7 +4,7 @@ import type * as z from 'zod/mini'
 import { ServiceError } from '../domain/model/errors.ts'
 import { isObject } from '../lib/is-object.ts'
 import { toPointer } from '../lib/json-pointer.ts'
-import { validateWith } from './json.ts'
+import { validateWith } from './body.ts'
 
 /**
  * The parameters as the schema returns them. Parameters that are written `name[key]` become one object, and `lists` are

@@ -3,6 +3,7 @@
  * docs/decisions/028-requests-in-flight.md.
  */
 import { whenAborted } from '../lib/abort.ts'
+import type { RequestCheck, RequestHead } from './context.ts'
 import { corsHeaders } from './cors.ts'
 import { toProblemBody } from './errors.ts'
 import { type InFlightLimit, OVERLOADED } from './limit-in-flight.ts'
@@ -10,7 +11,6 @@ import type { Observers } from './observe.ts'
 import type { Place } from './place-queue.ts'
 import { problemHeaders, toRequestId } from './problem.ts'
 import { respondWithoutContext } from './response.ts'
-import type { RequestCheck, RequestHead } from './step.ts'
 
 export interface LoadShedder {
   /** Whether `hold` would hold or reject any request. */

@@ -1,8 +1,7 @@
 /** Compiles a JSON Schema to a check. */
 import { isObject } from '../lib/is-object.ts'
-import type { Budget } from './budget.ts'
+import { type Budget, COST } from './budget.ts'
 import type { Check, Compiler, Context, Evaluated, Location } from './check.ts'
-import { COST } from './costs.ts'
 import type { Dialect } from './dialects.ts'
 import { CircularReferenceError, SchemaError, UnsupportedError } from './errors.ts'
 import { report } from './report.ts'

@@ -1,7 +1,7 @@
 /** Reporting violations, and checks whose violations are not reported. */
 import { toPointer } from '../lib/json-pointer.ts'
+import { COST } from './budget.ts'
 import type { Check, Context, Evaluated, Location, Violation } from './check.ts'
-import { COST } from './costs.ts'
 import { UnsupportedError } from './errors.ts'
 
 /** One thing wrong with a value; `path` is a JSON Pointer. */

@@ -2,7 +2,7 @@ import type { ErrorCause } from '../protocol/execution.ts'
 import { TimeoutType, WorkflowTaskFailedCause } from './enums.ts'
 import { decodeFailure, type Failure, toErrorCause } from './failure.ts'
 import type { HistoryEvent } from './outcome.ts'
-import type { PayloadReader } from './payload-reader.ts'
+import type { PayloadReader } from './payload.ts'
 import { redactMachineDetails } from './redact-machine-details.ts'
 
 // The engine fails a task with these causes although its worker did nothing wrong.

@@ -2,8 +2,7 @@ import type { temporal } from '@temporalio/proto'
 import { isObject } from '../lib/is-object.ts'
 import type { ErrorCause, ErrorDetails } from '../protocol/execution.ts'
 import { MAX_CAUSES, type TraceError } from '../protocol/trace/entry.ts'
-import type { Payload } from './payload.ts'
-import type { PayloadReader } from './payload-reader.ts'
+import type { Payload, PayloadReader } from './payload.ts'
 
 export type Failure = temporal.api.failure.v1.IFailure
 

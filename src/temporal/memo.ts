@@ -1,7 +1,6 @@
 import type { temporal } from '@temporalio/proto'
 import { memoKeys } from '../protocol/memo-keys.ts'
-import { fromPayload, type Payload, toPayload } from './payload.ts'
-import type { PayloadReader } from './payload-reader.ts'
+import { fromPayload, type Payload, type PayloadReader, toPayload } from './payload.ts'
 
 type Memo = temporal.api.common.v1.IMemo
 

@@ -3,7 +3,7 @@ import type { Closing, ErrorDetails, Outcome, Status } from '../protocol/executi
 import { unwrapWorkflowOutput } from '../protocol/older-wrapper.ts'
 import type { TraceMeta } from '../protocol/trace/trace-meta.ts'
 import { decodeFailure, toErrorDetails } from './failure.ts'
-import type { PayloadReader } from './payload-reader.ts'
+import type { PayloadReader } from './payload.ts'
 
 export type HistoryEvent = temporal.api.history.v1.IHistoryEvent
 

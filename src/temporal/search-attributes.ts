@@ -1,6 +1,17 @@
 import type { temporal } from '@temporalio/proto'
 import { fromPayload, toPayload } from './payload.ts'
 
+/** The engine's names of the types. */
+export const TYPE_NAMES = {
+  keyword: 'Keyword',
+  text: 'Text',
+  int: 'Int',
+  double: 'Double',
+  bool: 'Bool',
+  datetime: 'Datetime',
+  keyword_list: 'KeywordList',
+} as const
+
 const encoder = new TextEncoder()
 
 /** `type` is the engine's name of a type, such as `KeywordList`. With null the engine adds the registered one. */

@@ -3,8 +3,7 @@ import type { Execution } from '../protocol/execution.ts'
 import { toRunRef } from './describe-run.ts'
 import { decodeProtocolMemo, memoFields } from './memo.ts'
 import type { HistoryEvent } from './outcome.ts'
-import type { Payload } from './payload.ts'
-import type { PayloadReader } from './payload-reader.ts'
+import type { Payload, PayloadReader } from './payload.ts'
 
 /** What the first events of a history say about the run. */
 export interface StartedEvent extends Omit<Execution, 'closing' | 'input' | 'status'> {

@@ -217,6 +217,14 @@ test('docs/client.md: its code is that of examples/typed-client.ts', () => {
   expect(lines.filter((line) => !example.includes(line))).toEqual([])
 })
 
+test('docs/client.md: its code of streams is compiled', () => {
+  const compiled = codeOf('test/unit/client/types.test.ts')
+  const lines = codeBlocks(textOf('docs/client.md'), 'typescript').flatMap(withoutComments)
+
+  expect(lines.length).toBeGreaterThan(7)
+  expect(notIn(compiled, lines)).toEqual([])
+})
+
 test('docs/how-do-i.md: its program is examples/rerun-failed.ts', () => {
   const [block = ''] = codeBlocks(chapterOf(textOf('docs/how-do-i.md'), 'Run failed runs again'), 'ts')
   const lines = withoutComments(block).filter((line) => !/^(?:import|const client =)/.test(line))

@@ -34,13 +34,12 @@ export async function history(id: string, flags: HistoryFlags): Promise<void> {
 }
 
 /** Prints events as they arrive: for programs one JSON document on each line. */
-async function printAll(pages: AsyncIterable<HistoryPage>, { isJson, exact, wait }: Command, id: string) {
+async function printAll(pages: AsyncIterable<HistoryPage>, { isJson, wait }: Command, id: string) {
   const waitForEvents = () => wait(`waiting for events of ${id}`)
   let hide = waitForEvents()
   try {
-    for await (const page of pages) {
+    for await (const { events } of pages) {
       hide()
-      const { events } = exact(page)
       if (isJson) for (const event of events) printDocument(JSON.stringify(event))
       else if (events.length > 0) printLines(renderEvents(events))
       hide = waitForEvents()

@@ -81,13 +81,18 @@ async function startWorkflow(
   return client.start(workflow, { ...request, signal, timeoutMs }).finally(hide)
 }
 
+/** Says that the code of the workflow fails, if no line on a terminal does. */
+export function noteProblem(workflowId: string, run: Partial<OpenRun>): void {
+  if (run.problem !== undefined && !process.stderr.isTTY)
+    printNote(printable(`${workflowId} is running${renderProgress(run)}`))
+}
+
 /** Waits for the end of a run, with a live line. Ctrl-C ends the waiting, not the workflow. */
 export async function settled(handle: WorkflowHandle, { signal, wait }: Command, timeoutMs: number | undefined) {
   const { workflowId } = handle
   let state: Partial<OpenRun> = {}
   const onOpen = (run: OpenRun) => {
-    if (run.problem !== undefined && state.problem === undefined && !process.stderr.isTTY)
-      printNote(printable(`${workflowId} is running${renderProgress(run)}`))
+    if (state.problem === undefined) noteProblem(workflowId, run)
     state = run
   }
   const hide = wait(`${workflowId} is running`, () => renderProgress(state))

@@ -1,7 +1,7 @@
 /** The response to one attempt of a request. */
 
-import { PorticoError } from '../portico-error.ts'
-import { parseJson } from './json.ts'
+import { PorticoError, type PorticoErrorFacts } from '../portico-error.ts'
+import type { ParseJson } from './json.ts'
 
 export interface Answer {
   status: number
@@ -9,32 +9,39 @@ export interface Answer {
 }
 
 /** Reads the response. Throws a `PorticoError` for an error, and for a response that is not Portico's. */
-export async function readAnswer(response: Response, request: string): Promise<Answer> {
+export async function readAnswer(response: Response, request: string, parse: ParseJson): Promise<Answer> {
   const { status, ok, headers } = response
-  const body = parseOrUndefined(await response.text())
+  const body = parseOrUndefined(await response.text(), parse)
   if (ok && body !== undefined) return { status, body }
   const facts = { status, ...requestId(headers), ...retryAfter(headers) }
   const message = `${request}: unexpected response with status ${status}`
-  if (ok || !isProblem(body, headers)) throw new PorticoError('UnexpectedResponseError', message, facts)
+  if (ok || !PROBLEM_TYPE.test(headers.get('Content-Type') ?? '') || !isProblem(body))
+    throw new PorticoError('UnexpectedResponseError', message, facts)
+  throw toError(body, facts)
+}
+
+/** The error of a problem body. */
+export function toError(problem: Problem, facts: Partial<PorticoErrorFacts>): PorticoError {
   // These keys of RFC 9457 repeat others.
-  const { type: _type, title: _title, detail: _detail, error, message: text, ...more } = body
-  throw new PorticoError(error, text, { ...more, ...facts })
+  const { type: _type, title: _title, detail: _detail, error, message, ...more } = problem
+  return new PorticoError(error, message, { ...more, ...facts })
 }
 
 // The JSON errors of some gateways also have `error` and `message`. Proxies may add parameters.
 const PROBLEM_TYPE = /^application\/problem\+json\s*(;|$)/i
 
-type Problem = Omit<PorticoError, 'name' | 'stack'> & { type?: unknown; title?: unknown; detail?: unknown }
+export type Problem = Omit<PorticoError, 'name' | 'stack'> & { type?: unknown; title?: unknown; detail?: unknown }
 
-function isProblem(body: unknown, headers: Headers): body is Problem {
-  if (!PROBLEM_TYPE.test(headers.get('Content-Type') ?? '') || typeof body !== 'object' || body === null) return false
-  return 'error' in body && typeof body.error === 'string' && 'message' in body
+export function isProblem(body: unknown): body is Problem {
+  return (
+    typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string' && 'message' in body
+  )
 }
 
 /** Undefined if the text is not JSON. */
-function parseOrUndefined(text: string): unknown {
+function parseOrUndefined(text: string, parse: ParseJson): unknown {
   try {
-    return parseJson(text)
+    return parse(text)
   } catch {
     // The page of a proxy, for example.
     return undefined

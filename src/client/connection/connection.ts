@@ -1,13 +1,14 @@
 /** Sends requests, and repeats them if that is safe. */
-import { deadlineSignal } from '../../lib/abort.ts'
+import { deadlineSignal, linkSignals, withDeadline } from '../../lib/abort.ts'
 import { wasNotSent } from '../../lib/not-sent.ts'
 import { sentOnce } from '../../lib/sent-once.ts'
 import { PorticoError } from '../portico-error.ts'
 import { pathSegment } from '../target.ts'
 import { type Answer, readAnswer } from './answer.ts'
-import { toJson } from './json.ts'
+import { readEvents, type ServerEvent } from './event-stream.ts'
+import { parseJson, toJson } from './json.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
-import { createRepeat } from './repeat.ts'
+import { createRepeat, type Repeat, type Series } from './repeat.ts'
 import type { HttpRequest, RequestLimits } from './request.ts'
 import { isForeign, isNoResponse, noResponse } from './retry-delay.ts'
 import { fetchSameOrigin } from './same-origin.ts'
@@ -21,6 +22,12 @@ export interface Connection {
   send<Body>(request: HttpRequest, options?: CallOptions): Promise<Body>
   /** Sends a request that waits; `toRequest` is called for each attempt with the time that it may wait. */
   sendWaiting(toRequest: (waitMs: number) => HttpRequest, limits: RequestLimits): Promise<Answer>
+  /**
+   * Opens a stream of events; null if the service has no more events. The stream rejects when its connection is lost,
+   * also after `waitMs` of the request without a byte.
+   */
+  open(toRequest: () => HttpRequest, limits: RequestLimits, series: Series): Promise<AsyncIterable<ServerEvent> | null>
+  pauseAfter: Repeat['pauseAfter']
 }
 
 // How long the service takes to respond when it does not wait.
@@ -29,12 +36,13 @@ const RESPONSE_MS = 5000
 const TRANSFER_MS = 30_000
 // How long the response to a request that does not wait may take, because the service retries calls to the engine.
 const WORK_MS = 60_000
+const NO_CONTENT = 204
 // A refused connection fails within this time.
 const REFUSED_MS = 500
 
 export function connect(options: ClientOptions): Connection {
   const { token, headers: everyHeaders, retryMs = 60_000, maxWaitMs = 25_000, onRetry } = options
-  const { fetch = (url, init) => globalThis.fetch(url, init) } = options
+  const { fetch = (url, init) => globalThis.fetch(url, init), parse = parseJson } = options
   const base = baseOf(options)
   if (token !== undefined && !/^[\x20-\x7e]+$/.test(token)) throw new TypeError('token must be printable ASCII')
   const waitLimit = createWaitLimit(maxWaitMs)
@@ -62,15 +70,70 @@ export function connect(options: ClientOptions): Connection {
       const url = base + path + toSearch(query)
       const response = await fetchSameOrigin(fetch, url, () => ({ ...init(), signal: deadline.signal }))
       isReached = true
-      return await readAnswer(response, name)
+      return await readAnswer(response, name, parse)
     } catch (cause) {
       if (cause instanceof PorticoError) throw cause
       signal?.throwIfAborted()
       if (deadline.signal.aborted && endsAt === deadlineAt) throw noResponse(name, timeoutMs, cause)
-      isReached ||= Date.now() - sentAt > REFUSED_MS || !mayBeRefused(cause)
-      throw new PorticoError('ConnectionError', `${name}: ${reasonOf(cause)}`, { status: null }, cause)
+      throw lostConnection(name, sentAt, cause)
     } finally {
       deadline.release()
+    }
+  }
+
+  function lostConnection(name: string, sentAt: number, cause: unknown): PorticoError {
+    isReached ||= Date.now() - sentAt > REFUSED_MS || !mayBeRefused(cause)
+    return new PorticoError('ConnectionError', `${name}: ${reasonOf(cause)}`, { status: null }, cause)
+  }
+
+  async function open(request: HttpRequest, { signal }: RequestLimits) {
+    const { method, path, query = {}, waitMs = WORK_MS } = request
+    const name = `${method} ${path}`
+    const init = toInit(request)
+    const sentAt = Date.now()
+    const socket = linkSignals(...(signal ? [signal] : []))
+    const close = () => {
+      socket.abort()
+      socket.release()
+    }
+    const toFailure = (cause: unknown) => {
+      if (cause instanceof PorticoError) return cause
+      signal?.throwIfAborted()
+      const isSilent = cause instanceof DOMException && cause.name === 'TimeoutError'
+      return lostConnection(name, sentAt, isSilent ? new Error(`nothing was received for ${waitMs} ms`) : cause)
+    }
+    const beforeSilence = <T>(step: Promise<T>) => withDeadline(step, Date.now() + waitMs, socket.signal)
+
+    async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
+      try {
+        yield* readEvents(body, parse, beforeSilence)
+        throw new Error('the connection was closed')
+      } catch (cause) {
+        throw toFailure(cause)
+      } finally {
+        close()
+      }
+    }
+
+    async function respond() {
+      const url = base + path + toSearch(query)
+      const response = await fetchSameOrigin(fetch, url, () => ({ ...init(), signal: socket.signal }))
+      isReached = true
+      const { body, status, headers } = response
+      if (status === NO_CONTENT) return null
+      if (body !== null && /^text\/event-stream/i.test(headers.get('Content-Type') ?? '')) return events(body)
+      const { status: unexpected } = await readAnswer(response, name, parse)
+      throw new PorticoError('UnexpectedResponseError', `${name}: the response is not a stream`, { status: unexpected })
+    }
+
+    try {
+      signal?.throwIfAborted()
+      const opened = await beforeSilence(respond())
+      if (opened === null) close()
+      return opened
+    } catch (cause) {
+      close()
+      throw toFailure(cause)
     }
   }
 
@@ -88,17 +151,20 @@ export function connect(options: ClientOptions): Connection {
     }
   }
 
-  const repeat = createRepeat(observed, { retryMs, onRetry, isReached: () => isReached })
+  const repeat = createRepeat({ retryMs, onRetry, isReached: () => isReached })
 
   return {
     async send<Body>(request: HttpRequest, { signal, timeoutMs = Number.POSITIVE_INFINITY }: CallOptions = {}) {
-      return (await repeat(() => request, { signal, timeoutMs, deadlineAt: Date.now() + timeoutMs })).body as Body
+      const limits = { signal, timeoutMs, deadlineAt: Date.now() + timeoutMs }
+      return (await repeat.untilAnswered(observed, () => request, limits)).body as Body
     },
     sendWaiting(toRequest, limits) {
       const nextRequest = () => toRequest(waitLimit.next(limits.deadlineAt - Date.now()))
       // The response comes after the wait.
-      return repeat(nextRequest, { ...limits, deadlineAt: limits.deadlineAt + RESPONSE_MS })
+      return repeat.untilAnswered(observed, nextRequest, { ...limits, deadlineAt: limits.deadlineAt + RESPONSE_MS })
     },
+    open: (toRequest, limits, series) => repeat.untilAnswered(open, toRequest, limits, series),
+    pauseAfter: repeat.pauseAfter,
   }
 }
 
@@ -124,8 +190,9 @@ function absolute(given: string): string | null {
 }
 
 function toSearch(query: Record<string, unknown>): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined)
-  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  const given = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one]))
+  const named = given.filter(([, value]) => value !== undefined)
+  const search = new URLSearchParams(named.map(([name, value]) => [String(name), String(value)])).toString()
   return search === '' ? '' : `?${search}`
 }
 

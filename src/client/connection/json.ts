@@ -1,5 +1,7 @@
 /** JSON with integers of any size: one that a number cannot hold exactly is a `bigint`. */
 
+export type ParseJson = (json: string) => unknown
+
 /** `JSON.parse`. On runtimes without source text access (`JSON.rawJSON`) large integers are rounded. */
 export function parseJson(text: string): unknown {
   // A reviver is called for every value, which costs more than the parsing.

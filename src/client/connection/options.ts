@@ -14,6 +14,8 @@ export interface ClientOptions {
   headers?: Record<string, string> | undefined
   /** Default: the global `fetch`. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
+  /** Parses the JSON of responses. Default: an integer that a number cannot hold exactly is a `bigint`. */
+  parse?: ((json: string) => unknown) | undefined
   /**
    * How long a call is repeated while the service does not respond, in milliseconds. Default 60 000; 0 never repeats.
    */

@@ -1,8 +1,7 @@
 /** Repeats a request while that is safe and worth it. */
 import { sleep } from '../../lib/abort.ts'
 import { PorticoError } from '../portico-error.ts'
-import type { Answer } from './answer.ts'
-import { createAttempts } from './attempts.ts'
+import { createAttempts, type FailedAttempts } from './attempts.ts'
 import type { ClientOptions } from './options.ts'
 import type { HttpRequest, RequestLimits } from './request.ts'
 import { retryDelayMs } from './retry-delay.ts'
@@ -14,16 +13,41 @@ export interface RepeatOptions extends Pick<ClientOptions, 'onRetry'> {
   isReached(): boolean
 }
 
-/** Rejects with a `PorticoError`, or with the signal's reason. `toRequest` is called for each attempt. */
-export type Repeat = (toRequest: () => HttpRequest, limits: RequestLimits) => Promise<Answer>
+/** One attempt. */
+export type Send<Answer> = (request: HttpRequest, limits: RequestLimits) => Promise<Answer>
 
-export function createRepeat(
-  send: (request: HttpRequest, limits: RequestLimits) => Promise<Answer>,
-  { retryMs, onRetry, isReached }: RepeatOptions,
-): Repeat {
+/** The attempts that count together: those of a call, or of a stream since it last made progress. */
+export interface Series {
+  attempts: FailedAttempts
+  beganAt: number
+}
+
+export function newSeries(): Series {
+  return { attempts: createAttempts(), beganAt: Date.now() }
+}
+
+/** Both reject with a `PorticoError`, or with the signal's reason. */
+export interface Repeat {
+  /** The result of `send`. `toRequest` is called for each attempt. */
+  untilAnswered<Answer>(
+    send: Send<Answer>,
+    toRequest: () => HttpRequest,
+    limits: RequestLimits,
+    series?: Series,
+  ): Promise<Answer>
+  /** Adds a failed attempt, and waits until the request may be sent again. Rejects if it must not be. */
+  pauseAfter(error: PorticoError, request: HttpRequest, limits: RequestLimits, series: Series): Promise<void>
+}
+
+export function createRepeat({ retryMs, onRetry, isReached }: RepeatOptions): Repeat {
   const sendLimit = createSendLimit(retryMs)
 
-  async function attempt(request: HttpRequest, limits: RequestLimits, leave: Leave | null): Promise<Answer> {
+  async function attempt<Answer>(
+    send: Send<Answer>,
+    request: HttpRequest,
+    limits: RequestLimits,
+    leave: Leave | null,
+  ): Promise<Answer> {
     if (leave === null) throw notSent(request)
     const sentAt = Date.now()
     let pauseMs = 0
@@ -44,42 +68,48 @@ export function createRepeat(
   }
 
   /** How long to wait before the next attempt; null if the call ends here. */
-  function nextDelayMs(error: PorticoError, request: HttpRequest, attempts: number, series: Series): number | null {
+  function nextDelayMs(
+    error: PorticoError,
+    request: HttpRequest,
+    attempts: number,
+    { beganAt, deadlineAt }: Pick<Series, 'beganAt'> & RequestLimits,
+  ): number | null {
     // If nothing has ever responded, the address is probably wrong.
     if (!isReached() && attempts > 1) return null
     const delayMs = retryDelayMs(error, request.isRetryable, attempts)
     // With `retryMs` 0 no request is repeated.
     const patienceMs = request.isWait && retryMs > 0 ? Number.POSITIVE_INFINITY : retryMs
     // While the service is overloaded, a request waits for its turn as long as others get theirs.
-    const since = Math.max(series.beganAt, sendLimit.progressAt())
-    const giveUpAt = Math.min(since + patienceMs, series.deadlineAt)
+    const since = Math.max(beganAt, sendLimit.progressAt())
+    const giveUpAt = Math.min(since + patienceMs, deadlineAt)
     return delayMs === null || Date.now() + delayMs > giveUpAt ? null : delayMs
   }
 
-  return async (toRequest, limits) => {
-    const attempts = createAttempts()
-    const series = { beganAt: Date.now(), deadlineAt: limits.deadlineAt }
-    while (true) {
-      const leave = await sendLimit.enter(limits, toRequest().waitMs !== undefined)
-      const request = toRequest()
-      try {
-        return await attempt(request, limits, leave)
-      } catch (error) {
-        if (!(error instanceof PorticoError)) throw error
-        const count = attempts.add(error, request)
-        const delayMs = nextDelayMs(error, request, count, series)
-        if (delayMs === null) throw attempts.toError()
-        onRetry?.({ error, attempts: count, delayMs })
-        await sleep(delayMs, limits.signal)
-        limits.signal?.throwIfAborted()
-      }
-    }
+  async function pauseAfter(error: PorticoError, request: HttpRequest, limits: RequestLimits, series: Series) {
+    const { attempts, beganAt } = series
+    const count = attempts.add(error, request)
+    const delayMs = nextDelayMs(error, request, count, { ...limits, beganAt })
+    if (delayMs === null) throw attempts.toError()
+    onRetry?.({ error, attempts: count, delayMs })
+    await sleep(delayMs, limits.signal)
+    limits.signal?.throwIfAborted()
   }
-}
 
-interface Series {
-  beganAt: number
-  deadlineAt: number
+  return {
+    async untilAnswered(send, toRequest, limits, series = newSeries()) {
+      while (true) {
+        const leave = await sendLimit.enter(limits, toRequest().waitMs !== undefined)
+        const request = toRequest()
+        try {
+          return await attempt(send, request, limits, leave)
+        } catch (error) {
+          if (!(error instanceof PorticoError)) throw error
+          await pauseAfter(error, request, limits, series)
+        }
+      }
+    },
+    pauseAfter,
+  }
 }
 
 function notSent({ method, path }: HttpRequest): PorticoError {

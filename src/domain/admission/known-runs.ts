@@ -6,7 +6,7 @@ import { backgroundCall } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { Engine, StartRequest } from '../model/engine.ts'
 import { type ExecutionRef, toKey } from '../model/execution.ts'
-import { readStartKey } from '../start/start-key.ts'
+import { readStartKey } from '../model/keyed-id.ts'
 
 /** The part of a run's description that the check of a message needs. Cached for a minute. */
 export interface KnownRun {

@@ -1,5 +1,5 @@
+import { toSingleValue } from '../../protocol/execution.ts'
 import { REDACTED, redactSecrets } from '../../protocol/secret-names.ts'
-import { toSingleValue } from '../../protocol/single-value.ts'
 import { readPublished } from '../catalog/read-published.ts'
 import { rejectReserved } from '../control/catalog-guard.ts'
 import type { Call } from '../model/call.ts'

@@ -3,12 +3,11 @@ import type { RunRef } from '../../protocol/run-ref.ts'
 import type { Call } from '../model/call.ts'
 import type { Signal } from '../model/engine.ts'
 import { hasErrorName } from '../model/errors.ts'
-import { signalIdOf } from '../model/keyed-id.ts'
+import { signalIdOf, toStartKey } from '../model/keyed-id.ts'
 import type { Ports } from '../model/ports.ts'
 import type { SignaledWithStart, SignalWithStartCommand } from '../model/workflows.ts'
 import { admitStartWith } from './admit-start-with.ts'
 import { withKeyedId } from './start.ts'
-import { toStartKey } from './start-key.ts'
 import { findRepeated, type RepeatedRun, toProtocolMemo, withRetryAfter } from './start-once.ts'
 
 type SignalWithStartPorts = Pick<Ports, 'catalogs' | 'deployment' | 'engine' | 'knownRuns' | 'now'>

@@ -5,8 +5,8 @@ import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { Engine, Started, StartRequest } from '../model/engine.ts'
 import { type ErrorName, hasErrorName, nullWhenNotFound, ServiceError } from '../model/errors.ts'
 import type { Description, ExecutionRef } from '../model/execution.ts'
+import { readStartKey, type StartKey } from '../model/keyed-id.ts'
 import type { ConflictPolicy } from '../model/workflow-options.ts'
-import { readStartKey, type StartKey } from './start-key.ts'
 
 type Describe = Pick<Engine, 'describe'>
 

@@ -1,4 +1,4 @@
-import { sleep } from '../../lib/abort.ts'
+import { sleep, whenAborted } from '../../lib/abort.ts'
 import type { StreamPosition } from '../../protocol/stream.ts'
 import { describeUserRun } from '../inspect/history.ts'
 import type { Call } from '../model/call.ts'
@@ -26,7 +26,9 @@ export async function followStream(
   const second = events.next()
   await Promise.race([second, sleep(FIRST_WAIT_MS, call.signal)])
   second.catch(() => {})
-  return { events: resumed([first, second], events) }
+  // A client may leave before it reads anything: then nothing below runs, and the reader would stay open.
+  const stop = whenAborted(call.signal, () => void events.return(undefined))
+  return { events: resumed([first, second], events, stop) }
 }
 
 /** The run to begin with, and where. */
@@ -49,10 +51,11 @@ function isPosition(from: FollowStreamCommand['from']): from is StreamPosition {
   return typeof from === 'object'
 }
 
-/** The events, of which the first ones were requested already. */
+/** The events, of which the first ones were requested already. `onEnd` is called after them. */
 async function* resumed(
   first: readonly (IteratorResult<StreamEvent> | Promise<IteratorResult<StreamEvent>>)[],
   rest: AsyncGenerator<StreamEvent>,
+  onEnd: () => void,
 ): AsyncGenerator<StreamEvent> {
   try {
     for (const pending of first) {
@@ -62,6 +65,7 @@ async function* resumed(
     }
     yield* rest
   } finally {
+    onEnd()
     await rest.return(undefined)
   }
 }

@@ -98,6 +98,8 @@ function createBatch({ run, from }: StreamSource, maxItems: number): Batch {
           return false
         case 'live':
           isLive = true
+          // Known only now if the reader begins with what is published from now on.
+          next = event.next
           return true
         default:
           ;({ status } = event.workflow)

@@ -1,14 +1,19 @@
-import type { Closing } from '../../protocol/execution.ts'
-import { isOpen, type OpenStatus } from '../../protocol/execution.ts'
+/** Waits for the end of a run or its chain, and reads its result. */
+import { retryWithBackoff } from '../../lib/backoff.ts'
+import type { TraceTemplates } from '../../protocol/catalog.ts'
+import { type Closing, type Execution, isOpen, type OpenStatus } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
+import type { TraceMeta } from '../../protocol/trace/trace-meta.ts'
 import { addIds } from '../model/attach-ids.ts'
-import { type Call, SHUTTING_DOWN, unabortable } from '../model/call.ts'
+import { type Call, SHUTTING_DOWN, unabortable, withTimeout } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
-import { ServiceError } from '../model/errors.ts'
-import type { Description } from '../model/execution.ts'
+import type { Engine } from '../model/engine.ts'
+import { hasErrorName, ServiceError } from '../model/errors.ts'
+import type { Description, WorkflowResult } from '../model/execution.ts'
 import type { Ports } from '../model/ports.ts'
 import { describeProblem, type Problem } from '../model/problem.ts'
-import { readWithBackoff } from './read-with-backoff.ts'
+import { outputStoredElsewhere } from '../model/stored-elsewhere.ts'
+import { fillTemplates, traceMetaOrNull } from '../trace/destinations.ts'
 
 export type WaitPorts = Pick<Ports, 'engine' | 'limitLastReads'>
 
@@ -133,4 +138,96 @@ function timeoutError({ workflowId, runId }: RunRef, { status, problem }: OpenSt
       retryAfterSeconds: 1,
     },
   })
+}
+
+/** What is known about a run without reading it again. */
+export interface KnownFields {
+  /** Null if no input is known. */
+  runId: string | null
+  input: unknown
+  /** Where its catalog says that traces are written; null when it does not say. */
+  traces: TraceTemplates | null
+}
+
+type ResultPorts = Pick<Ports, 'catalogs' | 'engine'>
+
+/** The result of a run that was waited for. Every error carries its ids. */
+export async function endedResult(
+  ports: ResultPorts,
+  ended: EndedRun,
+  known: KnownFields,
+  call: Call,
+): Promise<WorkflowResult> {
+  try {
+    return await resultOf(ports, ended, known, withTimeout(call, TIMEOUT_MS.closedRun))
+  } catch (error) {
+    throw addIds(error, ended.run)
+  }
+}
+
+/**
+ * Usually everything is known: the input, and from the catalog the location of the trace. The run is only read if it is
+ * another one (the chain continued), was canceled (for the reason), or has a catalog without trace settings.
+ */
+async function resultOf(
+  { engine, catalogs }: ResultPorts,
+  { run, closing }: EndedRun,
+  known: KnownFields,
+  call: Call,
+): Promise<WorkflowResult> {
+  const isOther = run.runId !== known.runId
+  const isCanceled = closing.outcome.status === 'canceled'
+  const knownRun = { ...run, input: isOther ? null : known.input }
+  const knownTrace = known.traces === null ? null : fillTemplates(known.traces, run, catalogs.namespace)
+  if (!isOther && !isCanceled && known.traces !== null) return toResult(knownRun, closing, knownTrace)
+  try {
+    const execution = await readWithBackoff(engine, run, call, isCanceled ? undefined : closing)
+    return toResult(execution, execution.closing ?? closing, await traceMetaOrNull(execution, catalogs, call))
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    // The client has waited for the outcome, which is known. Fields that could not be read are null.
+    call.note({ endUnread: error.message })
+    return toResult(knownRun, closing, knownTrace)
+  }
+}
+
+/**
+ * The specification's workflow result of one run.
+ * Throws `NotSupportedError` when the output is stored outside the engine.
+ */
+export function toResult(
+  { workflowId, runId, input }: Pick<Execution, 'input' | 'runId' | 'workflowId'>,
+  { outcome, trace: traceInEnd }: Closing,
+  trace: TraceMeta | null,
+): WorkflowResult {
+  if (outcome.status === 'completed' && outcome.storedElsewhere !== undefined) {
+    const facts = { workflowId, runId, workflowStatus: outcome.status }
+    throw outputStoredElsewhere(`The output of workflow ${workflowId}`, outcome.storedElsewhere, facts)
+  }
+  const error = 'error' in outcome ? outcome.error : null
+  return {
+    workflowId,
+    runId,
+    status: outcome.status,
+    input,
+    output: outcome.status === 'completed' ? outcome.output : null,
+    trace: trace ?? traceInEnd ?? null,
+    // A failure may have no message, but `error` must not be empty for it.
+    error: error && (error.message || error.name),
+    errorDetails: error,
+  }
+}
+
+// Pause before another read when the engine is at its limit.
+const BACKOFF_MS = 500
+
+/** A client that has waited for the end does not get a 429: the read is repeated while the engine is at its limit. */
+export function readWithBackoff(engine: Engine, run: RunRef, call: Call, closing?: Closing): Promise<Execution> {
+  const { signal, deadlineAt } = call
+  function delayMs(error: unknown): number {
+    const isBusy = hasErrorName(error, 'ResourceExhaustedError')
+    if (!isBusy || signal.aborted || Date.now() + BACKOFF_MS > deadlineAt) throw error
+    return BACKOFF_MS
+  }
+  return retryWithBackoff(() => engine.read(run, call, closing), { delayMs, signal })
 }

@@ -5,12 +5,10 @@ import { TIMEOUT_MS } from '../model/deadlines.ts'
 import { isOutage, ServiceError } from '../model/errors.ts'
 import type { ExecutionRef, WorkflowResult } from '../model/execution.ts'
 import type { Ports } from '../model/ports.ts'
-import { toResult } from '../model/to-result.ts'
 import { withinCall } from '../model/within-call.ts'
 import type { ResultCommand } from '../model/workflows.ts'
 import { traceMetaOrNull } from '../trace/destinations.ts'
-import { type WaitPorts, waitForEnd } from './chain-end.ts'
-import { endedResult, type KnownFields } from './ended-result.ts'
+import { endedResult, type KnownFields, toResult, type WaitPorts, waitForEnd } from './chain-end.ts'
 
 type ResultPorts = Pick<Ports, 'catalogs' | 'engine'>
 

@@ -4,11 +4,10 @@ import { ServiceError } from '../../domain/model/errors.ts'
 import type { ExecutionRef } from '../../domain/model/execution.ts'
 import { outputStoredElsewhere } from '../../domain/model/stored-elsewhere.ts'
 import { decodeFailure, toErrorDetails } from '../../temporal/failure.ts'
-import { type EngineContext, executionIds, toExecution } from '../context.ts'
+import { type EngineContext, executionIds, requestHeaders, toExecution } from '../context.ts'
 import { isQueryFailure, queryFailure, toServiceError } from '../errors.ts'
 import type { RpcError } from '../transport/transport.ts'
 import { missingHandler, queryRejection } from './diagnosis/missing-handler.ts'
-import { requestHeaders } from './request-headers.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
 export async function query(context: EngineContext, ref: ExecutionRef, message: Message, call: Call): Promise<unknown> {

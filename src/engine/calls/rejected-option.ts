@@ -2,9 +2,9 @@ import type { StartRequest } from '../../domain/model/engine.ts'
 import { type Issue, ServiceError } from '../../domain/model/errors.ts'
 import { toPointer } from '../../lib/json-pointer.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
+import { TYPE_NAMES } from '../../temporal/search-attributes.ts'
 import { isTooLarge } from '../errors.ts'
 import { RpcError } from '../transport/transport.ts'
-import { TYPE_NAMES } from './start-options.ts'
 
 /** The error for options that the engine rejects or does not know; null for any other error. Nothing was started. */
 export function rejectedOption(error: unknown, { workflowId, options }: StartRequest): ServiceError | null {

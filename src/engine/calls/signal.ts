@@ -1,9 +1,8 @@
 import type { Call } from '../../domain/model/call.ts'
 import type { Signal } from '../../domain/model/engine.ts'
 import type { ExecutionRef } from '../../domain/model/execution.ts'
-import { type EngineContext, executionIds, identityOf, toExecution } from '../context.ts'
+import { type EngineContext, executionIds, identityOf, requestHeaders, toExecution } from '../context.ts'
 import { onOpenRun } from './at-most-once/on-open-run.ts'
-import { requestHeaders } from './request-headers.ts'
 
 export async function signal(
   context: EngineContext,

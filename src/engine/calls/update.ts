@@ -9,11 +9,10 @@ import { outputStoredElsewhere } from '../../domain/model/stored-elsewhere.ts'
 import { sleep } from '../../lib/abort.ts'
 import { UpdateWorkflowExecutionLifecycleStage } from '../../temporal/enums.ts'
 import { decodeFailure, type Failure, toErrorDetails } from '../../temporal/failure.ts'
-import { type EngineContext, executionIds, identityOf, toExecution } from '../context.ts'
+import { type EngineContext, executionIds, identityOf, requestHeaders, toExecution } from '../context.ts'
 import { onOpenRun } from './at-most-once/on-open-run.ts'
 import { describe } from './describe.ts'
 import { missingHandler } from './diagnosis/missing-handler.ts'
-import { requestHeaders } from './request-headers.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
 export async function update(

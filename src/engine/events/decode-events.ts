@@ -2,8 +2,7 @@ import type { EventValues, HistoryEvent } from '../../domain/model/history-page.
 import { type Lazy, lazy } from '../../lib/lazy.ts'
 import { REDACTED } from '../../protocol/secret-names.ts'
 import type { HistoryEvent as EventMessage } from '../../temporal/outcome.ts'
-import type { Payload } from '../../temporal/payload.ts'
-import type { PayloadReader } from '../../temporal/payload-reader.ts'
+import type { Payload, PayloadReader } from '../../temporal/payload.ts'
 import type { EventToJson } from './event-json.ts'
 
 /** All payloads are decoded with one call, because a codec may be a remote server. */

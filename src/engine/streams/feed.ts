@@ -1,6 +1,6 @@
 /**
  * Polls the stream of one run, for all its readers. A poll is an update whose id follows from its offset, so feeds of
- * other replicas share it, and its result stays readable: docs/decisions/045-streams-are-polled-once.md.
+ * other replicas share it, and its result stays readable: docs/decisions/046-streams-are-polled-once.md.
  */
 import { backgroundCall, type Call, withTimeout } from '../../domain/model/call.ts'
 import { TIMEOUT_MS } from '../../domain/model/deadlines.ts'
@@ -44,7 +44,7 @@ export type FeedChange =
   | { isLive: true; handlers: StreamHandlers | null }
   | { end: RunEnd }
 
-// The run is looked at again after so many polls, because its history grows, also without us.
+// The run is described again after so many polls, because its history grows, also without us.
 const LOOK_EVERY = 50
 
 // An answer that arrives so soon was stored already: another replica is ahead.

@@ -7,7 +7,6 @@ import { inspectEndpoints } from './inspect.ts'
 import { messageEndpoints } from './messages.ts'
 import { openApiEndpoint } from './openapi.ts'
 import { resultEndpoint } from './result.ts'
-import { runEndpoint } from './run.ts'
 import { listEndpoints } from './runs.ts'
 import { serviceEndpoints } from './service.ts'
 import { startEndpoints } from './start.ts'
@@ -15,7 +14,6 @@ import { streamEndpoints } from './stream.ts'
 import { withStartEndpoints } from './with-start.ts'
 
 const DECLARED: readonly Endpoint[] = [
-  runEndpoint,
   ...startEndpoints,
   ...withStartEndpoints,
   // Before the endpoints of runs, because a workflow id could have these names.

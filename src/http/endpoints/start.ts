@@ -1,7 +1,10 @@
-/** Starts a workflow without waiting for its result, or only checks the request. */
+/** Starts a workflow and waits for its result or not, or only checks the request. */
 import type { Context } from 'hono'
+import * as z from 'zod/mini'
+import { hasErrorName, ServiceError } from '../../domain/model/errors.ts'
+import type { WorkflowResult } from '../../domain/model/execution.ts'
 import type { RunStart, StartCommand } from '../../domain/model/workflows.ts'
-import type { Status } from '../../protocol/execution.ts'
+import { isOpen, type Status } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { Env } from '../context.ts'
 import { endpoint, type Tools } from '../endpoint.ts'
@@ -9,7 +12,19 @@ import { reportReplayed } from '../idempotency-key.ts'
 import type { ResponseHeader } from '../openapi/headers.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { resultPath } from '../path.ts'
+import {
+  type AsyncPreference,
+  asyncPreference,
+  bodyParameter,
+  OUTPUT_ALONE,
+  OUTPUT_HEADERS,
+  preferenceApplied,
+  prefersEvents,
+  resultResponder,
+} from '../prefer.ts'
 import { jsonResponse, setHeader } from '../response.ts'
+import { type LastRead, lastReadRun, RUN_EVENTS, type RunEvents, runEvents } from '../run-events.ts'
+import { uiMessageResponse } from '../ui-messages.ts'
 import { BODY_ERRORS, ENGINE_ERRORS, START_ERRORS } from './errors.ts'
 import { startCommand, startRequest } from './fields/start-fields.ts'
 
@@ -20,6 +35,152 @@ export const START_HEADERS: readonly ResponseHeader[] = [
   'Deprecation',
   'Link',
 ]
+
+const DEFAULT_TIMEOUT_MS = 30_000
+
+/**
+ * Starts a workflow and waits for its result, or waits for the run whose events the client has read before
+ * (`Last-Event-ID`). The response is the result, a stream of events (`Accept`), or with `Prefer: respond-async` a 202
+ * if the result takes longer than preferred.
+ */
+const runEndpoint = endpoint({
+  method: 'post',
+  path: '/workflow/run',
+  id: 'runWorkflow',
+  tag: 'Start',
+  summary: 'Start a workflow and wait for its result',
+  docs: 'run-a-workflow',
+  description: OUTPUT_ALONE,
+  query: z.strictObject(bodyParameter),
+  headers: ['Idempotency-Key', 'traceparent', 'tracestate', 'Prefer', 'Last-Event-ID'],
+  body: startRequest,
+  responses: {
+    200: {
+      description: 'The workflow has ended. A failed workflow is a result, not an error of the request',
+      schema: schemaOf('WorkflowResult'),
+      headers: [
+        ...START_HEADERS,
+        ...OUTPUT_HEADERS,
+        'Location',
+        'Portico-Output-Warning',
+        'X-Vercel-AI-UI-Message-Stream',
+        'X-Workflow-Run-Id',
+      ],
+      links: ['workflow'],
+      events: RUN_EVENTS,
+    },
+    202: {
+      description: 'With `Prefer: respond-async`: the workflow has started and is still running',
+      schema: schemaOf('AcceptedRun'),
+      headers: [...START_HEADERS, 'Location', 'Preference-Applied'],
+      links: ['workflow'],
+    },
+    204: { description: 'The client has received the last event already', headers: START_HEADERS },
+  },
+  errors: [...START_ERRORS, 'WorkflowExecutionTimedOutError', 'WorkflowFailedError'],
+  takes: 'wait',
+  key: 'taken',
+  access: 'start',
+  async handle(c, tools) {
+    const { body, query, defaultCatalog, maxTimeoutMs } = tools
+    const given = await body(c)
+    // Without `body`, unknown parameters are ignored.
+    const respond = resultResponder(c, c.req.query('body') === undefined ? {} : query(c))
+    const command = startCommand(c, given, defaultCatalog, 'args')
+    const last = lastReadRun(c, command)
+    if (last !== null && command.idempotencyKey !== undefined) reportReplayed(c)
+    const awaited = { c, tools, command, last }
+    const timeoutMs = given.timeout ?? Math.min(DEFAULT_TIMEOUT_MS, maxTimeoutMs)
+    if (prefersEvents(c))
+      return given.stream === undefined ? eventsOf(awaited, timeoutMs) : withStream(awaited, timeoutMs, given.stream)
+    if (given.stream !== undefined) throw new ServiceError('ValidationError', 'stream needs Accept: text/event-stream')
+    const preference = asyncPreference(c)
+    if (preference === null) return respond(await resultOf(awaited, timeoutMs))
+    const waitMs = Math.min(preference.waitMs, given.timeout ?? maxTimeoutMs)
+    return acceptedOrResult(awaited, { waitMs }, respond)
+  },
+})
+
+/** The run that a request waits for: the one that it starts, or the one that its client has read before. */
+interface AwaitedRun {
+  c: Context<Env>
+  tools: Pick<Tools, 'workflows' | 'call' | 'commentEveryMs'>
+  command: StartCommand
+  last: LastRead | null
+}
+
+function resultOf(
+  { c, tools: { workflows, call }, command, last }: AwaitedRun,
+  waitMs: number,
+  onFound?: (run: RunRef) => void,
+): Promise<WorkflowResult> {
+  if (last !== null) {
+    const command = { ref: last.run, followsChain: true, waitMs, ...(onFound && { onFound }) }
+    return workflows.result(command, call(c))
+  }
+  const onStarted = (run: RunStart) => {
+    reportRun(c, command, run)
+    onFound?.(run)
+  }
+  const isAwaited = onFound !== undefined || mayFindRun(command)
+  return workflows.run({ ...command, timeoutMs: waitMs, ...(isAwaited && { onStarted }) }, call(c))
+}
+
+function eventsOf(run: AwaitedRun, waitMs: number, follow?: RunEvents['follow']): Promise<Response> {
+  const { c, last } = run
+  const { workflows, call, commentEveryMs } = run.tools
+  const checkRead: RunEvents['checkRead'] = (read) => workflows.checkRead(read, call(c))
+  return runEvents(c, { last, commentEveryMs, checkRead, follow, wait: (onFound) => resultOf(run, waitMs, onFound) })
+}
+
+// The name of the AI SDK for what its readers put into the path of the stream: here the workflow id.
+const UI_RUN_HEADER = 'X-Workflow-Run-Id'
+
+/** The same with what the workflow publishes. As UI messages, it has nothing else. */
+async function withStream(
+  run: AwaitedRun,
+  waitMs: number,
+  { topics = [], format }: { topics?: string[]; format?: 'ui-message' },
+): Promise<Response> {
+  const { c, command, last, tools } = run
+  const { workflows, call, commentEveryMs } = tools
+  if (format === undefined) {
+    const follow: RunEvents['follow'] = ({ workflowId }, from, signal) =>
+      workflows.followStream({ ref: { workflowId }, from, topics, followsChain: true }, { ...call(c), signal })
+    return eventsOf(run, waitMs, follow)
+  }
+  const { workflowId, runId } = last?.run ?? (await startNow(c, tools, { ...command, mayRead: true }))
+  const from = { next: 0, runId, isEnd: false }
+  const follow = () => workflows.followStream({ ref: { workflowId }, from, topics, followsChain: true }, call(c))
+  return uiMessageResponse(c, follow, { commentEveryMs, headers: { [UI_RUN_HEADER]: encodeURIComponent(workflowId) } })
+}
+
+/** Responds with the result if the run ends within the preferred time, otherwise with a 202. */
+async function acceptedOrResult(
+  run: AwaitedRun,
+  preference: AsyncPreference,
+  respond: (result: WorkflowResult) => Response,
+): Promise<Response> {
+  const { c, tools, command, last } = run
+  if (preference.waitMs === 0 && last === null) {
+    const started = await startNow(c, tools, { ...command, mayRead: true })
+    // If the request is repeated, the chain may have ended: its result needs no wait.
+    if (isOpen(started.status)) return accepted(c, started, preference)
+  }
+  try {
+    return respond(await resultOf(run, preference.waitMs))
+  } catch (error) {
+    if (!hasErrorName(error, 'WorkflowExecutionTimedOutError')) throw error
+    const { workflowId = '', runId, workflowStatus = null, problem } = error.details
+    setHeader(c, 'Location', resultPath(c, workflowId))
+    return accepted(c, { workflowId, runId, status: workflowStatus, ...(problem && { problem }) }, preference)
+  }
+}
+
+function accepted(c: Context<Env>, body: object, applied: AsyncPreference): Response {
+  preferenceApplied(c, applied)
+  return jsonResponse(c, body, 202)
+}
 
 const start = endpoint({
   method: 'post',
@@ -81,7 +242,7 @@ const validate = endpoint({
   },
 })
 
-export const startEndpoints = [start, validate]
+export const startEndpoints = [runEndpoint, start, validate]
 
 /** Starts the workflow, and returns the body of the response. */
 export async function startNow(

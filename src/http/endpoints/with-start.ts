@@ -11,14 +11,14 @@ import { jsonResponse, setHeader, withWarnings } from '../response.ts'
 import { START_ERRORS } from './errors.ts'
 import { argumentFields, NOT_BOTH_ARGUMENTS, payloadOrArgs, toArguments } from './fields/handler-arguments.ts'
 import { jsonForms, optional } from './fields/json-forms.ts'
+import { inputOrList, inputOrListForm, startCommand, startFields } from './fields/start-fields.ts'
 import {
   compatibleWithSignal,
   compatibleWithUpdate,
   OPTION_CONFLICTS,
   SIGNAL_CONFLICTS,
   UPDATE_CONFLICTS,
-} from './fields/option-conflicts.ts'
-import { inputOrList, inputOrListForm, startCommand, startFields } from './fields/start-fields.ts'
+} from './fields/workflow-options.ts'
 import { START_HEADERS } from './start.ts'
 
 const signalWithStart = endpoint({

@@ -1,6 +1,6 @@
 /** Keywords about arrays. */
+import { COST } from '../budget.ts'
 import type { Check, Context } from '../check.ts'
-import { COST } from '../costs.ts'
 import { reconcile, report, tryCheck } from '../report.ts'
 import { toExactKey, toRoundedKey } from './equality.ts'
 import { counted } from './scalars.ts'

@@ -1,9 +1,8 @@
 /** `enum` and `const`, and the strings by which values are compared: equal values have equal keys. */
 import { canonicalJson } from '../../lib/canonical-json.ts'
 import { isObject } from '../../lib/is-object.ts'
-import type { Budget } from '../budget.ts'
+import { type Budget, COST } from '../budget.ts'
 import type { Check, Compiler } from '../check.ts'
-import { COST } from '../costs.ts'
 import { reconcile, report } from '../report.ts'
 
 /** Numbers that a double cannot represent are equal when they are spelled alike. */

@@ -1,7 +1,7 @@
 /** Keywords about objects. */
 import { isObject } from '../../lib/is-object.ts'
+import { COST } from '../budget.ts'
 import type { Check, Compiler, Context, Evaluated } from '../check.ts'
-import { COST } from '../costs.ts'
 import { compilePattern, type Match } from '../patterns/compile-pattern.ts'
 import { MAX_KEY_LENGTH, reconcile, report } from '../report.ts'
 import { asEntries } from './keyword-value.ts'

@@ -1,7 +1,7 @@
 /** `type`, `pattern`, and limits on the size of a value. */
 import { isObject } from '../../lib/is-object.ts'
+import { COST } from '../budget.ts'
 import type { Check, Compiler, Context } from '../check.ts'
-import { COST } from '../costs.ts'
 import { SchemaError } from '../errors.ts'
 import { compilePattern } from '../patterns/compile-pattern.ts'
 import { reconcile, report } from '../report.ts'

@@ -1,7 +1,6 @@
 /** Regular expressions from untrusted schemas, matched in linear time. */
 import { RE2JS } from 're2js'
-import type { Budget } from '../budget.ts'
-import { COST } from '../costs.ts'
+import { type Budget, COST } from '../budget.ts'
 import { SchemaError, UnsupportedError } from '../errors.ts'
 import { splitLookaheads } from './lookaheads.ts'
 import { toRe2 } from './re2-syntax.ts'

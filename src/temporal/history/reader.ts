@@ -1,7 +1,7 @@
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
 import type { HistoryEvent } from '../outcome.ts'
-import type { PayloadReader } from '../payload-reader.ts'
+import type { PayloadReader } from '../payload.ts'
 import { childEvents, nexusEvents, timerEvents } from './awaited-events.ts'
 import { createHistoryState, type EventTable, type HistoryState } from './history-state.ts'
 import { messageEvents } from './message-events.ts'

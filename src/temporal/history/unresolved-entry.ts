@@ -3,8 +3,7 @@ import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
 import { toTaskError } from '../failed-task.ts'
 import { decodeFailure, type Failure, toErrorDetails, toTraceError } from '../failure.ts'
 import { type HistoryEvent, toClosing } from '../outcome.ts'
-import { toSingleDecoded } from '../payload.ts'
-import type { PayloadList, PayloadReader } from '../payload-reader.ts'
+import { type PayloadList, type PayloadReader, toSingleDecoded } from '../payload.ts'
 
 /** A trace entry whose payloads and failures are not decoded yet. */
 export interface UnresolvedEntry extends Omit<TraceEntry, 'input' | 'output'> {

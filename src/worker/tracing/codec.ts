@@ -3,10 +3,16 @@ import { REDACTED } from '../../protocol/secret-names.ts'
 import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
 import { isSpanId } from '../../protocol/trace/mask-entry.ts'
 import { storedElsewhere } from '../../temporal/external-storage.ts'
-import { type Decoded, type Payload, toPayload, toSingleDecoded } from '../../temporal/payload.ts'
+import {
+  type Codec,
+  createPayloadReader,
+  type Decoded,
+  type Payload,
+  type PayloadReader,
+  toPayload,
+  toSingleDecoded,
+} from '../../temporal/payload.ts'
 import { toPayloadJson, unreadable } from '../../temporal/payload-json.ts'
-import type { Codec, PayloadReader } from '../../temporal/payload-reader.ts'
-import { createPayloadReader } from '../../temporal/payload-reader.ts'
 
 type Codecs = Worker['options']['loadedDataConverter']['payloadCodecs']
 

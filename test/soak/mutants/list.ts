@@ -60,7 +60,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'service: use-existing terminates the run that exists',
-    file: 'src/engine/calls/start-options.ts',
+    file: 'src/engine/calls/start.ts',
     target: "'use-existing': WorkflowIdConflictPolicy.USE_EXISTING",
     replacement: "'use-existing': WorkflowIdConflictPolicy.TERMINATE_EXISTING",
   },

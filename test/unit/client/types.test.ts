@@ -1,8 +1,8 @@
 /** The compiler checks this file: `@ts-expect-error` fails where there is no error. */
 import { expectTypeOf, test } from 'vitest'
 import type * as workflows from '../../../examples/workflows.ts'
-import type { StartOptions } from '../../../src/client/index.ts'
-import { createClient, type WorkflowResult } from '../../../src/client/index.ts'
+import type { StartOptions, StreamItem } from '../../../src/client/index.ts'
+import { createClient, type WorkflowHandle, type WorkflowResult } from '../../../src/client/index.ts'
 import type { OptionFields } from '../../../src/http/endpoints/fields/workflow-options.ts'
 import type { WorkflowTypesOf } from '../../../src/worker/index.ts'
 
@@ -20,6 +20,21 @@ interface Generated {
 
 const url = 'http://127.0.0.1:3001'
 const order = { orderId: '1', amount: 40, card: '4242' }
+
+/** As in docs/client.md. */
+async function chat(handle: WorkflowHandle): Promise<void> {
+  const tokens = handle.stream<{ text: string }>({ topics: ['tokens'] })
+  for await (const { data } of tokens) process.stdout.write(data.text)
+  for await (const event of handle.stream<{ text: string }>({ topics: ['tokens'] }).events()) {
+    if (event.type === 'item') console.log(event.data.text)
+    if (event.type === 'truncated') console.log(`${event.to - event.from} items are lost`)
+    if (event.type === 'continued' && event.reset) console.log('A new stream begins')
+    if (event.type === 'done') console.log(event.status, event.complete)
+  }
+  await handle.publish([{ topic: 'tokens', data: { text: 'Hello' } }])
+}
+
+declare function consume<Data>(items: AsyncIterable<StreamItem<Data>>, act: (data: Data) => void): void
 
 /** Compiled, never called. */
 function calls(): unknown[] {
@@ -54,7 +69,15 @@ function calls(): unknown[] {
   expectTypeOf(dated.run()).resolves.toEqualTypeOf<{ at: string; none?: string }>()
   expectTypeOf(untyped.workflow<() => Promise<void>>('nothing').run()).resolves.toEqualTypeOf<null>()
 
+  expectTypeOf(handle.stream()).toExtend<AsyncIterable<StreamItem>>()
+  expectTypeOf<StreamItem['data']>().toEqualTypeOf<unknown>()
+  expectTypeOf(derivedHandle.stream<{ text: string }>()).toExtend<AsyncIterable<StreamItem<{ text: string }>>>()
+  expectTypeOf(generated.stream<string>('order-1', { from: 'now' })).toExtend<AsyncIterable<StreamItem<string>>>()
+
   return [
+    chat(untyped.workflow('chat').get('x')),
+    generated.publish('order-1', { topic: 'tokens', data: { text: 'a' } }),
+    handle.publish([{ topic: 'tokens', data: 1 }], { idempotencyKey: 'k' }),
     byFunction.run({ args: [order], workflowId: 'order-1' }),
     untyped.run('anything'),
     untyped.run('anything', { input: 1 }),
@@ -70,6 +93,10 @@ function calls(): unknown[] {
       .signal('approve', { payload: { by: 'Ada' } }),
     byFunction.get('x').signal('any', { args: [1] }),
 
+    // @ts-expect-error a topic is required
+    handle.publish({ data: 1 }),
+    // @ts-expect-error the data of an item is not known
+    consume(handle.stream(), (text: string) => text),
     // @ts-expect-error amount must be a number
     byFunction.run({ input: { ...order, amount: '40' } }),
     // @ts-expect-error the argument is required

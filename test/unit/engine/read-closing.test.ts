@@ -2,8 +2,7 @@ import { expect, test } from 'vitest'
 import { ServiceError } from '../../../src/domain/model/errors.ts'
 import { readClosing, traceInFailure } from '../../../src/engine/read-closing.ts'
 import type { Failure } from '../../../src/temporal/failure.ts'
-import { toPayload } from '../../../src/temporal/payload.ts'
-import { createPayloadReader, type PayloadReader } from '../../../src/temporal/payload-reader.ts'
+import { createPayloadReader, type PayloadReader, toPayload } from '../../../src/temporal/payload.ts'
 
 const PAYLOADS = createPayloadReader(null)
 

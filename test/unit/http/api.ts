@@ -1,9 +1,9 @@
 import type { Workflows } from '../../../src/domain/model/workflows.ts'
 import { type AppOptions, createApp } from '../../../src/http/app.ts'
 import { createCallers, type Policy } from '../../../src/http/credentials/callers.ts'
-import { createDispatcher } from '../../../src/http/dispatcher.ts'
 import { createCallerLimiter } from '../../../src/http/limit-callers.ts'
 import { createInFlightLimit } from '../../../src/http/limit-in-flight.ts'
+import { createDispatcher } from '../../../src/http/namespaces.ts'
 import type { RequestMetrics, RequestTracer } from '../../../src/http/observe.ts'
 import type { Log, LogLevel } from '../../../src/log.ts'
 

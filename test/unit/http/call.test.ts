@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Call } from '../../../src/domain/model/call.ts'
 import { ServiceError } from '../../../src/domain/model/errors.ts'
 import type { Workflows } from '../../../src/domain/model/workflows.ts'
-import { createOpenRequests } from '../../../src/http/open-requests.ts'
+import { createOpenRequests } from '../../../src/http/serve.ts'
 import { makeApi } from './api.ts'
 import { makeRunApi, result } from './run-api.ts'
 

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
+import type { Call } from '../../../src/domain/model/call.ts'
+import type { AuditFacts } from '../../../src/domain/model/caller.ts'
 import { ServiceError } from '../../../src/domain/model/errors.ts'
+import type { AuditMode } from '../../../src/http/observe.ts'
+import { createMetrics } from '../../../src/telemetry/metrics.ts'
+import { parseMetrics } from '../../support/prometheus.ts'
 import { makeApi, running } from './api.ts'
+import { bearer, tokenPolicy } from './policies.ts'
 
 test('log: one line for each request, with its facts and without the query string', async () => {
   const { call, events } = makeApi({
@@ -76,4 +82,158 @@ test('log: probes are logged at the debug level', async () => {
   await call('GET', '/health')
 
   expect(events.map((event) => event.level)).toEqual(['debug'])
+})
+
+const BUILD = { version: '1', runtime: 'node', transport: 'grpc' }
+
+/** The app with the audit log. Its verbs set these facts, as the guard of the domain does. */
+function auditedApi(audit: AuditMode, facts: Partial<AuditFacts> = { rule: 'ci', workflowId: 'w', runId: 'r' }) {
+  const metrics = createMetrics(BUILD)
+  const decide = (call: Call, action: string) => call.audit({ action, ...facts })
+  const api = makeApi({
+    audit,
+    metrics,
+    readMetrics: () => '',
+    auth: {
+      tokens: ['s3cret'],
+      policy: tokenPolicy({ name: 'ci', can: ['read', 'signal:approve', 'update', 'metrics'] }),
+    },
+    workflows: {
+      async status(_, call) {
+        decide(call, 'read')
+        return running
+      },
+      async readUpdate(_, call) {
+        decide(call, 'update:set')
+        throw new ServiceError('UpdateNotFoundError', 'none')
+      },
+      async signal({ message: { name } }, call) {
+        decide(call, `signal:${name}`)
+        if (name === 'late') throw new ServiceError('WorkflowNotRunningError', 'over')
+        return { workflowId: 'w', runId: 'r', warnings: [] }
+      },
+    },
+  })
+  const call = (method: string, path: string, token = 'ci') => api.call(method, path, undefined, bearer(token))
+  const lines = () => api.events.filter(({ message }) => message === 'audit').map(({ fields }) => fields)
+  return { ...api, call, lines, metrics }
+}
+
+const READ = '/workflow/w/status'
+const SIGNAL = '/workflow/w/signal/approve'
+
+test('audit: one line has who did what, to which run, by which rule, and how it ended (threat 27)', async () => {
+  const { call, lines, events } = auditedApi('effects')
+
+  const response = await call('POST', `${SIGNAL}?secret=1`)
+
+  expect(lines()).toEqual([
+    {
+      requestId: response.headers.get('X-Request-Id'),
+      caller: 'token:ci',
+      rule: 'ci',
+      action: 'signal:approve',
+      namespace: 'default',
+      workflowId: 'w',
+      runId: 'r',
+      status: 200,
+    },
+  ])
+  expect(events.map(({ level, message }) => [level, message])).toEqual([
+    ['info', 'audit'],
+    ['info', 'request'],
+  ])
+})
+
+test.for<[mode: AuditMode, actions: string[]]>([
+  ['off', []],
+  ['effects', ['signal:approve', 'terminate']],
+  ['all', ['read', 'signal:approve', 'terminate', 'metrics']],
+])('audit: %s records %j', async ([mode, actions]) => {
+  const { call, lines, metrics } = auditedApi(mode)
+
+  for (const [method, path] of [
+    ['GET', READ],
+    ['POST', SIGNAL],
+    ['POST', '/workflow/w/terminate'],
+    ['GET', '/metrics'],
+    ['GET', '/health'],
+  ] as const)
+    await call(method, path)
+
+  expect(lines().map(({ action }) => action)).toEqual(actions)
+  expect(metrics.text().match(/portico_denied_total\{.*/g)).toEqual([
+    'portico_denied_total{action="terminate",rule="none"} 1',
+  ])
+})
+
+test('audit: a denial is recorded with the rule none, and counted without the name of a handler (threats 27, 30)', async () => {
+  const { call, lines, metrics } = auditedApi('effects', { rule: 'none' })
+
+  await call('GET', READ)
+  await call('POST', SIGNAL)
+  await call('POST', '/workflow/w/query/state')
+
+  expect(lines()).toMatchObject([
+    { action: 'read', rule: 'none', caller: 'token:ci' },
+    { action: 'signal:approve', rule: 'none' },
+    { action: 'query', rule: 'none', status: 403, error: 'ForbiddenError' },
+  ])
+  const denied = parseMetrics(metrics.text()).filter(({ name }) => name === 'portico_denied_total')
+  expect(denied.map(({ labels, value }) => [labels, value])).toEqual(
+    ['read', 'signal', 'query'].map((action) => [{ action, rule: 'none' }, 1]),
+  )
+})
+
+test('audit: denials are counted without an audit log, too', async () => {
+  const { call, lines, metrics } = auditedApi('off')
+
+  await call('POST', '/workflow/w/query/state')
+
+  expect(lines()).toEqual([])
+  expect(metrics.text()).toContain('portico_denied_total{action="query",rule="none"} 1')
+})
+
+test('audit: a change that failed has its error', async () => {
+  const { call, lines } = auditedApi('effects')
+
+  await call('POST', '/workflow/w/signal/late')
+
+  expect(lines()).toMatchObject([{ action: 'signal:late', status: 409, error: 'WorkflowNotRunningError' }])
+})
+
+test('audit: reading an update is no change, although it needs the same right', async () => {
+  const { call, lines } = auditedApi('effects')
+
+  const { status } = await call('GET', '/workflow/w/update/set/u1')
+
+  expect([status, lines()]).toEqual([404, []])
+})
+
+test('audit: an operator is recorded without a rule', async () => {
+  const { call, lines } = auditedApi('effects', { rule: null })
+
+  await call('POST', SIGNAL, 's3cret')
+
+  expect(lines()).toMatchObject([{ caller: 'operator', rule: null, action: 'signal:approve' }])
+})
+
+test('audit: a request without a valid credential has only its own line', async () => {
+  const { call, events } = auditedApi('all')
+
+  await call('POST', SIGNAL, 'wrong')
+
+  expect(events.map(({ message, fields }) => [message, fields.error])).toEqual([['request', 'UnauthorizedError']])
+})
+
+test('audit: the line has neither credential nor query string nor arguments (threat 28)', async () => {
+  const { fetch, events } = auditedApi('all')
+  const headers = { ...bearer('ci'), 'Content-Type': 'application/json' }
+
+  await fetch(
+    new Request(`http://portico.test${SIGNAL}?x=hidden1`, { method: 'POST', headers, body: '{"payload":"hidden2"}' }),
+  )
+  await fetch(new Request(`http://portico.test${READ}`, { headers: bearer('hidden3') }))
+
+  expect(JSON.stringify(events)).not.toMatch(/hidden|Bearer/)
 })

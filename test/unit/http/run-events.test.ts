@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { ServiceError } from '../../../src/domain/model/errors.ts'
 import type { WorkflowResult } from '../../../src/domain/model/execution.ts'
 import type { RunCommand } from '../../../src/domain/model/workflows.ts'
-import { createOpenRequests } from '../../../src/http/open-requests.ts'
+import { createOpenRequests } from '../../../src/http/serve.ts'
 import { makeApi } from './api.ts'
 import { result } from './run-api.ts'
 
@@ -58,11 +58,23 @@ test('run as events: sends a comment every 10 s', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const { ask, ended } = makeRun()
 
-  const response = await ask()
-  vi.advanceTimersByTime(20_000)
+  const { body } = await ask()
+  const chunks = body?.values() as AsyncIterableIterator<Uint8Array>
+  const next = async () => new TextDecoder().decode((await chunks.next()).value)
+  await next()
+  await next()
+  const comments: string[] = []
+  for (let count = 0; count < 2; count++) {
+    vi.advanceTimersByTime(10_000)
+    comments.push(await next())
+  }
   ended.resolve(RESULT)
+  const result = await next()
+  const { done } = await chunks.next()
 
-  expect((await response.text()).match(/^: .*$/gm)).toHaveLength(2)
+  expect(comments).toEqual([': still running\n\n', ': still running\n\n'])
+  expect(result).toContain('event: result')
+  expect(done).toBe(true)
   expect(vi.getTimerCount()).toBe(0)
 })
 

@@ -6,9 +6,7 @@ import {
   storedElsewhere,
 } from '../../../src/temporal/external-storage.ts'
 import { decodeFailure } from '../../../src/temporal/failure.ts'
-import { type Payload, toPayload } from '../../../src/temporal/payload.ts'
-import type { Codec } from '../../../src/temporal/payload-reader.ts'
-import { createPayloadReader } from '../../../src/temporal/payload-reader.ts'
+import { type Codec, createPayloadReader, type Payload, toPayload } from '../../../src/temporal/payload.ts'
 
 const TYPE = 'temporal.api.sdk.v1.ExternalStorageReference'
 

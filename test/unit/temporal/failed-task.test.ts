@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { toTraceTree } from '../../../src/protocol/trace/tree.ts'
 import { createHistoryReader } from '../../../src/temporal/history/reader.ts'
 import type { HistoryEvent } from '../../../src/temporal/outcome.ts'
-import { createPayloadReader } from '../../../src/temporal/payload-reader.ts'
+import { createPayloadReader } from '../../../src/temporal/payload.ts'
 
 const BUG = 14
 const UNHANDLED_COMMAND = 1

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { decodeFailure, type Failure, toErrorCause, toErrorDetails } from '../../../src/temporal/failure.ts'
-import { toPayload } from '../../../src/temporal/payload.ts'
-import { createPayloadReader } from '../../../src/temporal/payload-reader.ts'
+import { createPayloadReader, toPayload } from '../../../src/temporal/payload.ts'
 
 const PAYLOADS = createPayloadReader(null)
 

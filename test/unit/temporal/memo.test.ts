@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { decodeProtocolMemo, fromMemo, memoFields, toMemo } from '../../../src/temporal/memo.ts'
-import { createPayloadReader } from '../../../src/temporal/payload-reader.ts'
+import { createPayloadReader } from '../../../src/temporal/payload.ts'
 
 test('fromMemo: reads what toMemo wrote, and ignores a missing memo', () => {
   expect(fromMemo(toMemo({ hash: 'abc', traces: { local: null } }))).toEqual(

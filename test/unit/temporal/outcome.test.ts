@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { type HistoryEvent, toClosing } from '../../../src/temporal/outcome.ts'
-import { toPayload } from '../../../src/temporal/payload.ts'
-import { createPayloadReader } from '../../../src/temporal/payload-reader.ts'
+import { createPayloadReader, toPayload } from '../../../src/temporal/payload.ts'
 
 const PAYLOADS = createPayloadReader(null)
 

@@ -1,5 +1,4 @@
-import type { Payload } from '../../../src/temporal/payload.ts'
-import type { Codec } from '../../../src/temporal/payload-reader.ts'
+import type { Codec, Payload } from '../../../src/temporal/payload.ts'
 
 export function payload(encoding: string, data: string | Uint8Array): Payload {
   return { metadata: { encoding: Buffer.from(encoding) }, data: Buffer.from(data) }

@@ -1,4 +1,4 @@
-/** The errors that end a stream, or that its readers are told while they wait. */
+/** The errors that end a stream, or that say why its readers wait. */
 import { ServiceError } from '../../../domain/model/errors.ts'
 import type { Problem } from '../../../domain/model/problem.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'

@@ -82,7 +82,7 @@ export function validKeys(reserved: readonly string[] = []): { pattern: string }
 
 export const jsonObject = objectWithKeys()
 
-/** Without the keys that `option-conflicts.ts` rejects. */
+/** Without the keys that `workflow-options.ts` rejects. */
 export const memo = objectWithKeys(['trace', '\\$idempotency'])
 
 /** Temporal headers of a start or a message. */

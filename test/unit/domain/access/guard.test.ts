@@ -334,6 +334,57 @@ test('history: the run that a page token names is checked, not the latest one', 
   expect(described).toEqual([{ ...REF, runId: RUN_ID }])
 })
 
+const STREAM = { ref: REF, from: 0, topics: [], followsChain: true } as const
+
+test('stream: reading it is a read of the run, as events and as JSON', async () => {
+  const reader = makeGuard({ grants: [aGrant({ can: ['read'], ids: ['u:ada:*'] })] })
+  const sender = makeGuard({ grants: [aGrant({ can: ['signal', 'query', 'update'] })] })
+
+  await reader.workflows.followStream(STREAM, reader.call)
+  await reader.workflows.readStream({ ...STREAM, waitMs: 0, maxItems: 1 }, reader.call)
+
+  expect(reader.done.map(({ verb }) => verb)).toEqual(['followStream', 'readStream'])
+  expect(reader.call.audited).toMatchObject({ action: 'read', rule: 'users' })
+  expect(await rejection(sender.workflows.followStream(STREAM, sender.call))).toMatchObject({ action: 'read' })
+})
+
+test('stream: the run of the position is checked, not the latest one, also after its last event', async () => {
+  const positions = [false, true].map((isEnd) => ({ next: 1, runId: RUN_ID, isEnd }))
+  for (const from of positions) {
+    const { workflows, call, done, described } = makeGuard({ grants: [aGrant({ workflows: ['order'] })] })
+    const foreign = makeGuard({ grants: [aGrant({ workflows: ['order'] })], runOf: 'secret' })
+
+    await workflows.followStream({ ...STREAM, from }, call)
+    await workflows.readStream({ ...STREAM, from, waitMs: 0, maxItems: 1 }, call)
+
+    const pinned = { ...REF, runId: RUN_ID }
+    expect(described).toEqual([pinned, pinned])
+    expect(done).toMatchObject([{ command: { ref: pinned, from } }, { command: { ref: pinned, from } }])
+    expect(await rejection(foreign.workflows.followStream({ ...STREAM, from }, foreign.call))).toMatchObject({
+      error: 'WorkflowNotFoundError',
+    })
+    expect(foreign.done).toEqual([])
+  }
+})
+
+test('stream: publishing is a signal of its own name, and its key belongs to the caller', async () => {
+  const publish = { ref: REF, items: [{ topic: 't', data: 1 }], idempotencyKey: 'k' }
+  const publisher = makeGuard({ grants: [aGrant({ can: ['signal:__temporal_workflow_stream_publish'] })] })
+  const approver = makeGuard({ grants: [aGrant({ can: ['read', 'signal:approve'] })] })
+  const operator = makeGuard({ grants: null })
+
+  await publisher.workflows.publish(publish, publisher.call)
+  await operator.workflows.publish(publish, operator.call)
+
+  expect(publisher.done).toEqual([{ verb: 'publish', command: { ...publish, idempotencyKey: 'jwt:main:ada\nk' } }])
+  expect(operator.done).toEqual([{ verb: 'publish', command: publish }])
+  expect(await rejection(approver.workflows.publish(publish, approver.call))).toMatchObject({
+    error: 'ForbiddenError',
+    action: 'signal:__temporal_workflow_stream_publish',
+  })
+  expect(approver.done).toEqual([])
+})
+
 test('catalog: has the granted workflows, as the same array each time', async () => {
   const entries = ['order', 'admin'].map((name) => ({ name }))
   const catalog = (async () => ({ catalog: 'orders', inputsChecked: true, workflows: entries })) as never

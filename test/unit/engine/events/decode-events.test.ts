@@ -3,8 +3,7 @@ import { expect, test } from 'vitest'
 import { decodeEvents } from '../../../../src/engine/events/decode-events.ts'
 import { createEventToJson } from '../../../../src/engine/events/event-json.ts'
 import { httpSchema } from '../../../../src/engine/transport/http/schema.ts'
-import { toPayload } from '../../../../src/temporal/payload.ts'
-import { createPayloadReader } from '../../../../src/temporal/payload-reader.ts'
+import { createPayloadReader, toPayload } from '../../../../src/temporal/payload.ts'
 
 const toJson = createEventToJson(httpSchema())
 const reader = createPayloadReader(null)

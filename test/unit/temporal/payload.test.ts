@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Payload, toPayload } from '../../../src/temporal/payload.ts'
-import { type Codec, createPayloadReader } from '../../../src/temporal/payload-reader.ts'
+import { type Codec, createPayloadReader, type Payload, toPayload } from '../../../src/temporal/payload.ts'
 import { payload, turning } from './turning-codec.ts'
 
 const PLAIN = createPayloadReader(null)

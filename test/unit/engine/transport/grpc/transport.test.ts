@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { GrpcConnection } from '../../../../../src/engine/transport/grpc/connection.ts'
-import { grpcPool } from '../../../../../src/engine/transport/grpc/pool.ts'
+import { grpcPool } from '../../../../../src/engine/transport/grpc/transport.ts'
 
 const OPTIONS = { deadlineAt: Date.now() + 5000, signal: new AbortController().signal }
 

@@ -1,7 +1,7 @@
 import type { Result } from 'hono/router'
 import { TrieRouter } from 'hono/router/trie-router'
 import { expect, test } from 'vitest'
-import { createRouter } from '../../../src/http/router.ts'
+import { createRouter } from '../../../src/http/path.ts'
 import { makeApi } from './api.ts'
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE']

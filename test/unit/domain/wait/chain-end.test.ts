@@ -1,8 +1,18 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
-import { readWithBackoff } from '../../../../src/domain/wait/read-with-backoff.ts'
+import { readWithBackoff, toResult } from '../../../../src/domain/wait/chain-end.ts'
 import { aCall, rejection } from '../../call.ts'
 import { anEngine } from '../catalog-fixture.ts'
+
+test('toResult: the error of a failure without a message is its name', () => {
+  const error = { message: '', name: 'CardDeclined', retryable: false, activityId: null, details: [], cause: null }
+  const run = { workflowId: 'w', runId: 'r', input: null }
+
+  const result = toResult(run, { outcome: { status: 'failed', error }, nextRunId: null }, null)
+
+  expect(result.error).toBe('CardDeclined')
+  expect(result.errorDetails?.message).toBe('')
+})
 
 beforeEach(() => {
   vi.useFakeTimers()

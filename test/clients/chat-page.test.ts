@@ -1,0 +1,172 @@
+/** The page of examples/chat/ in a browser, on another origin than the API, with a real engine behind it. */
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { WorkflowStreamClient } from '@temporalio/workflow-streams/client'
+import type { Browser, Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { serveChatPage } from '../../dev/chat-page.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
+import { EXAMPLE_WORKER } from '../support/example-worker.ts'
+import { test as sharedTest } from '../support/fixtures.ts'
+
+// A busy machine takes a minute to start the browser, or to run axe-core.
+const STEP_TIMEOUT_MS = 120_000
+const PATIENT = { timeout: 600_000 }
+
+const HELD = 'Wait for me'
+const released = Promise.withResolvers<void>()
+
+const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+
+const test = sharedTest
+  .extend('workerOptions', { scope: 'file' }, () => {
+    const { activities } = EXAMPLE_WORKER
+    const streamAnswer = (question: string) =>
+      question === HELD ? holdAnswer() : EXAMPLE_WORKER.activities.streamAnswer(question)
+    return { ...EXAMPLE_WORKER, activities: { ...activities, streamAnswer } }
+  })
+  .extend('chatPage', { scope: 'file' }, async ({ cleanup }) => {
+    const ending = new AbortController()
+    cleanup.defer(() => ending.abort())
+    return serveChatPage(ending.signal)
+  })
+  .extend('serviceEnv', { scope: 'file' }, ({ chatPage }) => ({ SERVICE_CORS_ORIGINS: chatPage.origins }))
+  /** Opens the page. `problems`: errors on the console, and requests to other hosts. */
+  .extend('open', { scope: 'file' }, ({ browser, chatPage, serviceProcess }) => async (options: PageOptions = {}) => {
+    await until('the catalog is published', async () => (await fetch(`${serviceProcess.url}/workflow/catalog`)).ok)
+    const page = await browser.newPage(options)
+    page.setDefaultTimeout(STEP_TIMEOUT_MS)
+    const problems: string[] = []
+    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+    page.on('pageerror', ({ message }) => problems.push(message))
+    page.on('request', (request) => {
+      if (![chatPage.url, serviceProcess.url, 'data:'].some((url) => request.url().startsWith(url)))
+        problems.push(request.url())
+    })
+    await page.goto(`${chatPage.url}?api=${serviceProcess.url}`)
+    return { page, problems }
+  })
+
+test('chat page: shows the answer while it is written, and its whole text in the end', PATIENT, async ({ open }) => {
+  const { page, problems } = await open()
+  await page.evaluate(watchAnswer)
+
+  await ask(page, 'What is a stream?')
+  await ended(page)
+  const lengths = await page.evaluate<number[]>('lengths')
+  const shown = await answerOf(page)
+  const { output } = await resultOf(page)
+  await page.close()
+
+  expect(output).toContain('What is a stream?')
+  expect(shown).toBe(output)
+  // In many steps, each longer than the one before.
+  expect(lengths.length).toBeGreaterThan(10)
+  expect(lengths).toEqual(lengths.toSorted((one, other) => one - other))
+  expect(problems).toEqual([])
+})
+
+test('chat page: reloaded in the middle, it shows each word once, and after the end too', PATIENT, async ({ open }) => {
+  const { page, problems } = await open()
+
+  await ask(page, HELD)
+  await shows(page, 'one two ')
+  await page.reload()
+  await shows(page, 'one two ')
+  const isBusy = await page.locator('#answer').getAttribute('aria-busy')
+  const question = await page.locator('#question').inputValue()
+  released.resolve()
+  await ended(page)
+  const live = await answerOf(page)
+  await page.reload()
+  await ended(page)
+  const later = await answerOf(page)
+  await page.close()
+
+  expect([isBusy, question]).toEqual(['true', HELD])
+  expect([live, later]).toEqual(['one two three four', 'one two three four'])
+  expect(problems).toEqual([])
+})
+
+test.for(['light', 'dark'] as const)(
+  'chat page: is accessible on a small screen in %s colors',
+  PATIENT,
+  async (colorScheme, { open }) => {
+    const { page, problems } = await open({ colorScheme, viewport: { width: 320, height: 568 } })
+
+    await ask(page, 'What is a stream?')
+    await ended(page)
+    await page.evaluate(axe)
+    const violations = await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))')
+    const width = await page.evaluate('document.documentElement.scrollWidth')
+    const background = await page.evaluate(
+      'getComputedStyle(document.documentElement).colorScheme + matchMedia("(prefers-color-scheme: dark)").matches',
+    )
+    await page.close()
+
+    expect(violations).toEqual([])
+    expect(width).toBe(320)
+    expect(background).toBe(`light dark${colorScheme === 'dark'}`)
+    expect(problems).toEqual([])
+  },
+)
+
+test('chat page: says why a run has no answer', PATIENT, async ({ open }) => {
+  const { page } = await open()
+
+  await page.evaluate('location.hash = "unknown-run"')
+  await page.waitForSelector('#state:has-text("Workflow unknown-run not found")')
+  const { workflowId } = await started(page, { workflowName: 'greet', input: { name: 'Ada' } })
+  await page.evaluate(`location.hash = "${workflowId}"`)
+  await page.waitForSelector('#state:has-text("This answer cannot be read.")')
+  await page.close()
+})
+
+type PageOptions = NonNullable<Parameters<Browser['newPage']>[0]>
+
+/** Publishes half of the answer, and the rest once `released`. */
+async function holdAnswer(): Promise<string> {
+  await using stream = WorkflowStreamClient.fromWithinActivity()
+  const tokens = stream.topic<{ text: string }>('tokens')
+  for (const text of ['one ', 'two ']) tokens.publish({ text })
+  await stream.flush()
+  await released.promise
+  for (const text of ['three ', 'four']) tokens.publish({ text })
+  return 'one two three four'
+}
+
+/** Runs in the page: collects the length of the answer after each change of its text. */
+const watchAnswer = `
+  lengths = []
+  new MutationObserver(() => lengths.push(document.querySelector('#answer').textContent.length))
+    .observe(document.querySelector('#answer'), { childList: true })
+`
+
+async function ask(page: Page, question: string): Promise<void> {
+  await page.fill('#question', question)
+  await page.click('button')
+}
+
+async function shows(page: Page, text: string): Promise<void> {
+  await page.waitForFunction(`document.querySelector('#answer').textContent === ${JSON.stringify(text)}`)
+}
+
+async function ended(page: Page): Promise<void> {
+  await page.waitForSelector('#state:has-text("The run is completed.")')
+}
+
+async function answerOf(page: Page): Promise<string | null> {
+  return page.locator('#answer').textContent()
+}
+
+async function started(page: Page, body: object): Promise<{ workflowId: string }> {
+  const api = new URL(page.url()).searchParams.get('api')
+  const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
+  return (await fetch(`${api}/workflow/start`, init)).json()
+}
+
+async function resultOf(page: Page): Promise<{ output: string }> {
+  const url = new URL(page.url())
+  const response = await fetch(`${url.searchParams.get('api')}/workflow/${url.hash.slice(1)}/result`)
+  return response.json()
+}
