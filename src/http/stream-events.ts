@@ -11,9 +11,9 @@ export function streamResponse(c: Context<Env>, { events }: StreamFeed, commentE
   // The position that was reached, and the one that the client knows.
   let [reached, known] = ['', '']
 
-  /** Moves a reader whose topics had no item for a while: an event with an id alone is not dispatched. */
-  function comment(): string {
-    if (reached === known) return ': still running\n\n'
+  /** Moves the reader, if it must be moved: an event with an id alone is not dispatched. */
+  function move(): string {
+    if (reached === known) return ''
     known = reached
     return `id: ${reached}\n\n`
   }
@@ -34,14 +34,19 @@ export function streamResponse(c: Context<Env>, { events }: StreamFeed, commentE
         reached = position ?? reached
         known = lastId ?? known
         if (frame !== undefined) yield frame
+        // The others move with their items or, if those are of other topics, with the next comment.
+        if (MOVING.has(event.type) && reached !== known) yield move()
       }
     } catch (error) {
       yield serverError(error)
     }
   }
 
-  return eventStream(c, frames(), { commentEveryMs, comment })
+  return eventStream(c, frames(), { commentEveryMs, comment: () => move() || ': still running\n\n' })
 }
+
+// A reader must not get these events again, and one that begins with `now` must not lose what is published next.
+const MOVING: ReadonlySet<StreamEvent['type']> = new Set(['truncated', 'continued', 'live'])
 
 interface Frame {
   /** Absent for an event that only moves the reader. */

@@ -83,6 +83,7 @@ export async function follow(ports: FeedPorts): Promise<void> {
   /** Polls until the run is ending. */
   async function poll(isVerified: boolean): Promise<void> {
     let state = await look(null)
+    if (!isOpen(state.status)) return
     await verify(isVerified)
     onChange({ isLive: true, handlers })
     while (isOpen(state.status)) {
@@ -127,7 +128,7 @@ export async function follow(ports: FeedPorts): Promise<void> {
   async function queryUntilClosed(): Promise<void> {
     await verify()
     if (handlers?.hasPollQuery !== true) throw exhausted(run)
-    for (let queries = 0; queries % LOOK_EVERY > 0 || isOpen((await look(null)).status); queries++) {
+    while (isOpen((await look(null)).status)) {
       const from = buffer.next()
       const result = await persist((call) => queryItems(context, run, from, call), TIMEOUT_MS.streamQuery)
       if (result.next_offset > from) add(toChunk(from, result, false))
