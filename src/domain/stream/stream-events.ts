@@ -56,12 +56,12 @@ async function* runEvents(
   while (true) {
     const page = await reader.next(call)
     if (page === null) return null
-    const { items, next, truncated, isLive, trouble, end } = page
+    const { items, next, truncated, isLive, obstacle, end } = page
     if (end !== undefined) return { end, next }
     if (truncated !== undefined) yield { type: 'truncated', runId, ...truncated }
-    if (trouble !== undefined) yield { type: 'trouble', workflow: withTrouble(run, trouble), error: trouble }
+    if (obstacle !== undefined) yield { type: 'obstacle', workflow: withObstacle(run, obstacle), error: obstacle }
     if (isLive) yield { type: 'live', runId, next, head: reader.head }
-    else if (trouble === undefined) yield { type: 'items', runId, items: ofTopics(items, topics), next }
+    else if (obstacle === undefined) yield { type: 'items', runId, items: ofTopics(items, topics), next }
   }
 }
 
@@ -70,6 +70,6 @@ function ofTopics(items: readonly StreamItem[], topics: readonly string[]): read
   return topics.length === 0 ? items : items.filter(({ topic }) => topics.includes(topic))
 }
 
-function withTrouble(run: StreamRun, { details: { workflowStatus, problem } }: { details: ErrorFacts }): StreamRun {
+function withObstacle(run: StreamRun, { details: { workflowStatus, problem } }: { details: ErrorFacts }): StreamRun {
   return { ...run, ...(workflowStatus && { status: workflowStatus }), ...(problem && { problem }) }
 }

@@ -167,7 +167,7 @@ describe('what the engine rejects', () => {
   test.each([
     [GrpcCode.NOT_FOUND, 'workflow execution already completed', 'closing'],
     [GrpcCode.NOT_FOUND, 'workflow update was aborted by closing workflow', 'closing'],
-    [GrpcCode.RESOURCE_EXHAUSTED, 'workflow operation can not be applied because workflow is closing', 'closing'],
+    [GrpcCode.RESOURCE_EXHAUSTED, 'workflow operation can not be applied because workflow is closing', 'unready'],
     [
       GrpcCode.FAILED_PRECONDITION,
       'The limit on the total number of distinct updates in this workflow has been reached (20)',
