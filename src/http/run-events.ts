@@ -1,6 +1,6 @@
 /** Responds with the events of a run, or reads where a client that reconnects has stopped. */
 import type { Context } from 'hono'
-import { hasErrorName, ServiceError } from '../domain/model/errors.ts'
+import { ServiceError } from '../domain/model/errors.ts'
 import type { ExecutionRef, WorkflowResult } from '../domain/model/execution.ts'
 import type { StreamEvent, StreamFeed, StreamStart } from '../domain/model/stream.ts'
 import { linkSignals } from '../lib/abort.ts'
@@ -9,12 +9,12 @@ import { UUID_PATTERN, workflowIdIssue } from '../protocol/names.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 import type { StreamPosition } from '../protocol/stream.ts'
 import type { Env } from './context.ts'
-import { isTransient, problemBody } from './errors.ts'
+import { isTransient, PROBLEMS, problemBody } from './errors.ts'
 import { eventFrame, eventStream } from './events.ts'
 import { ref as schemaOf } from './openapi/schemas/schema.ts'
 import { respond } from './response.ts'
 
-/** The events, with the schemas of their data. Those of a stream are only sent to clients that have asked for it. */
+/** The events, with the schemas of their data. Those of a stream are only sent if the request has `stream`. */
 export const RUN_EVENTS = {
   started: schemaOf('RunIds'),
   item: schemaOf('StreamItem'),
@@ -34,7 +34,7 @@ export interface RunEvents {
   checkRead(run: RunRef): Promise<void>
   /** Waits for the result. Calls `onFound` as soon as the run is known. */
   wait(onFound: (run: RunRef) => void): Promise<WorkflowResult>
-  /** Reads what the run publishes; absent if the client has not asked for it. */
+  /** Reads what the run publishes; absent if the request has no `stream`. */
   follow?: ((run: RunRef, from: StreamStart, signal: AbortSignal) => Promise<StreamFeed | null>) | undefined
 }
 
@@ -87,7 +87,10 @@ interface RunFrame {
   frame: string
 }
 
-/** Ends with the stream, or when the wait for the result fails. A workflow without a stream has no items. */
+/**
+ * Ends with the stream, or when the wait for the result fails. If the workflow has no stream, or none that can be read,
+ * the client gets the result all the same.
+ */
 async function* itemFrames(
   run: RunRef,
   next: number,
@@ -106,7 +109,7 @@ async function* itemFrames(
       }
     }
   } catch (error) {
-    if (!hasErrorName(error, 'StreamNotFoundError')) throw error
+    if (!(error instanceof ServiceError) || isTransient(PROBLEMS[error.error])) throw error
   } finally {
     linked.release()
   }

@@ -87,11 +87,15 @@ export async function follow(ports: FeedPorts): Promise<void> {
     await verify(isVerified)
     onChange({ isLive: true, handlers })
     while (isOpen(state.status)) {
-      const answer = pauseMs(state) === null ? EXHAUSTED : await pollOnce()
+      const answer = await nextAnswer(state)
       if (answer.kind === 'closing') return
       if (answer.kind === 'exhausted') return queryUntilClosed()
       state = answer.kind === 'chunk' ? await take(answer, state) : await lookAfter(answer)
     }
+  }
+
+  function nextAnswer(state: RunState): Promise<Exclude<PollAnswer, { kind: 'chunk' }> | TimedChunk> {
+    return pauseMs(state) === null ? Promise.resolve(EXHAUSTED) : pollOnce()
   }
 
   /** Leaves the run alone for a while, unless there is more already. */

@@ -12,7 +12,7 @@ import { idempotencyKey } from '../idempotency-key.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { jsonResponse, respond } from '../response.ts'
 import { streamResponse } from '../stream-events.ts'
-import { uiMessageResponse } from '../ui-messages.ts'
+import { UI_MESSAGE_HEADERS, uiMessageResponse } from '../ui-messages.ts'
 import { BODY_ERRORS, RUN_ERRORS } from './errors.ts'
 import { jsonForms, optional } from './fields/json-forms.ts'
 import { requiredText } from './fields/names.ts'
@@ -97,7 +97,10 @@ const read = endpoint({
     // A response to HEAD must not add anything to the run.
     if (c.req.method === 'HEAD') {
       await workflows.status(ref, call(c))
-      return respond(c, null, 200, asEvents ? EVENT_STREAM_HEADERS : { 'Content-Type': 'application/json' })
+      return respond(c, null, 200, {
+        ...(asEvents ? EVENT_STREAM_HEADERS : { 'Content-Type': 'application/json' }),
+        ...(format !== undefined && UI_MESSAGE_HEADERS),
+      })
     }
     const follow = () => workflows.followStream(command, call(c))
     if (format !== undefined) return uiMessageResponse(c, follow, { startIndex, commentEveryMs })
@@ -120,21 +123,23 @@ const publishRequest = {
     z
       .strictObject({
         topic: optional(requiredText, 'The topic of the item'),
-        data: optional(z.unknown(), 'The item: any JSON. Default null'),
+        data: optional(z.unknown(), 'The item: any JSON'),
         items: optional(
           z.array(item).check(z.minLength(1), z.maxLength(MAX_ITEMS)),
           'Instead of `topic` and `data`: several items, each with both',
         ),
       })
       .check(
-        z.refine((body) => 'items' in body !== ('topic' in body || 'data' in body), {
-          message: 'must contain either topic and data, or items',
-        }),
-        z.refine((body) => 'items' in body || 'topic' in body, { path: ['topic'], message: 'is required' }),
+        z.refine(
+          (body) => ('items' in body ? !('topic' in body || 'data' in body) : 'topic' in body && 'data' in body),
+          {
+            message: 'must contain either topic and data, or items',
+          },
+        ),
       )
-      .register(jsonForms, { oneOf: [{ required: ['topic'] }, { required: ['items'] }] }),
+      .register(jsonForms, { oneOf: [{ required: ['topic', 'data'] }, { required: ['items'] }] }),
     z.transform(({ topic = '', data = null, items }) => ({
-      items: (items ?? [{ topic, data }]).map((each) => ({ topic: each.topic, data: each.data ?? null })),
+      items: (items ?? [{ topic, data }]).map((each) => ({ topic: each.topic, data: each.data })),
     })),
   ),
   isRequired: true,
@@ -178,7 +183,9 @@ function rejectIf(isInvalid: boolean, message: string): void {
 
 function toStart(text: string): StreamStart | null {
   if (text === 'now') return 'now'
-  return /^\d{1,15}$/.test(text) ? Number(text) : parsePosition(text)
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  const position = parsePosition(text)
+  return position?.isEnd ? null : position
 }
 
 /** The position of the last event that the client has received; null without one. */

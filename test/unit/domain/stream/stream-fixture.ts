@@ -33,7 +33,7 @@ export async function allOf(events: AsyncIterable<StreamEvent>): Promise<StreamE
 
 interface StreamScript {
   /** What the reader of each run gets, by its id. After the last page it waits. */
-  pages?: Record<string, (StreamPage | Error)[]>
+  pages?: Record<string, (StreamPage | Error | Promise<StreamPage>)[]>
   /** The offset after the last item of the workflow. */
   head?: number
   latest?: Partial<Description>

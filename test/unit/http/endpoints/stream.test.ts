@@ -277,7 +277,7 @@ test('events: a topic is never the name of an event', async () => {
   ])
 })
 
-test('events: what is lost, the next run and why the workflow cannot answer are events without an id', async () => {
+test('events: what is lost, the next run and why the workflow cannot answer are events without an id, and the reader is moved past them', async () => {
   const problem = { failure: 'nope' } as never
   const continued = { workflowId: 'w', runId: NEXT_ID, continuedFrom: RUN_ID, reset: true } as const
 
@@ -293,7 +293,9 @@ test('events: what is lost, the next run and why the workflow cannot answer are 
     ['workflow', undefined, WORKFLOW],
     ['workflow', undefined, { ...WORKFLOW, problem }],
     ['truncated', undefined, { from: 0, to: 4 }],
+    [undefined, `3@${RUN_ID}`, undefined],
     ['continued', undefined, continued],
+    [undefined, `-@${NEXT_ID}`, undefined],
   ])
 })
 
