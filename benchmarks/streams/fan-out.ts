@@ -1,4 +1,4 @@
-/** A bare server that sends the frames of a stream to all who have requested them. `POST` publishes the data of an item. */
+/** A bare server that sends the frames of a stream to all its readers. `POST` publishes the data of an item. */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
