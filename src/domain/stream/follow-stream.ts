@@ -34,8 +34,9 @@ export async function followStream(
 /** The run to begin with, and where. */
 export async function sourceOf(ports: StreamPorts, command: FollowStreamCommand, call: Call): Promise<StreamSource> {
   const { from, topics, followsChain } = command
-  const run = await describeUserRun(ports, pinnedToPosition(command), call)
-  return { run, from: isPosition(from) ? from.next : from, topics, followsChain }
+  const { workflowId, runId, status } = await describeUserRun(ports, pinnedToPosition(command), call)
+  // The rest of the description would stay in memory as long as the reader.
+  return { run: { workflowId, runId, status }, from: isPosition(from) ? from.next : from, topics, followsChain }
 }
 
 /** The reference, pinned to the run of the position: the workflow may have continued as a new one since. */
