@@ -146,14 +146,15 @@ function createFeed(run: RunRef, options: FeedsOptions, all: BufferedBytes, onOv
     changed(since, call) {
       if (since !== state) return Promise.resolve()
       const { promise, resolve } = Promise.withResolvers<void>()
-      const stop = whenOver(call.deadlineAt, call.signal, () => {
-        waiting.delete(resume)
-        resolve()
-      })
       const resume = () => {
         stop()
         resolve()
       }
+      // An event stream has no deadline, and needs no timer.
+      const stop = whenOver(call.deadlineAt, call.signal, () => {
+        waiting.delete(resume)
+        resolve()
+      })
       waiting.add(resume)
       return promise
     },
