@@ -45,6 +45,11 @@ const GRACE_MS = 5000
 
 const STREAMS_IN_MEMORY = 16
 
+// So many readers are woken before others may run. The promises of all that wake at the same time run in turns: with
+// thousands of readers, each turn would touch more memory than the processor's caches hold, and other requests would
+// wait for all of them.
+const WOKEN_AT_ONCE = 100
+
 export function createFeeds(options: FeedsOptions): OpenStream {
   const { context, maxBufferBytes, sharesPending, onCount = () => {} } = options
   const feeds = new Map<string, Feed>()
@@ -96,7 +101,13 @@ function createFeed(run: RunRef, options: FeedsOptions, createBuffer: CreateBuff
     state = { ...state, ...change, ...(isKnown && { obstacle: state.obstacle }) }
     const woken = [...waiting]
     waiting.clear()
-    for (const resume of woken) resume()
+    wake(woken)
+  }
+
+  function wake(woken: readonly (() => void)[], at = 0): void {
+    const end = at + WOKEN_AT_ONCE
+    for (const resume of woken.slice(at, end)) resume()
+    if (end < woken.length) setTimeout(wake, 0, woken, end)
   }
 
   function fail(error: unknown): void {
@@ -131,14 +142,15 @@ function createFeed(run: RunRef, options: FeedsOptions, createBuffer: CreateBuff
     changed(since, call) {
       if (since !== state) return Promise.resolve()
       const { promise, resolve } = Promise.withResolvers<void>()
-      const stop = whenOver(call.deadlineAt, call.signal, () => {
-        waiting.delete(resume)
-        resolve()
-      })
       const resume = () => {
         stop()
         resolve()
       }
+      // An event stream has no deadline, and needs no timer.
+      const stop = whenOver(call.deadlineAt, call.signal, () => {
+        waiting.delete(resume)
+        resolve()
+      })
       waiting.add(resume)
       return promise
     },
