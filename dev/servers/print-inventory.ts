@@ -1,5 +1,6 @@
 /**
- * Prints the memory, timers and sockets of this process after each SIGUSR2; with `--expose-gc` it collects garbage first.
+ * Prints the memory, timers and sockets of this process after each SIGUSR2. With `--expose-gc` it collects garbage
+ * first.
  */
 
 export interface Inventory {

@@ -174,6 +174,8 @@ export async function follow(ports: FeedPorts): Promise<void> {
   }
 
   async function close(): Promise<void> {
+    // A canceled run may take its time. Its readers have everything so far.
+    if (isOpen((await inspectRun(null)).status)) onChange({ isLive: true, hasPollQuery: false })
     const { nextRunId } = unlessOver(await ports.waitForEnd(run, background))
     onChange({ obstacle: null })
     // Other replicas may have polled further. A poll adds nothing to a closed run.

@@ -22,6 +22,7 @@ import { GrpcCode } from '../../../temporal/grpc-code.ts'
 import { toDecoded, toEncoded } from '../../../temporal/payload.ts'
 import { payloadFromWire } from '../../../temporal/payload-wire.ts'
 import { type EngineContext, executionIds, IDENTITY, toExecution } from '../../context.ts'
+import { isBusyWorkflow } from '../../errors.ts'
 import { RpcError } from '../../transport/transport.ts'
 import { streamNotFound } from './errors.ts'
 
@@ -105,14 +106,14 @@ export function storedPoll({ features }: EngineContext): typeof readPoll {
 }
 
 /** What a rejection by the engine says about the run; null if it says nothing. */
-function toRejection({ code, message }: RpcError): PollAnswer | null {
+function toRejection(error: RpcError): PollAnswer | null {
+  const { code, message } = error
   if (/workflow execution already completed|update was aborted by closing workflow/.test(message))
     return { kind: 'closing' }
-  // The run is about to continue as a new one. It may fail to, so the feed looks at it before it does anything else.
-  if (message.includes('workflow is closing')) return { kind: 'unready' }
   if (code !== GrpcCode.FAILED_PRECONDITION && code !== GrpcCode.RESOURCE_EXHAUSTED) return null
   if (message.includes('total number of distinct updates')) return { kind: 'exhausted' }
-  return code === GrpcCode.FAILED_PRECONDITION ? { kind: 'unready' } : null
+  // The run has too many other updates, or is about to continue as a new one, which can fail. So it is described next.
+  return code === GrpcCode.FAILED_PRECONDITION || isBusyWorkflow(error) ? { kind: 'unready' } : null
 }
 
 async function toAnswer(
