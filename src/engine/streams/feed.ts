@@ -112,9 +112,7 @@ export async function follow(ports: FeedPorts): Promise<void> {
   async function inspectAfter(answer: PollAnswer): Promise<RunState> {
     if (answer.kind === 'unready') await sleep(PAUSE_MS, signal)
     const isUnseen = answer.kind === 'pending' && !answer.isAccepted
-    const state = await inspectRun(isUnseen ? noWorker(run) : null)
-    if (isUnseen && state.failsAsTooLarge) throw poisoned(run, state.obstacle?.details.problem)
-    return state
+    return inspectRun(isUnseen ? noWorker(run) : null)
   }
 
   async function pollOnce(): Promise<Exclude<PollAnswer, { kind: 'chunk' }> | TimedChunk> {
@@ -166,9 +164,11 @@ export async function follow(ports: FeedPorts): Promise<void> {
     }
   }
 
-  /** Describes the run. `obstacle` is what is known besides. */
+  /** Describes the run. `obstacle` is what is known besides. Rejects if the run must be left alone. */
   async function inspectRun(obstacle: ServiceError | null): Promise<RunState> {
     const state = await persist((call) => inspect(context, run, call))
+    // The engine forgets a poll that makes the workflow task fail: it cannot be told whether there was one.
+    if (state.failsAsTooLarge) throw poisoned(run, state.obstacle?.details.problem)
     onChange({ obstacle: state.obstacle ?? obstacle })
     return state
   }

@@ -1,7 +1,7 @@
 /** Starts a workflow and waits for its result or not, or only checks the request. */
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
-import { hasErrorName, ServiceError } from '../../domain/model/errors.ts'
+import { hasErrorName } from '../../domain/model/errors.ts'
 import type { WorkflowResult } from '../../domain/model/execution.ts'
 import type { RunStart, StartCommand } from '../../domain/model/workflows.ts'
 import { isOpen, type Status } from '../../protocol/execution.ts'
@@ -93,7 +93,6 @@ const runEndpoint = endpoint({
     const timeoutMs = given.timeout ?? Math.min(DEFAULT_TIMEOUT_MS, maxTimeoutMs)
     if (prefersEvents(c))
       return given.stream === undefined ? eventsOf(awaited, timeoutMs) : withStream(awaited, timeoutMs, given.stream)
-    if (given.stream !== undefined) throw new ServiceError('ValidationError', 'stream needs Accept: text/event-stream')
     const preference = asyncPreference(c)
     if (preference === null) return respond(await resultOf(awaited, timeoutMs))
     const waitMs = Math.min(preference.waitMs, given.timeout ?? maxTimeoutMs)

@@ -117,6 +117,14 @@ const read = endpoint({
 
 const item = z.strictObject({ topic: requiredText, data: z.unknown() })
 
+// As JSON Schema, what `publishRequest` checks.
+const EITHER = {
+  if: { required: ['items'] },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { not: { anyOf: [{ required: ['topic'] }, { required: ['data'] }] } },
+  else: { required: ['topic', 'data'] },
+}
+
 const publishRequest = {
   name: 'PublishRequest',
   schema: z.pipe(
@@ -137,7 +145,7 @@ const publishRequest = {
           },
         ),
       )
-      .register(jsonForms, { oneOf: [{ required: ['topic', 'data'] }, { required: ['items'] }] }),
+      .register(jsonForms, { ...EITHER }),
     z.transform(({ topic = '', data = null, items }) => ({
       items: (items ?? [{ topic, data }]).map((each) => ({ topic: each.topic, data: each.data })),
     })),

@@ -183,7 +183,7 @@ test('the stream of an earlier run of another workflow stays hidden, also from a
     const paths = [`${workflowId}/stream`, `${workflowId}/runs/${runId}/stream`]
     const answers = await Promise.all([
       ...positions.flatMap((id) => paths.map((path) => api.get(path, { 'Last-Event-ID': id }))),
-      ...positions.map((id) => api.get(`${workflowId}/stream?from=${encodeURIComponent(id)}`, JSON_ONLY)),
+      ...positions.slice(0, 2).map((id) => api.get(`${workflowId}/stream?from=${encodeURIComponent(id)}`, JSON_ONLY)),
       ...paths.slice(1).map((path) => api.get(path, JSON_ONLY)),
     ])
     return answers.map((answer) => JSON.parse(JSON.stringify(bytesOf(answer)).replaceAll(runId, '<run id>')))

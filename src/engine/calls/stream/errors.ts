@@ -16,7 +16,7 @@ export function noWorker(run: RunRef): ServiceError {
 
 /** For a run that is not polled any more. */
 export function poisoned(run: RunRef, problem: Problem | undefined): ServiceError {
-  const message = `Workflow ${run.workflowId} fails because an item of its stream is too large to be read, and is left alone; reset or terminate it`
+  const message = `Workflow ${run.workflowId} fails because what it sends is too large, probably an item of its stream, so its stream is not read; reset or terminate it`
   return new ServiceError('WorkflowNotReadyError', message, {
     details: { ...executionIds(run), ...(problem && { problem }) },
   })
