@@ -49,9 +49,12 @@ const MAY_IMPORT: Record<string, Row> = {
   'docs-page/files.ts': row('http/endpoints/docs.ts', 'node:fs/promises'),
 
   'http/': row('http/ domain/ protocol/ lib/ log.ts', 'hono hono/ zod/mini'),
+  'http/endpoints/mcp.ts': row('http/ mcp/ domain/ lib/ protocol/', 'hono zod/mini'),
   'http/credentials/': row('http/credentials/ domain/ lib/', 'jose'),
   'http/openapi/': row('http/ domain/ protocol/ json-schema/ lib/ version.ts', 'zod/mini'),
   'http/openapi/examples.ts': row('', 'node:fs/promises'),
+
+  'mcp/': row('mcp/ domain/ protocol/ json-schema/ lib/ version.ts', ''),
 
   'engine/': row('engine/ domain/ temporal/ protocol/ lib/', '@temporalio/proto'),
   'engine/transport/grpc/connection.ts': row('engine/transport/ temporal/ lib/', '@temporalio/client'),
