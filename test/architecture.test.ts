@@ -120,6 +120,7 @@ const WIDE_FOLDERS = new Map([
   ['src/domain/model', 'what every part of the domain names'],
   ['src/engine/calls', 'one file per verb of the engine'],
   ['src/http', 'one file per cross-cutting rule'],
+  ['src/http/endpoints', 'one file per resource'],
   ['src/lib', 'tools that do not depend on each other'],
   ['src/temporal', "one file per term of Temporal's vocabulary"],
 ])

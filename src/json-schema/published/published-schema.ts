@@ -40,6 +40,8 @@ export interface PublishTarget {
    * are always set.
    */
   requiresDefaults: boolean
+  /** Keywords that are left out. Default: none. */
+  omit?: ReadonlySet<string>
 }
 
 /** Adds the components of the schema, and returns a reference to the first one, whose name is `name`. */
@@ -60,7 +62,7 @@ function referenceTo(name: string, { refPrefix }: PublishTarget): Schema {
 }
 
 function componentsOf(root: Record<string, unknown>, name: string, target: PublishTarget): Record<string, Schema> {
-  const { identifiers, requiresDefaults } = target
+  const { identifiers, requiresDefaults, omit } = target
   const budget = target.budgetOf(root)
   const index = indexSchema(root, budget)
   const targetOf = targetsIn(index)
@@ -85,6 +87,7 @@ function componentsOf(root: Record<string, unknown>, name: string, target: Publi
     if (refStandsAlone(schema, dialect)) return reference
     const wanted = requiresDefaults ? schema : { ...schema, required: requiredNames(schema, requiresDefaults) }
     const entries = Object.entries(dialect === DRAFT_07 ? inNewWords(wanted) : wanted).flatMap(([keyword, value]) => {
+      if (omit?.has(keyword) === true) return []
       const shownValue = KEYWORDS.get(keyword)?.(value, (inner) => show(inner, depth + 1))
       return shownValue === undefined ? [] : [[keyword, shownValue]]
     })
