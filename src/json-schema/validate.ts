@@ -12,7 +12,8 @@ export interface ValidationResult {
 }
 
 /**
- * Validates a value that stands at `pointer`; empty for the whole document. Throws a `CircularReferenceError` for a schema that never ends.
+ * Validates a value that stands at `pointer`; empty for the whole document. Throws a `CircularReferenceError` for a
+ * schema that never ends.
  */
 export function validate(
   { check }: Pick<CompiledSchema, 'check'>,
