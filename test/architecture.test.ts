@@ -53,6 +53,8 @@ const MAY_IMPORT: Record<string, Row> = {
   'http/openapi/': row('http/ domain/ protocol/ json-schema/ lib/ version.ts', 'zod/mini'),
   'http/openapi/examples.ts': row('', 'node:fs/promises'),
 
+  'mcp/': row('mcp/ domain/ protocol/ lib/', ''),
+
   'engine/': row('engine/ domain/ temporal/ protocol/ lib/', '@temporalio/proto'),
   'engine/transport/grpc/connection.ts': row('engine/transport/ temporal/ lib/', '@temporalio/client'),
   'engine/transport/grpc/deno-http2.ts': row('', 'node:http2'),
@@ -74,6 +76,7 @@ const MAY_IMPORT: Record<string, Row> = {
     'worker/ temporal/ protocol/ store/ lib/ config.ts config/ log.ts require-node.ts',
     '@temporalio/ node:',
   ),
+  'worker/ask.ts': row('protocol/asks.ts', '@temporalio/workflow'),
   'worker/tracing/otel.ts': row('worker/tracing/span.ts protocol/', '@opentelemetry/api'),
   'worker/tracing/span.ts': row('protocol/', 'node:'),
   'worker/catalog/schemas/': row('worker/ protocol/ lib/ json-schema/', 'zod'),
@@ -200,6 +203,10 @@ test('architecture: portico/span loads neither the worker nor zod', () => {
   const reached = [...reach('src/worker/tracing/span.ts')].filter((name) => !name.endsWith('.ts'))
 
   expect(reached).toEqual(['node:async_hooks', 'node:crypto'])
+})
+
+test('architecture: portico/workflow loads only what the sandbox of workflows can run', () => {
+  expect([...reach('src/worker/ask.ts')]).toEqual(['src/worker/ask.ts', '@temporalio/workflow', 'src/protocol/asks.ts'])
 })
 
 test('architecture: portico/client loads no part of the service, and no package', () => {
