@@ -4,17 +4,49 @@
  * Its readers resume by the number of chunks that they have received. So the chunks depend on the items alone, whatever
  * the reader has received before and however the items are divided into events.
  */
+import type { Context } from 'hono'
 import type { Call } from '../domain/model/call.ts'
-import type { StreamEnd, StreamEvent } from '../domain/model/stream.ts'
+import type { StreamEnd, StreamEvent, StreamFeed } from '../domain/model/stream.ts'
 import { fromBase64 } from '../lib/base64.ts'
 import { parseJson } from '../lib/exact-json.ts'
 import { isObject } from '../lib/is-object.ts'
+import { type Env, toCall } from './context.ts'
+import { problemBody } from './errors.ts'
+import { eventStream } from './events.ts'
 import { ENDS } from './prefer.ts'
 import { createPartConverter } from './provider-parts.ts'
+import { respond } from './response.ts'
 import { createParts, hasType, isUiChunk, type UiChunk } from './ui-chunks.ts'
 
 /** In addition to the headers of an event stream. */
 export const UI_MESSAGE_HEADERS = { 'X-Vercel-AI-UI-Message-Stream': 'v1' }
+
+export interface UiMessageResponseOptions {
+  /** How many chunks the reader has received already; negative: how many of the last ones it wants. Default: 0. */
+  startIndex?: number | undefined
+  commentEveryMs: number
+  headers?: Readonly<Record<string, string>>
+}
+
+/** `follow` is called once more to count the chunks for a reader that wants the last ones. */
+export async function uiMessageResponse(
+  c: Context<Env>,
+  follow: () => Promise<StreamFeed | null>,
+  { startIndex = 0, commentEveryMs, headers }: UiMessageResponseOptions,
+): Promise<Response> {
+  const counted = startIndex < 0 ? await follow() : null
+  const tail = counted && (await tailOf(counted.events, -startIndex, toCall(c)))
+  const feed = await follow()
+  if (feed === null) return respond(c, null, 204, {})
+  const toErrorText = (error: unknown) => {
+    if (!(error instanceof Error)) throw error
+    c.error = error
+    return problemBody(c, error).message
+  }
+  const frames = uiMessageFrames(feed.events, { startIndex: tail?.startIndex ?? startIndex, toErrorText })
+  const tailHeader = tail && { [TAIL_INDEX_HEADER]: String(tail.tailIndex) }
+  return eventStream(c, frames, { commentEveryMs, headers: { ...UI_MESSAGE_HEADERS, ...tailHeader, ...headers } })
+}
 
 export interface UiMessageOptions {
   /** How many chunks the reader has received already. */
@@ -69,7 +101,7 @@ function errorTextOf({ workflowId, status }: StreamEnd): string | null {
 }
 
 /** The header with which a reader of the end of the stream calculates the index that it begins with. */
-export const TAIL_INDEX_HEADER = 'x-workflow-stream-tail-index'
+export const TAIL_INDEX_HEADER = 'X-Workflow-Stream-Tail-Index'
 
 export interface StreamTail {
   startIndex: number

@@ -115,7 +115,10 @@ test('chat page: says why a run has no answer', PATIENT, async ({ open }) => {
   const { page } = await open()
 
   await page.evaluate('location.hash = "unknown-run"')
-  await page.waitForSelector('#state:has-text("This answer cannot be read. Ask again.")')
+  await page.waitForSelector('#state:has-text("Workflow unknown-run not found")')
+  const { workflowId } = await started(page, { workflowName: 'greet', input: { name: 'Ada' } })
+  await page.evaluate(`location.hash = "${workflowId}"`)
+  await page.waitForSelector('#state:has-text("This answer cannot be read.")')
   await page.close()
 })
 
@@ -154,6 +157,12 @@ async function ended(page: Page): Promise<void> {
 
 async function answerOf(page: Page): Promise<string | null> {
   return page.locator('#answer').textContent()
+}
+
+async function started(page: Page, body: object): Promise<{ workflowId: string }> {
+  const api = new URL(page.url()).searchParams.get('api')
+  const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
+  return (await fetch(`${api}/workflow/start`, init)).json()
 }
 
 async function resultOf(page: Page): Promise<{ output: string }> {

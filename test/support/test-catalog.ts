@@ -43,6 +43,7 @@ export const testCatalog = defineCatalog<typeof workflows>({
   streamItself: {},
   streamBig: {},
   streamFromActivity: {},
+  streamParts: {},
   defaultHandlers: {},
   // Its output is longer, for `SERVICE_CHECK_OUTPUTS`. So may be that of the update `validated`.
   saysTrace: { output: z.string().max(3) },

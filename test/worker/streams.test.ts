@@ -26,7 +26,7 @@ const test = baseTest
   })
   .extend('streamOf', { scope: 'file' }, ({ client }) => ({ workflowId }: WorkflowHandle) => {
     // The library may have a copy of the client of its own: same code, but another class for TypeScript.
-    return WorkflowStreamClient.create(client as never, workflowId)
+    return WorkflowStreamClient.create(client, workflowId)
   })
   /** The items of a stream as `topic: JSON`, `count` of them. */
   .extend('read', { scope: 'file' }, ({ streamOf }) => async (handle: WorkflowHandle, count: number, from = 0) => {

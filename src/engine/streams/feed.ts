@@ -83,14 +83,19 @@ export async function follow(ports: FeedPorts): Promise<void> {
   /** Polls until the run is ending. */
   async function poll(isVerified: boolean): Promise<void> {
     let state = await look(null)
+    if (!isOpen(state.status)) return
     await verify(isVerified)
     onChange({ isLive: true, handlers })
     while (isOpen(state.status)) {
-      const answer = pauseMs(state) === null ? EXHAUSTED : await pollOnce()
+      const answer = await nextAnswer(state)
       if (answer.kind === 'closing') return
       if (answer.kind === 'exhausted') return queryUntilClosed()
       state = answer.kind === 'chunk' ? await take(answer, state) : await lookAfter(answer)
     }
+  }
+
+  function nextAnswer(state: RunState): Promise<Exclude<PollAnswer, { kind: 'chunk' }> | TimedChunk> {
+    return pauseMs(state) === null ? Promise.resolve(EXHAUSTED) : pollOnce()
   }
 
   /** Leaves the run alone for a while, unless there is more already. */
@@ -127,7 +132,7 @@ export async function follow(ports: FeedPorts): Promise<void> {
   async function queryUntilClosed(): Promise<void> {
     await verify()
     if (handlers?.hasPollQuery !== true) throw exhausted(run)
-    for (let queries = 0; queries % LOOK_EVERY > 0 || isOpen((await look(null)).status); queries++) {
+    while (isOpen((await look(null)).status)) {
       const from = buffer.next()
       const result = await persist((call) => queryItems(context, run, from, call), TIMEOUT_MS.streamQuery)
       if (result.next_offset > from) add(toChunk(from, result, false))

@@ -1,7 +1,7 @@
 /** Starts a workflow and waits for its result or not, or only checks the request. */
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
-import { hasErrorName } from '../../domain/model/errors.ts'
+import { hasErrorName, ServiceError } from '../../domain/model/errors.ts'
 import type { WorkflowResult } from '../../domain/model/execution.ts'
 import type { RunStart, StartCommand } from '../../domain/model/workflows.ts'
 import { isOpen, type Status } from '../../protocol/execution.ts'
@@ -24,6 +24,7 @@ import {
 } from '../prefer.ts'
 import { jsonResponse, setHeader } from '../response.ts'
 import { type LastRead, lastReadRun, RUN_EVENTS, type RunEvents, runEvents } from '../run-events.ts'
+import { uiMessageResponse } from '../ui-messages.ts'
 import { BODY_ERRORS, ENGINE_ERRORS, START_ERRORS } from './errors.ts'
 import { startCommand, startRequest } from './fields/start-fields.ts'
 
@@ -57,7 +58,14 @@ const runEndpoint = endpoint({
     200: {
       description: 'The workflow has ended. A failed workflow is a result, not an error of the request',
       schema: schemaOf('WorkflowResult'),
-      headers: [...START_HEADERS, ...OUTPUT_HEADERS, 'Location', 'Portico-Output-Warning'],
+      headers: [
+        ...START_HEADERS,
+        ...OUTPUT_HEADERS,
+        'Location',
+        'Portico-Output-Warning',
+        'X-Vercel-AI-UI-Message-Stream',
+        'X-Workflow-Run-Id',
+      ],
       links: ['workflow'],
       events: RUN_EVENTS,
     },
@@ -83,7 +91,9 @@ const runEndpoint = endpoint({
     if (last !== null && command.idempotencyKey !== undefined) reportReplayed(c)
     const awaited = { c, tools, command, last }
     const timeoutMs = given.timeout ?? Math.min(DEFAULT_TIMEOUT_MS, maxTimeoutMs)
-    if (prefersEvents(c)) return eventsOf(awaited, timeoutMs)
+    if (prefersEvents(c))
+      return given.stream === undefined ? eventsOf(awaited, timeoutMs) : withStream(awaited, timeoutMs, given.stream)
+    if (given.stream !== undefined) throw new ServiceError('ValidationError', 'stream needs Accept: text/event-stream')
     const preference = asyncPreference(c)
     if (preference === null) return respond(await resultOf(awaited, timeoutMs))
     const waitMs = Math.min(preference.waitMs, given.timeout ?? maxTimeoutMs)
@@ -116,11 +126,33 @@ function resultOf(
   return workflows.run({ ...command, timeoutMs: waitMs, ...(isAwaited && { onStarted }) }, call(c))
 }
 
-function eventsOf(run: AwaitedRun, waitMs: number): Promise<Response> {
+function eventsOf(run: AwaitedRun, waitMs: number, follow?: RunEvents['follow']): Promise<Response> {
   const { c, last } = run
   const { workflows, call, commentEveryMs } = run.tools
   const checkRead: RunEvents['checkRead'] = (read) => workflows.checkRead(read, call(c))
-  return runEvents(c, { last, commentEveryMs, checkRead, wait: (onFound) => resultOf(run, waitMs, onFound) })
+  return runEvents(c, { last, commentEveryMs, checkRead, follow, wait: (onFound) => resultOf(run, waitMs, onFound) })
+}
+
+// The name of the AI SDK for what its readers put into the path of the stream: here the workflow id.
+const UI_RUN_HEADER = 'X-Workflow-Run-Id'
+
+/** The same with what the workflow publishes. As UI messages, it has nothing else. */
+async function withStream(
+  run: AwaitedRun,
+  waitMs: number,
+  { topics = [], format }: { topics?: string[]; format?: 'ui-message' },
+): Promise<Response> {
+  const { c, command, last, tools } = run
+  const { workflows, call, commentEveryMs } = tools
+  if (format === undefined) {
+    const follow: RunEvents['follow'] = ({ workflowId }, from, signal) =>
+      workflows.followStream({ ref: { workflowId }, from, topics, followsChain: true }, { ...call(c), signal })
+    return eventsOf(run, waitMs, follow)
+  }
+  const { workflowId, runId } = last?.run ?? (await startNow(c, tools, { ...command, mayRead: true }))
+  const from = { next: 0, runId, isEnd: false }
+  const follow = () => workflows.followStream({ ref: { workflowId }, from, topics, followsChain: true }, call(c))
+  return uiMessageResponse(c, follow, { commentEveryMs, headers: { [UI_RUN_HEADER]: encodeURIComponent(workflowId) } })
 }
 
 /** Responds with the result if the run ends within the preferred time, otherwise with a 202. */

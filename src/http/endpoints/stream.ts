@@ -3,24 +3,22 @@ import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import * as z from 'zod/mini'
 import { ServiceError } from '../../domain/model/errors.ts'
-import type { StreamFeed, StreamStart } from '../../domain/model/stream.ts'
+import type { StreamStart } from '../../domain/model/stream.ts'
 import { parsePosition } from '../../protocol/stream.ts'
-import { type Env, toCall } from '../context.ts'
+import type { Env } from '../context.ts'
 import { endpoint, type RequestBody } from '../endpoint.ts'
-import { problemBody } from '../errors.ts'
-import { EVENT_STREAM_HEADERS, eventStream } from '../events.ts'
+import { EVENT_STREAM_HEADERS } from '../events.ts'
 import { idempotencyKey } from '../idempotency-key.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { jsonResponse, respond } from '../response.ts'
 import { streamResponse } from '../stream-events.ts'
-import { TAIL_INDEX_HEADER, tailOf, UI_MESSAGE_HEADERS, uiMessageFrames } from '../ui-messages.ts'
+import { UI_MESSAGE_HEADERS, uiMessageResponse } from '../ui-messages.ts'
 import { BODY_ERRORS, RUN_ERRORS } from './errors.ts'
 import { jsonForms, optional } from './fields/json-forms.ts'
+import { requiredText } from './fields/names.ts'
 import { MAX_WAIT_MS, queryDuration, queryInteger } from './fields/query-values.ts'
 
 const MAX_ITEMS = 1000
-
-const topicName = z.string().check(z.minLength(1, { message: 'must not be empty' }))
 
 const signedInteger = z
   .pipe(z.string().check(z.regex(/^-?\d{1,15}$/, { message: 'must be an integer' })), z.transform(Number))
@@ -45,7 +43,7 @@ const read = endpoint({
   summary: 'Get what it publishes while it runs',
   docs: 'stream',
   query: z.strictObject({
-    topic: optional(z.array(topicName), 'Only the items of this topic. Can be repeated. Default: all topics'),
+    topic: optional(z.array(requiredText), 'Only the items of this topic. Can be repeated. Default: all topics'),
     from: optional(
       start,
       'Where to begin: an offset, the id of an item that was read, `next` of the previous response, or `now`. Default 0',
@@ -70,6 +68,7 @@ const read = endpoint({
     200: {
       description: 'The items as events until the run ends or, if `Accept` prefers JSON, those that there are',
       schema: schemaOf('StreamBatch'),
+      headers: ['X-Vercel-AI-UI-Message-Stream', 'X-Workflow-Stream-Tail-Index'],
       events: {
         workflow: schemaOf('StreamRun'),
         item: schemaOf('StreamItem'),
@@ -98,10 +97,13 @@ const read = endpoint({
     // A response to HEAD must not add anything to the run.
     if (c.req.method === 'HEAD') {
       await workflows.status(ref, call(c))
-      return respond(c, null, 200, asEvents ? EVENT_STREAM_HEADERS : { 'Content-Type': 'application/json' })
+      return respond(c, null, 200, {
+        ...(asEvents ? EVENT_STREAM_HEADERS : { 'Content-Type': 'application/json' }),
+        ...(format !== undefined && UI_MESSAGE_HEADERS),
+      })
     }
     const follow = () => workflows.followStream(command, call(c))
-    if (format !== undefined) return uiMessageResponse(c, follow, startIndex ?? 0, commentEveryMs)
+    if (format !== undefined) return uiMessageResponse(c, follow, { startIndex, commentEveryMs })
     if (!asEvents) {
       const batch = { ...command, waitMs: wait ?? 0, maxItems: limit ?? MAX_ITEMS }
       return jsonResponse(c, await workflows.readStream(batch, call(c)))
@@ -113,16 +115,31 @@ const read = endpoint({
   },
 })
 
-const item = z.strictObject({ topic: topicName, data: z.unknown() })
+const item = z.strictObject({ topic: requiredText, data: z.unknown() })
 
 const publishRequest = {
   name: 'PublishRequest',
   schema: z.pipe(
-    z.union([z.strictObject({ items: z.array(item).check(z.minLength(1), z.maxLength(MAX_ITEMS)) }), item], {
-      error: 'must be {"topic": …, "data": …} or {"items": […]} with 1 to 1000 of them',
-    }),
-    z.transform((body) => ({
-      items: ('items' in body ? body.items : [body]).map(({ topic, data = null }) => ({ topic, data })),
+    z
+      .strictObject({
+        topic: optional(requiredText, 'The topic of the item'),
+        data: optional(z.unknown(), 'The item: any JSON'),
+        items: optional(
+          z.array(item).check(z.minLength(1), z.maxLength(MAX_ITEMS)),
+          'Instead of `topic` and `data`: several items, each with both',
+        ),
+      })
+      .check(
+        z.refine(
+          (body) => ('items' in body ? !('topic' in body || 'data' in body) : 'topic' in body && 'data' in body),
+          {
+            message: 'must contain either topic and data, or items',
+          },
+        ),
+      )
+      .register(jsonForms, { oneOf: [{ required: ['topic', 'data'] }, { required: ['items'] }] }),
+    z.transform(({ topic = '', data = null, items }) => ({
+      items: (items ?? [{ topic, data }]).map((each) => ({ topic: each.topic, data: each.data })),
     })),
   ),
   isRequired: true,
@@ -166,7 +183,9 @@ function rejectIf(isInvalid: boolean, message: string): void {
 
 function toStart(text: string): StreamStart | null {
   if (text === 'now') return 'now'
-  return /^\d{1,15}$/.test(text) ? Number(text) : parsePosition(text)
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  const position = parsePosition(text)
+  return position?.isEnd ? null : position
 }
 
 /** The position of the last event that the client has received; null without one. */
@@ -181,25 +200,4 @@ function lastRead(c: Context<Env>): StreamStart | null {
 function prefersEvents(c: Context<Env>): boolean {
   const supports = ['text/event-stream', 'application/json']
   return accepts(c, { header: 'Accept', supports, default: 'text/event-stream' }) === 'text/event-stream'
-}
-
-async function uiMessageResponse(
-  c: Context<Env>,
-  follow: () => Promise<StreamFeed | null>,
-  startIndex: number,
-  commentEveryMs: number,
-): Promise<Response> {
-  // A header has the number of chunks, for a reader that begins near their end: they are counted first.
-  const counted = startIndex < 0 ? await follow() : null
-  const tail = counted && (await tailOf(counted.events, -startIndex, toCall(c)))
-  const feed = await follow()
-  if (feed === null) return respond(c, null, 204, {})
-  const toErrorText = (error: unknown) => {
-    if (!(error instanceof Error)) throw error
-    c.error = error
-    return problemBody(c, error).message
-  }
-  const frames = uiMessageFrames(feed.events, { startIndex: tail?.startIndex ?? startIndex, toErrorText })
-  const headers = { ...UI_MESSAGE_HEADERS, ...(tail && { [TAIL_INDEX_HEADER]: String(tail.tailIndex) }) }
-  return eventStream(c, frames, { commentEveryMs, headers })
 }

@@ -79,6 +79,16 @@ export const RESPONSE_HEADERS = {
   'Referrer-Policy': { description: '`no-referrer`', schema: string },
   'X-Content-Type-Options': { description: '`nosniff`', schema: string },
   'X-Accel-Buffering': { description: '`no` for event streams, so that nginx does not buffer them', schema: string },
+  'X-Vercel-AI-UI-Message-Stream': { description: 'With the format `ui-message`: `v1`', schema: string },
+  'X-Workflow-Run-Id': {
+    description:
+      'With the format `ui-message`: the workflow id, which readers of the AI SDK put into the path of the stream',
+    schema: string,
+  },
+  'X-Workflow-Stream-Tail-Index': {
+    description: 'With a negative `startIndex`: the index of the last chunk that is stored now',
+    schema: { type: 'integer' },
+  },
   Connection: { description: '`close` if the connection cannot be used again', schema: string },
 } as const satisfies Record<string, Header>
 

@@ -59,6 +59,9 @@ test('what a workflow returns is a batch of items only if each of them is comple
     { ...result, items: [{ ...item, topic: 1 }] },
     { ...result, items: [{ ...item, data: null }] },
     { ...result, items: [null] },
+    { ...result, items: [item, item] },
+    { ...result, items: [{ ...item, offset: 4 }] },
+    { ...result, next_offset: 1e15 },
   ]
   expect(wrong.filter(isPollResult)).toEqual([])
 })

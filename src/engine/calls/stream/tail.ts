@@ -28,9 +28,9 @@ export async function readTail(context: EngineContext, run: RunRef, next: number
     const { hasPollQuery } = await verifyStream(context, run, brief())
     for (let isFull = hasPollQuery; isFull; ) {
       const result = await queryItems(context, run, from, brief())
+      isFull = result.more_ready === true && result.next_offset > from
       if (result.next_offset > from) chunks.push(toChunk(from, result, false))
       from = Math.max(from, result.next_offset)
-      isFull = result.more_ready === true
     }
     const head = hasPollQuery ? from : await streamHead(context, run, brief())
     if (head > from) chunks.push(await fromHistory(context, run, { from, next: head }, call))

@@ -9,7 +9,7 @@ import { docsUrl } from '../../problem.ts'
 import { setHeader } from '../../response.ts'
 import { durationField } from './field-values.ts'
 import { jsonForms, optional } from './json-forms.ts'
-import { catalogName, workflowId, workflowName } from './names.ts'
+import { catalogName, requiredText, workflowId, workflowName } from './names.ts'
 import {
   compatibleOptions,
   OPTION_CONFLICTS,
@@ -50,6 +50,11 @@ export function inputOrList(listKey: ListKey) {
   })
 }
 
+const runStream = z.strictObject({
+  topics: optional(z.array(requiredText), 'Only the items of these topics. Default: all'),
+  format: optional(z.literal('ui-message'), '`ui-message`: the UI message stream of the AI SDK, without other events'),
+})
+
 /** The body of `run`, `start` and `validate`. */
 export const startRequest = {
   name: 'StartRequest',
@@ -58,6 +63,7 @@ export const startRequest = {
       .strictObject({
         ...startFields(maxTimeoutMs, 'args'),
         args: optional(z.array(z.unknown()), 'Instead of `input`: one element per argument; `[]` for none'),
+        stream: optional(runStream, 'Only for `run` as events: also sends what the workflow publishes'),
       })
       .check(inputOrList('args'), compatibleOptions)
       .register(jsonForms, inputOrListForm('args', OPTION_CONFLICTS)),

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { FollowStreamCommand } from '../../../../src/domain/model/stream.ts'
 import { followStream } from '../../../../src/domain/stream/follow-stream.ts'
 import { aCall, rejection } from '../../call.ts'
-import { endAt, items, pageOf, RUN_1, RUN_2, scriptedStream } from './stream-fixture.ts'
+import { allOf, endAt, items, pageOf, RUN_1, RUN_2, scriptedStream } from './stream-fixture.ts'
 
 const COMMAND: FollowStreamCommand = { ref: { workflowId: 'w' }, from: 0, topics: [], followsChain: true }
 const NO_STREAM = new ServiceError('StreamNotFoundError', 'no stream')
@@ -13,7 +13,7 @@ test('returns the events from the first one on, although it has read two', async
 
   const feed = await followStream(ports, COMMAND, aCall())
 
-  const events = await Array.fromAsync(feed?.events ?? [])
+  const events = feed === null ? [] : await allOf(feed.events)
   expect(events.map(({ type }) => type)).toEqual(['workflow', 'items', 'items', 'done'])
 })
 
@@ -88,7 +88,7 @@ test('after 2 s the events begin, and an error is one of them', async () => {
   answer.reject(NO_STREAM)
 
   expect(early).toBe('pending')
-  await expect(Array.fromAsync(feed?.events ?? [])).rejects.toThrow('no stream')
+  await expect(feed && allOf(feed.events)).rejects.toThrow('no stream')
 })
 
 test('a client that leaves before it has read anything leaves no reader behind', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
-import type { ReadStreamCommand } from '../../../../src/domain/model/stream.ts'
+import type { ReadStreamCommand, StreamPage } from '../../../../src/domain/model/stream.ts'
 import { readStream } from '../../../../src/domain/stream/read-stream.ts'
 import { aCall, rejection } from '../../call.ts'
 import { endAt, items, live, pageOf, RUN_1, RUN_2, scriptedStream } from './stream-fixture.ts'
@@ -53,9 +53,14 @@ test('the first items that come end the wait', async () => {
 })
 
 test('without a wait, items that were published before the request are returned all the same', async () => {
-  const pages = { [RUN_1]: [live(0), pageOf(items(0, 1))] }
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const polled = Promise.withResolvers<StreamPage>()
+  const reading = read({ pages: { [RUN_1]: [live(0), polled.promise] }, head: 1 })
+  // As long as a worker may take to respond.
+  await vi.advanceTimersByTimeAsync(7999)
+  polled.resolve(pageOf(items(0, 1)))
 
-  expect(await read({ pages, head: 1 })).toMatchObject({ items: items(0, 1) })
+  expect(await reading).toMatchObject({ items: items(0, 1) })
 })
 
 test('now: the position to continue from is where the stream is now, although nothing came', async () => {

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { StreamEvent } from '../../../../src/domain/model/stream.ts'
 import { type StreamSource, streamEvents } from '../../../../src/domain/stream/stream-events.ts'
 import { aCall } from '../../call.ts'
-import { endAt, items, live, pageOf, RUN_1, RUN_2, scriptedStream } from './stream-fixture.ts'
+import { allOf, endAt, items, live, pageOf, RUN_1, RUN_2, scriptedStream } from './stream-fixture.ts'
 
 const SOURCE: StreamSource = {
   run: { workflowId: 'w', runId: RUN_1, status: 'running' },
@@ -19,7 +19,7 @@ async function readAll(
   source: Partial<StreamSource> = {},
 ): Promise<{ events: StreamEvent[]; calls: string[] }> {
   const { ports, calls } = scriptedStream(script)
-  return { events: await Array.fromAsync(streamEvents(ports, { ...SOURCE, ...source }, aCall())), calls }
+  return { events: await allOf(streamEvents(ports, { ...SOURCE, ...source }, aCall())), calls }
 }
 
 test('begins with the run, and ends with how it ended', async () => {

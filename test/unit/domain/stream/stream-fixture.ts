@@ -1,6 +1,6 @@
 import type { Engine } from '../../../../src/domain/model/engine.ts'
 import type { Description } from '../../../../src/domain/model/execution.ts'
-import type { RunEnd, StreamItem, StreamPage } from '../../../../src/domain/model/stream.ts'
+import type { RunEnd, StreamEvent, StreamItem, StreamPage } from '../../../../src/domain/model/stream.ts'
 import type { StreamPorts } from '../../../../src/domain/stream/follow-stream.ts'
 import { whenAborted } from '../../../../src/lib/abort.ts'
 import { aDescription, anEngine, makeCatalogs } from '../catalog-fixture.ts'
@@ -25,9 +25,15 @@ export function endAt(next: number, end: Partial<RunEnd> = {}): StreamPage {
   return { items: [], next, end: { ...completed, ...end } }
 }
 
+export async function allOf(events: AsyncIterable<StreamEvent>): Promise<StreamEvent[]> {
+  const all: StreamEvent[] = []
+  for await (const event of events) all.push(event)
+  return all
+}
+
 interface StreamScript {
   /** What the reader of each run gets, by its id. After the last page it waits. */
-  pages?: Record<string, (StreamPage | Error)[]>
+  pages?: Record<string, (StreamPage | Error | Promise<StreamPage>)[]>
   /** The offset after the last item of the workflow. */
   head?: number
   latest?: Partial<Description>
@@ -40,7 +46,7 @@ export function scriptedStream({ pages = {}, head = 0, latest = {}, engine: verb
   const engine = anEngine({
     async describe(ref) {
       calls.push(`describe ${ref.runId ?? 'latest'}`)
-      return aDescription({ workflowId: 'w', runId: RUN_1, ...latest, ...ref })
+      return aDescription({ runId: RUN_1, ...ref, ...latest })
     },
     async openStream({ runId }, from) {
       calls.push(`open ${runId} ${from}`)

@@ -175,6 +175,45 @@ test.each([
   expect(followed).toEqual([])
 })
 
+test.each([
+  ['?format=html', {}],
+  ['?startIndex=1', {}],
+  ['?format=ui-message&startIndex=x', {}],
+  ['?format=ui-message&wait=1s', JSON_ONLY],
+])('UI messages: %s is rejected', async (parameters, headers) => {
+  const { call, followed } = makeStreams()
+
+  expect(await rejection(await call('GET', `${PATH}${parameters}`, undefined, headers))).toEqual([
+    400,
+    'ValidationError',
+  ])
+  expect(followed).toEqual([])
+})
+
+test('UI messages: the format wins over Accept, and has its own header and no ids', async () => {
+  const { call, followed } = makeStreams([FIRST, DONE])
+
+  const response = await call('GET', `${PATH}?format=ui-message&topic=chat`, undefined, JSON_ONLY)
+  const text = await response.text()
+
+  expect([response.headers.get('Content-Type'), response.headers.get('x-vercel-ai-ui-message-stream')]).toEqual([
+    'text/event-stream',
+    'v1',
+  ])
+  expect(text).toMatch(/data: \[DONE\]\n\n$/)
+  expect(text).not.toMatch(/^(?:id|event):/m)
+  expect(followed).toMatchObject([{ topics: ['chat'], from: 0 }])
+})
+
+test('UI messages: an error is a chunk, and is logged with its status', async () => {
+  const { call, events } = makeStreams([FIRST, new ServiceError('WorkflowNotReadyError', 'poisoned')])
+
+  const text = await (await call('GET', `${PATH}?format=ui-message`)).text()
+
+  expect(text).toContain('{"type":"error","errorText":"poisoned"}')
+  expect(events.at(-1)?.fields).toMatchObject({ error: 'WorkflowNotReadyError' })
+})
+
 test('a client that has received the last event gets 204', async () => {
   const { call, followed } = makeStreams([], {
     async followStream(command) {
@@ -238,7 +277,7 @@ test('events: a topic is never the name of an event', async () => {
   ])
 })
 
-test('events: what is lost, the next run and why the workflow cannot answer are events without an id', async () => {
+test('events: what is lost, the next run and why the workflow cannot answer are events without an id, and the reader is moved past them', async () => {
   const problem = { failure: 'nope' } as never
   const continued = { workflowId: 'w', runId: NEXT_ID, continuedFrom: RUN_ID, reset: true } as const
 
@@ -254,7 +293,9 @@ test('events: what is lost, the next run and why the workflow cannot answer are 
     ['workflow', undefined, WORKFLOW],
     ['workflow', undefined, { ...WORKFLOW, problem }],
     ['truncated', undefined, { from: 0, to: 4 }],
+    [undefined, `3@${RUN_ID}`, undefined],
     ['continued', undefined, continued],
+    [undefined, `-@${NEXT_ID}`, undefined],
   ])
 })
 
@@ -262,8 +303,9 @@ test('events: readers with the same array of items get the same bytes', async ()
   const shared = itemsAt(0, 2)
   const read = async () => {
     const { body } = await makeStreams([itemsEvent(shared, 2)]).call('GET', PATH)
-    const chunks = await Array.fromAsync(body?.values() ?? [])
-    return chunks.at(-1)
+    let last: Uint8Array | undefined
+    for await (const chunk of body?.values() ?? []) last = chunk
+    return last
   }
 
   expect(await read()).toBe(await read())
