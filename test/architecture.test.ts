@@ -77,6 +77,7 @@ const MAY_IMPORT: Record<string, Row> = {
     'worker/ temporal/ protocol/ store/ lib/ config.ts config/ log.ts require-node.ts',
     '@temporalio/ node:',
   ),
+  'worker/ask.ts': row('protocol/asks.ts', '@temporalio/workflow'),
   'worker/tracing/otel.ts': row('worker/tracing/span.ts protocol/', '@opentelemetry/api'),
   'worker/tracing/span.ts': row('protocol/', 'node:'),
   'worker/catalog/schemas/': row('worker/ protocol/ lib/ json-schema/', 'zod'),
@@ -204,6 +205,10 @@ test('architecture: portico/span loads neither the worker nor zod', () => {
   const reached = [...reach('src/worker/tracing/span.ts')].filter((name) => !name.endsWith('.ts'))
 
   expect(reached).toEqual(['node:async_hooks', 'node:crypto'])
+})
+
+test('architecture: portico/workflow loads only what the sandbox of workflows can run', () => {
+  expect([...reach('src/worker/ask.ts')]).toEqual(['src/worker/ask.ts', '@temporalio/workflow', 'src/protocol/asks.ts'])
 })
 
 test('architecture: portico/client loads no part of the service, and no package', () => {

@@ -1,9 +1,11 @@
 /** Answers one message of a client: https://modelcontextprotocol.io/specification/2026-07-28 */
-import type { Call } from '../domain/model/call.ts'
+import { type Call, withTimeout } from '../domain/model/call.ts'
+import { TIMEOUT_MS } from '../domain/model/deadlines.ts'
 import { hasErrorName, ServiceError } from '../domain/model/errors.ts'
 import type { Workflows } from '../domain/model/workflows.ts'
 import { VERSION } from '../version.ts'
 import { callTool } from './call-tool.ts'
+import { checkedToolResult } from './check-output.ts'
 import { type ReadHeader, type RequestMessage, readMessage, requestIdOf } from './message.ts'
 import {
   LEGACY_VERSIONS,
@@ -17,6 +19,8 @@ import {
 import { errorMessage, invalidParams, type Rejected, RPC_CODES, RpcError } from './rpc-error.ts'
 import { RUN_TOOLS } from './run-tools.ts'
 import { listen } from './subscriptions.ts'
+import { parseTaskId } from './task-id.ts'
+import { cancelTask, getTask, newTask, type Task, type ToToolResult, updateTask } from './tasks.ts'
 import type { CallToolResult } from './tool-result.ts'
 import { type ToolSet, toolsOf } from './tools.ts'
 
@@ -85,6 +89,12 @@ const MODERN_METHODS = new Map<string, Respond>([
   ...SHARED_METHODS,
   ['server/discover', discover],
   ['subscriptions/listen', subscribe],
+  ['tasks/get', ofTask(readTask)],
+  ['tasks/cancel', ofTask(({ params }, { workflows, call }) => cancelTask(workflows, params.taskId, call))],
+  [
+    'tasks/update',
+    ofTask(({ params }, { workflows, call }) => updateTask(workflows, params.taskId, params.inputResponses, call)),
+  ],
 ])
 
 function dispatch(message: RequestMessage, request: McpRequest): McpAnswer | Promise<McpAnswer> {
@@ -184,7 +194,8 @@ async function callOneTool(message: RequestMessage, request: McpRequest): Promis
   const answer = await callTool(workflows, toolCall, call)
   const toMessage = (value: CallToolResult) => resultMessage(id, inEra(value, isLegacy))
   if (answer.kind === 'result') return { kind: 'message', message: toMessage(answer.result) }
-  if (answer.kind === 'task') throw new Error('Tasks are not wired yet')
+  // The engine has the run, so the task exists.
+  if (answer.kind === 'task') return result(id, { resultType: 'task', ...newTask(answer.run) })
   return { kind: 'stream', messages: messagesOf(answer.messages, toMessage) }
 }
 
@@ -206,9 +217,49 @@ function keyOf(key: unknown): string | undefined {
   throw invalidParams(`${META.idempotencyKey} must be 1 to 255 visible ASCII characters`)
 }
 
+/** Responds with what `act` returns. Throws `RpcError` if the client has not declared that it can handle tasks. */
+function ofTask(act: (message: RequestMessage, request: McpRequest) => Promise<object | void>): Respond {
+  return async (message, request) => {
+    if (!message.hasTasks) {
+      const data = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } }
+      throw new RpcError(RPC_CODES.missingCapability, `The request must declare the extension ${TASKS_EXTENSION}`, {
+        data,
+        rejected: 'message',
+      })
+    }
+    try {
+      return result(message.id, { resultType: 'complete', ...(await act(message, request)) })
+    } catch (error) {
+      // Also of an outage: the client repeats the request, because the task may exist.
+      throw error instanceof ServiceError ? serviceError(error) : error
+    }
+  }
+}
+
+function readTask({ params }: Pick<RequestMessage, 'params'>, request: McpRequest): Promise<Task> {
+  const toToolResult: ToToolResult = async ({ result, workflowName, catalog }, call) => {
+    const all = catalog === request.catalog ? await toolSet({ ...request, only: null }, call) : NO_TOOLS
+    return checkedToolResult(result, all.byWorkflow.get(workflowName), call)
+  }
+  return getTask(request.workflows, params.taskId, toToolResult, request.call)
+}
+
+/** Null for a task that cannot be read, or does not end within the longest wait. */
+async function taskAtEnd(taskId: string, request: McpRequest): Promise<Task | null> {
+  const { workflows, maxWaitMs, call } = request
+  try {
+    const ref = parseTaskId(taskId)
+    await workflows.result({ ref, followsChain: true, waitMs: maxWaitMs }, withTimeout(call, TIMEOUT_MS.request))
+    return await readTask({ params: { taskId } }, request)
+  } catch (error) {
+    if (error instanceof ServiceError || error instanceof RpcError) return null
+    throw error
+  }
+}
+
 function subscribe({ id, params }: RequestMessage, request: McpRequest): McpAnswer {
   const { call, ttlMs } = request
   const readTools = async (call: Call) => (await toolSet(request, call)).tools
-  const taskEnd = async () => null
+  const taskEnd = (taskId: string) => taskAtEnd(taskId, request)
   return { kind: 'stream', messages: listen({ id, params, ttlMs, readTools, taskEnd }, call) }
 }

@@ -134,6 +134,7 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
       ),
     status: reading(workflows.status),
     checkRead: reading(workflows.checkRead),
+    readChain: reading(workflows.readChain),
     explain: reading(workflows.explain),
     input: reading(workflows.input),
     trace: reading(workflows.trace),

@@ -210,6 +210,16 @@ test('start: catalogs and options must be granted', async () => {
   expect(done).toHaveLength(1)
 })
 
+test('readChain: requires to read the run, and passes its run id on', async () => {
+  const reader = makeGuard({ grants: [aGrant({ can: ['read'], workflows: ['order'] })] })
+  const starter = makeGuard({ grants: [aGrant({ can: ['start'] })] })
+
+  await reader.workflows.readChain({ ...REF, runId: RUN_ID }, reader.call)
+
+  expect(reader.done).toEqual([{ verb: 'readChain', command: { ...REF, runId: RUN_ID } }])
+  expect(await rejection(starter.workflows.readChain(REF, starter.call))).toMatchObject({ action: 'read' })
+})
+
 test('run: also needs to read the id, even if it does not wait', async () => {
   const { workflows, call } = makeGuard({ grants: [aGrant({ can: ['start'], ids: ['u:ada:*'] })] })
 
