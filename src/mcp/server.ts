@@ -19,8 +19,8 @@ import {
 import { errorMessage, invalidParams, type Rejected, RPC_CODES, RpcError } from './rpc-error.ts'
 import { RUN_TOOLS } from './run-tools.ts'
 import { listen } from './subscriptions.ts'
-import { parseTaskId } from './task-id.ts'
-import { cancelTask, getTask, newTask, type Task, type ToToolResult, updateTask } from './tasks.ts'
+import { parseTaskId } from './tasks/task-id.ts'
+import { cancelTask, getTask, newTask, type Task, type ToToolResult, updateTask } from './tasks/tasks.ts'
 import type { CallToolResult } from './tool-result.ts'
 import { type ToolSet, toolsOf } from './tools.ts'
 
@@ -218,7 +218,7 @@ function keyOf(key: unknown): string | undefined {
 }
 
 /** Responds with what `act` returns. Throws `RpcError` if the client has not declared that it can handle tasks. */
-function ofTask(act: (message: RequestMessage, request: McpRequest) => Promise<object | void>): Respond {
+function ofTask(act: (message: RequestMessage, request: McpRequest) => Promise<unknown>): Respond {
   return async (message, request) => {
     if (!message.hasTasks) {
       const data = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } }
@@ -228,7 +228,7 @@ function ofTask(act: (message: RequestMessage, request: McpRequest) => Promise<o
       })
     }
     try {
-      return result(message.id, { resultType: 'complete', ...(await act(message, request)) })
+      return result(message.id, { resultType: 'complete', ...Object(await act(message, request)) })
     } catch (error) {
       // Also of an outage: the client repeats the request, because the task may exist.
       throw error instanceof ServiceError ? serviceError(error) : error
