@@ -49,11 +49,12 @@ const MAY_IMPORT: Record<string, Row> = {
   'docs-page/files.ts': row('http/endpoints/docs.ts', 'node:fs/promises'),
 
   'http/': row('http/ domain/ protocol/ lib/ log.ts', 'hono hono/ zod/mini'),
+  'http/endpoints/mcp.ts': row('http/ mcp/ domain/ lib/ protocol/', 'hono zod/mini'),
   'http/credentials/': row('http/credentials/ domain/ lib/', 'jose'),
   'http/openapi/': row('http/ domain/ protocol/ json-schema/ lib/ version.ts', 'zod/mini'),
   'http/openapi/examples.ts': row('', 'node:fs/promises'),
 
-  'mcp/': row('mcp/ domain/ protocol/ lib/', ''),
+  'mcp/': row('mcp/ domain/ protocol/ json-schema/ lib/ version.ts', ''),
 
   'engine/': row('engine/ domain/ temporal/ protocol/ lib/', '@temporalio/proto'),
   'engine/transport/grpc/connection.ts': row('engine/transport/ temporal/ lib/', '@temporalio/client'),
@@ -120,6 +121,7 @@ const WIDE_FOLDERS = new Map([
   ['src/domain/model', 'what every part of the domain names'],
   ['src/engine/calls', 'one file per verb of the engine'],
   ['src/http', 'one file per cross-cutting rule'],
+  ['src/http/endpoints', 'one file per resource'],
   ['src/lib', 'tools that do not depend on each other'],
   ['src/temporal', "one file per term of Temporal's vocabulary"],
 ])

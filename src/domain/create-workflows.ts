@@ -86,6 +86,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
       unpause,
       reset,
       catalog: readCatalog,
+      startable: readCatalog,
       trace: readTrace,
     }),
     // `guarded` decides it.

@@ -90,6 +90,8 @@ export interface Workflows {
   /** Creates a run that continues from an earlier point of the run, which is terminated if it is open. */
   reset(command: ResetCommand, call: Call): Promise<ResetRun>
   catalog(catalog: string, call: Call): Promise<CatalogListing>
+  /** The same, with the workflows that the caller may start. */
+  startable(catalog: string, call: Call): Promise<CatalogListing>
   trace(ref: ExecutionRef, call: Call): Promise<Trace>
   capabilities(call: Call): Promise<Capabilities>
   /** Whether the engine can serve requests; at most a second old. */
