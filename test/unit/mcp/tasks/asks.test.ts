@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseAsks, toInputRequests, toSignals } from '../../../src/mcp/asks.ts'
-import type { Ask } from '../../../src/protocol/asks.ts'
+import { parseAsks, toInputRequests, toSignals } from '../../../../src/mcp/tasks/asks.ts'
+import type { Ask } from '../../../../src/protocol/asks.ts'
 
 const FORM = { type: 'object', properties: { approved: { type: 'boolean' } }, required: ['approved'] }
 const ASK: Ask = { signal: 'answer', message: 'Approve?', schema: FORM }

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { ChainState, EndedChain, OpenChain } from '../../../src/domain/model/chain-state.ts'
-import { ServiceError, workflowNotFound } from '../../../src/domain/model/errors.ts'
-import type { WorkflowResult } from '../../../src/domain/model/execution.ts'
-import type { Reason } from '../../../src/domain/model/explanation.ts'
-import type { ControlCommand, ResultCommand, SendCommand } from '../../../src/domain/model/workflows.ts'
-import { awaitTask, cancelTask, getTask, newTask, updateTask } from '../../../src/mcp/tasks.ts'
-import { aCall } from '../call.ts'
+import type { ChainState, EndedChain, OpenChain } from '../../../../src/domain/model/chain-state.ts'
+import { ServiceError, workflowNotFound } from '../../../../src/domain/model/errors.ts'
+import type { WorkflowResult } from '../../../../src/domain/model/execution.ts'
+import type { Reason } from '../../../../src/domain/model/explanation.ts'
+import type { ControlCommand, ResultCommand, SendCommand } from '../../../../src/domain/model/workflows.ts'
+import { awaitTask, cancelTask, getTask, newTask, updateTask } from '../../../../src/mcp/tasks/tasks.ts'
+import { aCall } from '../../call.ts'
 
 const NOW = Date.parse('2026-11-24T12:00:00.000Z')
 

@@ -1,8 +1,8 @@
 /** Ids of tasks: the ids of the run, so that every replica can read the task from the engine. */
-import { percentEncode } from '../lib/percent-encode.ts'
-import { runIdIssue, workflowIdIssue } from '../protocol/names.ts'
-import type { RunRef } from '../protocol/run-ref.ts'
-import { RPC_CODES, RpcError } from './rpc-error.ts'
+import { percentEncode } from '../../lib/percent-encode.ts'
+import { runIdIssue, workflowIdIssue } from '../../protocol/names.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import { RPC_CODES, RpcError } from '../rpc-error.ts'
 
 /** Clients repeat it in the header `Mcp-Name`, so it consists of characters that a header may have. */
 export function taskIdOf({ workflowId, runId }: RunRef): string {

@@ -1,13 +1,13 @@
 /** Tasks of the extension `io.modelcontextprotocol/tasks`. Their store is the engine: a task is a chain of runs. */
-import { type Call, withTimeout } from '../domain/model/call.ts'
-import type { ChainState, EndedChain, OpenChain } from '../domain/model/chain-state.ts'
-import { TIMEOUT_MS } from '../domain/model/deadlines.ts'
-import { hasErrorName, ServiceError } from '../domain/model/errors.ts'
-import type { Workflows } from '../domain/model/workflows.ts'
-import { sleep } from '../lib/abort.ts'
-import type { RunRef } from '../protocol/run-ref.ts'
+import { type Call, withTimeout } from '../../domain/model/call.ts'
+import type { ChainState, EndedChain, OpenChain } from '../../domain/model/chain-state.ts'
+import { TIMEOUT_MS } from '../../domain/model/deadlines.ts'
+import { hasErrorName, ServiceError } from '../../domain/model/errors.ts'
+import type { Workflows } from '../../domain/model/workflows.ts'
+import { sleep } from '../../lib/abort.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import { RPC_CODES, RpcError } from '../rpc-error.ts'
 import { type InputRequest, parseAsks, type SignalToSend, toInputRequests, toSignals } from './asks.ts'
-import { RPC_CODES, RpcError } from './rpc-error.ts'
 import { parseTaskId, taskIdOf, unknownTask } from './task-id.ts'
 
 interface TaskFacts {

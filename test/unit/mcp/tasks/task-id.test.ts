@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { RpcError } from '../../../src/mcp/rpc-error.ts'
-import { parseTaskId, taskIdOf } from '../../../src/mcp/task-id.ts'
+import { RpcError } from '../../../../src/mcp/rpc-error.ts'
+import { parseTaskId, taskIdOf } from '../../../../src/mcp/tasks/task-id.ts'
 
 const runId = '01a20cdc-7f73-7485-8a11-b95c90e3c290'
 
