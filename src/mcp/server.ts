@@ -1,6 +1,5 @@
 /** Answers one message of a client: https://modelcontextprotocol.io/specification/2026-07-28 */
-import { type Call, withTimeout } from '../domain/model/call.ts'
-import { TIMEOUT_MS } from '../domain/model/deadlines.ts'
+import type { Call } from '../domain/model/call.ts'
 import { hasErrorName, ServiceError } from '../domain/model/errors.ts'
 import type { Workflows } from '../domain/model/workflows.ts'
 import { VERSION } from '../version.ts'
@@ -19,8 +18,7 @@ import {
 import { errorMessage, invalidParams, type Rejected, RPC_CODES, RpcError } from './rpc-error.ts'
 import { RUN_TOOLS } from './run-tools.ts'
 import { listen } from './subscriptions.ts'
-import { parseTaskId } from './tasks/task-id.ts'
-import { cancelTask, getTask, newTask, type Task, type ToToolResult, updateTask } from './tasks/tasks.ts'
+import { awaitTask, cancelTask, getTask, newTask, type Task, type ToToolResult, updateTask } from './tasks/tasks.ts'
 import type { CallToolResult } from './tool-result.ts'
 import { type ToolSet, toolsOf } from './tools.ts'
 
@@ -236,30 +234,21 @@ function ofTask(act: (message: RequestMessage, request: McpRequest) => Promise<u
   }
 }
 
-function readTask({ params }: Pick<RequestMessage, 'params'>, request: McpRequest): Promise<Task> {
-  const toToolResult: ToToolResult = async ({ result, workflowName, catalog }, call) => {
-    const all = catalog === request.catalog ? await toolSet({ ...request, only: null }, call) : NO_TOOLS
-    return checkedToolResult(result, all.byWorkflow.get(workflowName), call)
-  }
-  return getTask(request.workflows, params.taskId, toToolResult, request.call)
+function readTask({ params }: RequestMessage, request: McpRequest): Promise<Task> {
+  return getTask(request.workflows, params.taskId, toToolResult(request), request.call)
 }
 
-/** Null for a task that cannot be read, or does not end within the longest wait. */
-async function taskAtEnd(taskId: string, request: McpRequest): Promise<Task | null> {
-  const { workflows, maxWaitMs, call } = request
-  try {
-    const ref = parseTaskId(taskId)
-    await workflows.result({ ref, followsChain: true, waitMs: maxWaitMs }, withTimeout(call, TIMEOUT_MS.request))
-    return await readTask({ params: { taskId } }, request)
-  } catch (error) {
-    if (error instanceof ServiceError || error instanceof RpcError) return null
-    throw error
+/** The result of the tool for a chain that has ended. */
+function toToolResult(request: McpRequest): ToToolResult {
+  return async ({ result, workflowName, catalog }, call) => {
+    const all = catalog === request.catalog ? await toolSet({ ...request, only: null }, call) : NO_TOOLS
+    return checkedToolResult(result, all.byWorkflow.get(workflowName), call)
   }
 }
 
 function subscribe({ id, params }: RequestMessage, request: McpRequest): McpAnswer {
   const { call, ttlMs } = request
   const readTools = async (call: Call) => (await toolSet(request, call)).tools
-  const taskEnd = (taskId: string) => taskAtEnd(taskId, request)
+  const taskEnd = (taskId: string) => awaitTask(request.workflows, taskId, toToolResult(request), call)
   return { kind: 'stream', messages: listen({ id, params, ttlMs, readTools, taskEnd }, call) }
 }

@@ -11,9 +11,9 @@ export interface AskOptions extends Pick<Ask, 'message' | 'schema'> {
 const answers = new Map<string, Pick<Answer, 'content'> | null>()
 
 /**
- * Asks a person, and returns the content of their answer. MCP clients show the question as a
- * form. `schema` is a plain JSON Schema: an object whose properties are strings, numbers, booleans or enumerations. The
- * service checks answers that come through MCP, but other clients can send any signal.
+ * Asks a person, and returns the content of their answer. MCP clients show the question as a form. `schema` is a plain
+ * JSON Schema: an object whose properties are strings, numbers, booleans or enumerations. The service checks answers
+ * that come through MCP, but other clients can send any signal.
  *
  * Rejects if the workflow is canceled.
  */

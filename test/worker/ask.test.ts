@@ -4,7 +4,7 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Workflows } from '../../src/domain/model/workflows.ts'
 import type { RpcError } from '../../src/mcp/rpc-error.ts'
 import { taskIdOf } from '../../src/mcp/tasks/task-id.ts'
-import { cancelTask, getTask, type Task, updateTask } from '../../src/mcp/tasks/tasks.ts'
+import { awaitTask, cancelTask, getTask, type Task, updateTask } from '../../src/mcp/tasks/tasks.ts'
 import { call } from '../conformance/engine/engine-fixture.ts'
 import { test as baseTest } from '../support/fixtures.ts'
 import { inProcessWorkflows } from '../support/in-process-workflows.ts'
@@ -157,6 +157,8 @@ test('a task: a chain of three runs is one task', async ({ workflows, start, get
   const send = (name: string) => {
     return workflows.signal({ ref: { workflowId: open.workflowId }, message: aMessage(name) }, call())
   }
+  const toResult = () => ({ awaited: true })
+  const awaited = awaitTask(workflows, open.taskId, toResult, call())
   const before = await get(open.taskId)
   for (const round of [2, 3]) {
     await send('next')
@@ -170,6 +172,7 @@ test('a task: a chain of three runs is one task', async ({ workflows, start, get
   expect(outputOf(await reached(chain.taskId, 'completed'))).toEqual({ links: 3, link: 3 })
   expect([before.status, after.status]).toEqual(['working', 'working'])
   expect(Math.abs(Date.parse(after.createdAt) - Date.parse(before.createdAt))).toBeLessThan(100)
+  expect(await awaited).toMatchObject({ status: 'completed', result: { awaited: true } })
   expect(outputOf(await reached(open.taskId, 'completed'))).toBe(3)
 })
 

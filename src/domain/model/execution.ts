@@ -48,7 +48,7 @@ export interface Description extends RunInfo {
   pendingSteps?(): Promise<PendingStep[]>
   /** The workflow task that has failed on a worker and is being retried. */
   failingTask?: FailingTask
-  /** Decodes the memo field `$asks`, which workflow code has written. Absent for a closed run and one without questions. */
+  /** Decodes the memo field `$asks`, which workflow code has written. Absent for closed runs, and without it. */
   asks?(): Promise<unknown>
   /** Reads what an open run waits for. */
   pendingWork?(call: Call): Promise<PendingWork>

@@ -105,6 +105,39 @@ function pollIntervalMs(ageMs: number): number {
   return Math.round(Math.min(Math.max(ageMs / 20, MIN_POLL_MS), MAX_POLL_MS))
 }
 
+// The wait begins again after this time, and after an error.
+const WAIT_MS = 3_600_000
+const PAUSE_AFTER_ERROR_MS = 1000
+
+/**
+ * Waits for the end of the task, also through outages, and returns it. Null if there is no such task, or when the call
+ * is aborted.
+ */
+export async function awaitTask(
+  workflows: Pick<Workflows, 'readChain' | 'result'>,
+  taskId: unknown,
+  toToolResult: ToToolResult,
+  call: Call,
+): Promise<Task | null> {
+  while (!call.signal.aborted) {
+    try {
+      const state = await onTask(taskId, call, async (run, call) => {
+        const chain = await workflows.readChain(run, call)
+        return chain.kind === 'open' ? chain : endedTask(run, chain, toToolResult, call)
+      })
+      if (!('kind' in state)) return state
+      const { workflowId, runId } = state
+      const command = { ref: { workflowId, runId }, followsChain: true, waitMs: WAIT_MS }
+      await workflows.result(command, withTimeout(call, TIMEOUT_MS.request))
+    } catch (error) {
+      if (error instanceof RpcError) return null
+      if (!(error instanceof ServiceError)) throw error
+      await sleep(PAUSE_AFTER_ERROR_MS, call.signal)
+    }
+  }
+  return null
+}
+
 // A workflow may continue as new, instead of ending, each time when it is canceled.
 const MAX_CANCELED_RUNS = 3
 

@@ -3,8 +3,8 @@ import type { ChainState, EndedChain, OpenChain } from '../../../../src/domain/m
 import { ServiceError, workflowNotFound } from '../../../../src/domain/model/errors.ts'
 import type { WorkflowResult } from '../../../../src/domain/model/execution.ts'
 import type { Reason } from '../../../../src/domain/model/explanation.ts'
-import type { ControlCommand, SendCommand } from '../../../../src/domain/model/workflows.ts'
-import { cancelTask, getTask, newTask, updateTask } from '../../../../src/mcp/tasks/tasks.ts'
+import type { ControlCommand, ResultCommand, SendCommand } from '../../../../src/domain/model/workflows.ts'
+import { awaitTask, cancelTask, getTask, newTask, updateTask } from '../../../../src/mcp/tasks/tasks.ts'
 import { aCall } from '../../call.ts'
 
 const NOW = Date.parse('2026-11-24T12:00:00.000Z')
@@ -166,6 +166,32 @@ test('getTask: has its full time in a call that is old', async () => {
   await getTask({ readChain }, TASK_ID, () => ({}), call)
 
   expect(deadlineAt).toBe(NOW + 4500)
+})
+
+test('awaitTask: waits from the last run of the chain, again after an error, and returns the ended task', async () => {
+  const waited: unknown[] = []
+  const outage = new ServiceError('EngineUnavailableError', 'down')
+  const states = makeTasks(open({ runId: 'run-3' }), outage, open({ runId: 'run-4' }), ended())
+  const result = async ({ ref }: ResultCommand) => {
+    waited.push(ref.runId)
+    throw outage
+  }
+
+  const awaited = awaitTask({ ...states, result }, TASK_ID, () => ({}), aCall())
+  await vi.runAllTimersAsync()
+
+  expect(await awaited).toMatchObject({ status: 'completed' })
+  expect([waited, Date.now() - NOW]).toEqual([['run-3', 'run-4'], 3000])
+})
+
+test('awaitTask: is null for a task that does not exist, and when the call is aborted', async () => {
+  const result = () => Promise.reject(new Error('not expected'))
+  const aborted = aCall({ signal: AbortSignal.abort() })
+  const awaitIn = (state: ChainState | Error, call = aCall()) =>
+    awaitTask({ ...makeTasks(state), result }, TASK_ID, () => ({}), call)
+
+  expect(await awaitIn(workflowNotFound(RUN))).toBeNull()
+  expect(await awaitIn(open(), aborted)).toBeNull()
 })
 
 test('cancelTask: stops exactly the last run of the chain', async () => {
