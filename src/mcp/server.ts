@@ -4,6 +4,7 @@ import { hasErrorName, ServiceError } from '../domain/model/errors.ts'
 import type { Workflows } from '../domain/model/workflows.ts'
 import { VERSION } from '../version.ts'
 import { callTool } from './call-tool.ts'
+import { checkedToolResult } from './check-output.ts'
 import { type ReadHeader, type RequestMessage, readMessage, requestIdOf } from './message.ts'
 import {
   LEGACY_VERSIONS,
@@ -17,6 +18,7 @@ import {
 import { errorMessage, invalidParams, type Rejected, RPC_CODES, RpcError } from './rpc-error.ts'
 import { RUN_TOOLS } from './run-tools.ts'
 import { listen } from './subscriptions.ts'
+import { awaitTask, cancelTask, getTask, newTask, type Task, type ToToolResult, updateTask } from './tasks/tasks.ts'
 import type { CallToolResult } from './tool-result.ts'
 import { type ToolSet, toolsOf } from './tools.ts'
 
@@ -85,6 +87,12 @@ const MODERN_METHODS = new Map<string, Respond>([
   ...SHARED_METHODS,
   ['server/discover', discover],
   ['subscriptions/listen', subscribe],
+  ['tasks/get', ofTask(readTask)],
+  ['tasks/cancel', ofTask(({ params }, { workflows, call }) => cancelTask(workflows, params.taskId, call))],
+  [
+    'tasks/update',
+    ofTask(({ params }, { workflows, call }) => updateTask(workflows, params.taskId, params.inputResponses, call)),
+  ],
 ])
 
 function dispatch(message: RequestMessage, request: McpRequest): McpAnswer | Promise<McpAnswer> {
@@ -184,7 +192,8 @@ async function callOneTool(message: RequestMessage, request: McpRequest): Promis
   const answer = await callTool(workflows, toolCall, call)
   const toMessage = (value: CallToolResult) => resultMessage(id, inEra(value, isLegacy))
   if (answer.kind === 'result') return { kind: 'message', message: toMessage(answer.result) }
-  if (answer.kind === 'task') throw new Error('Tasks are not wired yet')
+  // The engine has the run, so the task exists.
+  if (answer.kind === 'task') return result(id, { resultType: 'task', ...newTask(answer.run) })
   return { kind: 'stream', messages: messagesOf(answer.messages, toMessage) }
 }
 
@@ -206,9 +215,40 @@ function keyOf(key: unknown): string | undefined {
   throw invalidParams(`${META.idempotencyKey} must be 1 to 255 visible ASCII characters`)
 }
 
+/** Responds with what `act` returns. Throws `RpcError` if the client has not declared that it can handle tasks. */
+function ofTask(act: (message: RequestMessage, request: McpRequest) => Promise<unknown>): Respond {
+  return async (message, request) => {
+    if (!message.hasTasks) {
+      const data = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } }
+      throw new RpcError(RPC_CODES.missingCapability, `The request must declare the extension ${TASKS_EXTENSION}`, {
+        data,
+        rejected: 'message',
+      })
+    }
+    try {
+      return result(message.id, { resultType: 'complete', ...Object(await act(message, request)) })
+    } catch (error) {
+      // Also of an outage: the client repeats the request, because the task may exist.
+      throw error instanceof ServiceError ? serviceError(error) : error
+    }
+  }
+}
+
+function readTask({ params }: RequestMessage, request: McpRequest): Promise<Task> {
+  return getTask(request.workflows, params.taskId, toToolResult(request), request.call)
+}
+
+/** The result of the tool for a chain that has ended. */
+function toToolResult(request: McpRequest): ToToolResult {
+  return async ({ result, workflowName, catalog }, call) => {
+    const all = catalog === request.catalog ? await toolSet({ ...request, only: null }, call) : NO_TOOLS
+    return checkedToolResult(result, all.byWorkflow.get(workflowName), call)
+  }
+}
+
 function subscribe({ id, params }: RequestMessage, request: McpRequest): McpAnswer {
   const { call, ttlMs } = request
   const readTools = async (call: Call) => (await toolSet(request, call)).tools
-  const taskEnd = async () => null
+  const taskEnd = (taskId: string) => awaitTask(request.workflows, taskId, toToolResult(request), call)
   return { kind: 'stream', messages: listen({ id, params, ttlMs, readTools, taskEnd }, call) }
 }

@@ -11,7 +11,7 @@ import { type ArgumentForm, inputSchemaOf, outputSchemaOf } from './tool-schema.
 export interface Tool {
   name: string
   title?: string
-  description?: string
+  description: string
   inputSchema: Schema
   outputSchema?: Schema
   annotations: object
@@ -65,7 +65,7 @@ async function createTools({ workflows, inputsChecked }: CatalogListing): Promis
     const tool: Tool = {
       name,
       ...(name !== entry.name && { title: entry.name }),
-      ...descriptionOf(entry),
+      description: descriptionOf(entry),
       inputSchema: input.schema,
       outputSchema,
       // What the protocol assumes without further annotations is true: the tool may do anything.
@@ -90,19 +90,18 @@ async function createTools({ workflows, inputsChecked }: CatalogListing): Promis
 // Hosts reject or cut longer ones.
 const MAX_DESCRIPTION = 1024
 
-function descriptionOf({ description, signals, queries, updates }: CatalogEntry): { description?: string } {
+function descriptionOf({ name, description, signals, queries, updates }: CatalogEntry): string {
   const handlers = [
     ...signals.map((handler) => handlerText('signal', handler)),
     ...queries.map((handler) => handlerText('query', handler)),
     ...updates.map((handler) => handlerText('update', handler)),
   ]
   const sentences = [
-    ...(description === null ? [] : [description]),
+    description ?? `Runs the workflow ${name}.`,
     ...(handlers.length === 0 ? [] : [`While it runs it takes: ${handlers.join('; ')}`]),
   ]
-  if (sentences.length === 0) return {}
   const text = sentences.join('\n')
-  return { description: text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION - 1)}…` : text }
+  return text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION - 1)}…` : text
 }
 
 function handlerText(kind: string, { name, description }: HandlerEntry): string {

@@ -30,7 +30,8 @@ test('toolsOf: the description says what the workflow takes while it runs, withi
   const long = { ...entry('long'), description: 'x'.repeat(2000) }
   const { tools } = await toolsOf(listing(order, long, entry('plain')))
 
-  expect(tools.map(({ tool }) => tool.description?.length)).toEqual([expect.any(Number), 1024, undefined])
+  expect(tools.map(({ tool }) => tool.description.length)).toEqual([expect.any(Number), 1024, 24])
+  expect(tools[2]?.tool.description).toBe('Runs the workflow plain.')
   expect(tools[0]?.tool.description).toBe(
     'Ships an order.\nWhile it runs it takes: signal approve: Approves it; query progress; update priority',
   )
