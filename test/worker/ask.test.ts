@@ -115,6 +115,36 @@ test('a task: asks two questions at once, and another one after it has continued
   expect(outputOf(await reached(taskId, 'completed'))).toMatchObject(['1', '2', '3'].map((comment) => ({ comment })))
 })
 
+test('a task: the first answer to each question counts, whoever sends it', async ({
+  workflows,
+  start,
+  get,
+  reached,
+}) => {
+  const { workflowId, taskId } = await start('asksInTurns')
+  const both = await until('it asks two questions', async () => {
+    const task = await get(taskId)
+    return keysOf(task).length === 2 && task
+  })
+  const send = async (signal: string, key: string | undefined, content: string) => {
+    const message = { name: signal, args: [{ key, content }], argumentPointer: '/payload' }
+    await workflows.signal({ ref: { workflowId }, message }, call())
+  }
+
+  const [first, second] = keysInOrder(both, ['first?', 'second?'])
+  // Paused, so that the workflow receives them at the same time.
+  const control = { ref: { workflowId }, reason: null }
+  await workflows.pause(control, call())
+  for (const content of ['1', 'too late']) await send('answer', first, content)
+  await workflows.unpause(control, call())
+  await send('answer', crypto.randomUUID(), 'to no question')
+  await send('answer', second, '2')
+  const third = await until('it asks the third question', async () => keysInOrder(await get(taskId), ['third?'])[0])
+  await send('decide', third, '3')
+
+  expect(outputOf(await reached(taskId, 'completed'))).toEqual(['1', '2', '3'])
+})
+
 test('a task of a worker in Python: asks by the memo alone', async ({ workflows, engine, catalog, start, reached }) => {
   const taskQueue = `${catalog}-python`
   await using worker = await pythonWorker(engine.address, taskQueue)

@@ -7,6 +7,7 @@ import { pinnedByToken } from '../inspect/history.ts'
 import type { Call } from '../model/call.ts'
 import type { Grant } from '../model/caller.ts'
 import type { CatalogListing } from '../model/catalog-listing.ts'
+import { hasErrorName } from '../model/errors.ts'
 import type { ExecutionRef } from '../model/execution.ts'
 import type { VisibleRuns } from '../model/run-filter.ts'
 import type { ControlCommand, SendCommand, StartCommand, Workflows } from '../model/workflows.ts'
@@ -134,7 +135,20 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
       ),
     status: reading(workflows.status),
     checkRead: reading(workflows.checkRead),
-    readChain: reading(workflows.readChain),
+    async readChain(ref, call) {
+      try {
+        return await onRun({ verb: 'read' }, ref, call, workflows.readChain)
+      } catch (error) {
+        if (!hasErrorName(error, 'WorkflowNotFoundError') || ref.runId === undefined || !isRestricted(call)) throw error
+        // The run may have been deleted. The latest one can be read instead, if it is of the same chain.
+        const { workflowId } = ref
+        return onRun({ verb: 'read' }, { workflowId }, call, async (latest, call) => {
+          const chain = await workflows.readChain(ref, call)
+          if (chain.runId !== latest.runId) throw error
+          return chain
+        })
+      }
+    },
     explain: reading(workflows.explain),
     input: reading(workflows.input),
     trace: reading(workflows.trace),
