@@ -185,6 +185,16 @@ test('architecture: jose is loaded with the first JWT', () => {
   expect(loadedAtStart).toEqual([])
 })
 
+test('architecture: src/mcp is loaded with the first message of its protocol', () => {
+  const loading = files.flatMap((file) =>
+    importsOf(file)
+      .filter(({ target, isType }) => target.startsWith('src/mcp/') && !file.startsWith('src/mcp/') && !isType)
+      .map(({ target, isLazy }) => ({ file, target, isLazy })),
+  )
+
+  expect(loading).toEqual([{ file: 'src/http/endpoints/mcp.ts', target: 'src/mcp/server.ts', isLazy: true }])
+})
+
 test('architecture: only transports load @temporalio/proto, and nothing loads protobufjs', () => {
   const loading = files.filter(
     (file) => file.startsWith('src/engine/') && valueImportsOf(file).includes('@temporalio/proto'),
