@@ -284,10 +284,14 @@ test('credentials: a 401 names Bearer alone, and there is no OAuth to discover',
   expect(statuses).toEqual([404, 404, 401])
 })
 
-test('the log line names the method and the tool', async () => {
+test('the log line names the method and the tool, if they exist', async () => {
   const { legacy, events } = api({ workflows: { run: async () => COMPLETED } })
 
   await legacy('tools/call', { name: 'greet', arguments: {} })
+  await legacy('a secret')
 
-  expect(events.at(-1)?.fields).toMatchObject({ route: '/mcp', rpcMethod: 'tools/call', tool: 'greet', status: 200 })
+  expect(events.map(({ fields }) => fields)).toMatchObject([
+    { route: '/mcp', rpcMethod: 'tools/call', tool: 'greet', status: 200 },
+    { route: '/mcp', rpcMethod: 'unknown', status: 200 },
+  ])
 })
