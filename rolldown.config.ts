@@ -67,6 +67,13 @@ export default defineConfig([
     output: { dir: 'dist', format: 'esm', comments: false, codeSplitting: false },
   },
   {
+    // The SDK bundles it once more, together with the workflows that import it.
+    input: { workflow: 'src/worker/ask.ts' },
+    platform: 'neutral',
+    external: [sdk],
+    output: { dir: 'dist', format: 'esm', codeSplitting: false },
+  },
+  {
     input: {
       index: 'src/index.ts',
       worker: 'src/worker/index.ts',

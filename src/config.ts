@@ -51,6 +51,8 @@ export interface Config {
   metrics: MetricsConfig | null
   /** Whether `GET /docs` exists. */
   docs: boolean
+  /** How long a call of a tool waits for its workflow. Null: `POST /mcp` does not exist. */
+  mcp: { waitMs: number } | null
   logLevel: LogLevel
   /** Sentences for the log, about variables that look misspelled and doubtful parts of the policy. */
   warnings: readonly string[]
@@ -157,6 +159,7 @@ export function parseConfig(env: Environment, { binds, isolated = false, policyF
       traces: tracesConfig(variables, { isolated }),
       metrics: metricsConfig(variables, { isolated, servicePort: port }),
       docs: read('SERVICE_DOCS_ON', flag) ?? false,
+      mcp: mcpConfig(variables),
       logLevel: read('SERVICE_LOG_LEVEL', logLevel) ?? 'info',
       warnings: policy.warnings,
     }
@@ -252,6 +255,12 @@ export const basePath = z.string().check(
     error: 'must be a path like /portico or /apis/portico, of letters, digits, ".", "_", "~" and "-"',
   }),
 )
+
+function mcpConfig({ read }: Variables): Config['mcp'] {
+  // Hosts give up after 30 to 60 s.
+  const waitMs = read('SERVICE_MCP_WAIT', duration({ minMs: 0 })) ?? 25_000
+  return (read('SERVICE_MCP_ON', flag) ?? true) ? { waitMs } : null
+}
 
 /** How `GET /metrics` is served. */
 export interface MetricsConfig {

@@ -104,6 +104,7 @@ export function createPortico(parts: Parts): Portico {
         ...transport.features,
         codec: engine.codecEndpoint !== null,
         docs: config.docs && readDocsFile !== null,
+        mcp: config.mcp !== null,
         ...traceFeatures(config),
       },
     },
@@ -137,6 +138,7 @@ export function createPortico(parts: Parts): Portico {
     observers,
     ...(config.metrics?.port === null && { readMetrics: metrics?.text ?? null }),
     ...(config.docs && { readDocsFile }),
+    ...(config.mcp && { mcp: { waitMs: config.mcp.waitMs, ttlMs: config.catalogTtlMs } }),
     openRequests,
   }
   const defaultNamespace = namespaceOf(engine.namespace)

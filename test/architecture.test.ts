@@ -49,9 +49,12 @@ const MAY_IMPORT: Record<string, Row> = {
   'docs-page/files.ts': row('http/endpoints/docs.ts', 'node:fs/promises'),
 
   'http/': row('http/ domain/ protocol/ lib/ log.ts', 'hono hono/ zod/mini'),
+  'http/endpoints/mcp.ts': row('http/ mcp/ domain/ lib/ protocol/', 'hono zod/mini'),
   'http/credentials/': row('http/credentials/ domain/ lib/', 'jose'),
   'http/openapi/': row('http/ domain/ protocol/ json-schema/ lib/ version.ts', 'zod/mini'),
   'http/openapi/examples.ts': row('', 'node:fs/promises'),
+
+  'mcp/': row('mcp/ domain/ protocol/ json-schema/ lib/ version.ts', ''),
 
   'engine/': row('engine/ domain/ temporal/ protocol/ lib/', '@temporalio/proto'),
   'engine/transport/grpc/connection.ts': row('engine/transport/ temporal/ lib/', '@temporalio/client'),
@@ -74,6 +77,7 @@ const MAY_IMPORT: Record<string, Row> = {
     'worker/ temporal/ protocol/ store/ lib/ config.ts config/ log.ts require-node.ts',
     '@temporalio/ node:',
   ),
+  'worker/ask.ts': row('protocol/asks.ts', '@temporalio/workflow'),
   'worker/tracing/otel.ts': row('worker/tracing/span.ts protocol/', '@opentelemetry/api'),
   'worker/tracing/span.ts': row('protocol/', 'node:'),
   'worker/catalog/schemas/': row('worker/ protocol/ lib/ json-schema/', 'zod'),
@@ -117,6 +121,7 @@ const WIDE_FOLDERS = new Map([
   ['src/domain/model', 'what every part of the domain names'],
   ['src/engine/calls', 'one file per verb of the engine'],
   ['src/http', 'one file per cross-cutting rule'],
+  ['src/http/endpoints', 'one file per resource'],
   ['src/lib', 'tools that do not depend on each other'],
   ['src/temporal', "one file per term of Temporal's vocabulary"],
 ])
@@ -180,6 +185,16 @@ test('architecture: jose is loaded with the first JWT', () => {
   expect(loadedAtStart).toEqual([])
 })
 
+test('architecture: src/mcp is loaded with the first message of its protocol', () => {
+  const loading = files.flatMap((file) =>
+    importsOf(file)
+      .filter(({ target, isType }) => target.startsWith('src/mcp/') && !file.startsWith('src/mcp/') && !isType)
+      .map(({ target, isLazy }) => ({ file, target, isLazy })),
+  )
+
+  expect(loading).toEqual([{ file: 'src/http/endpoints/mcp.ts', target: 'src/mcp/server.ts', isLazy: true }])
+})
+
 test('architecture: only transports load @temporalio/proto, and nothing loads protobufjs', () => {
   const loading = files.filter(
     (file) => file.startsWith('src/engine/') && valueImportsOf(file).includes('@temporalio/proto'),
@@ -200,6 +215,10 @@ test('architecture: portico/span loads neither the worker nor zod', () => {
   const reached = [...reach('src/worker/tracing/span.ts')].filter((name) => !name.endsWith('.ts'))
 
   expect(reached).toEqual(['node:async_hooks', 'node:crypto'])
+})
+
+test('architecture: portico/workflow loads only what the sandbox of workflows can run', () => {
+  expect([...reach('src/worker/ask.ts')]).toEqual(['src/worker/ask.ts', '@temporalio/workflow', 'src/protocol/asks.ts'])
 })
 
 test('architecture: portico/client loads no part of the service, and no package', () => {

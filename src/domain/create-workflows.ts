@@ -27,6 +27,7 @@ import { followStream } from './stream/follow-stream.ts'
 import { publish } from './stream/publish.ts'
 import { readStream } from './stream/read-stream.ts'
 import { readTrace } from './trace/read-trace.ts'
+import { createReadChain } from './wait/read-chain.ts'
 import { result } from './wait/result.ts'
 
 export interface WorkflowsOptions
@@ -85,10 +86,12 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
       unpause,
       reset,
       catalog: readCatalog,
+      startable: readCatalog,
       trace: readTrace,
     }),
     // `guarded` decides it.
     async checkRead() {},
+    readChain: createReadChain({ ...ports, sharesPending }),
     capabilities: createCapabilities({ ...ports, sharesPending, onCacheRead }),
     ready: createReadiness({ engine: ports.engine, sharesPending, onCacheRead }),
   }

@@ -15,7 +15,7 @@ import {
 import { allowOrigins } from './cors.ts'
 import type { Callers } from './credentials/callers.ts'
 import { rejectCrossSite, requireLoopbackHost } from './cross-site.ts'
-import { type Access, type Endpoint, matcherOf, type Service, toHandler } from './endpoint.ts'
+import { type Access, type Endpoint, type McpSettings, matcherOf, type Service, toHandler } from './endpoint.ts'
 import { createDocsResponder, type ReadDocsFile } from './endpoints/docs.ts'
 import { ENDPOINTS } from './endpoints/endpoints.ts'
 import { COMMENT_EVERY_MS } from './events.ts'
@@ -69,9 +69,14 @@ export interface AppOptions {
   readMetrics?: (() => string) | null
   /** Reads the files of `GET /docs`; null where the page is not supported. If absent, the routes do not exist. */
   readDocsFile?: ReadDocsFile | null
+  /** If absent, `POST /mcp` does not exist. */
+  mcp?: McpSettings
   /** To abort the open requests at shutdown. */
   openRequests?: OpenRequests
 }
+
+// Without the endpoint, it is not used.
+const NO_MCP: McpSettings = { waitMs: 0, ttlMs: 0 }
 
 // See decision 020.
 const createDocument = lazy(
@@ -90,9 +95,13 @@ export function createApp(options: AppOptions): App {
   const { basePath, pathOf } = isNamespaced
     ? mountBelowNamespace(mount, namespace)
     : { ...mount, pathOf: pathBelow(mount) }
-  const { callers, audit: mode = 'off', callerLimiter = createCallerLimiter() } = options
+  const { mcp = NO_MCP, callers, audit: mode = 'off', callerLimiter = createCallerLimiter() } = options
   const requiresToken = callers !== null
-  const isMounted = { metrics: options.readMetrics !== undefined, docs: readDocsFile !== undefined }
+  const isMounted = {
+    metrics: options.readMetrics !== undefined,
+    docs: readDocsFile !== undefined,
+    mcp: options.mcp !== undefined,
+  }
   const endpoints = ENDPOINTS.filter(
     ({ feature, isOfService }) => (feature === undefined || isMounted[feature]) && !(isNamespaced && isOfService),
   )
@@ -103,6 +112,7 @@ export function createApp(options: AppOptions): App {
     defaultCatalog: options.defaultCatalog,
     maxTimeoutMs: options.maxTimeoutMs,
     commentEveryMs: options.commentEveryMs ?? COMMENT_EVERY_MS,
+    mcp,
     async describeCatalog(catalog) {
       const create = createDocument.current ?? (await createDocument.get())
       const { maxTimeoutMs } = options
@@ -115,7 +125,7 @@ export function createApp(options: AppOptions): App {
   }
 
   const observers = { ...options.observers, isPeriodic: matcherOf(ENDPOINTS.filter(({ isPeriodic }) => isPeriodic)) }
-  const isPublic = matcherOf(isNamespaced ? [] : endpoints.filter(({ access }) => access === null))
+  const isPublic = publicMatcher(isNamespaced ? [] : endpoints)
   const checks: RequestCheck[] = [
     ...(options.loopbackOnly === true ? [requireLoopbackHost] : []),
     rejectCrossSite(options.corsOrigins),
@@ -180,6 +190,19 @@ export function createApp(options: AppOptions): App {
       }
     },
   }
+}
+
+/**
+ * What clients of the Model Context Protocol look for after a 401. A 404 tells them that there is no OAuth. Outside the
+ * base path, the path has another slash.
+ */
+const OAUTH_DISCOVERY = /^\/{1,2}\.well-known\/oauth-/
+
+/** Whether a path needs no credential. */
+function publicMatcher(endpoints: readonly Endpoint[]): (path: string) => boolean {
+  const isOfEndpoint = matcherOf(endpoints.filter(({ access }) => access === null))
+  const hasMcp = endpoints.some(({ feature }) => feature === 'mcp')
+  return (path) => isOfEndpoint(path) || (hasMcp && OAUTH_DISCOVERY.test(path))
 }
 
 /** Whether responses have the header `Idempotency-Replayed`. */

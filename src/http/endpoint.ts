@@ -54,7 +54,7 @@ interface Description {
   docs: string
   description?: string
   headers?: readonly RequestHeader[]
-  /** The responses that are not errors. */
+  /** The responses that are not errors, and errors that can have another form than `ProblemDetails`. */
   responses: Readonly<Record<number, SuccessResponse>>
   /** Errors besides those that every request can get. */
   errors: readonly ErrorName[]
@@ -99,7 +99,7 @@ export type Access =
   | ('signal' | 'query' | 'update')
   | ('stop' | 'terminate' | 'pause' | 'reset')
 
-export type Feature = 'metrics' | 'docs'
+export type Feature = 'metrics' | 'docs' | 'mcp'
 
 /**
  * What a handler gets besides the context. The functions read and check the parts of a request; the first error is
@@ -141,6 +141,8 @@ export interface Service {
   maxTimeoutMs: number
   /** Interval of the comments in an event stream. */
   commentEveryMs: number
+  /** Of `POST /mcp`. */
+  mcp: McpSettings
   /** Creates the OpenAPI document. */
   describeCatalog: DescribeCatalog
   respondDocument: RespondConstant
@@ -149,6 +151,14 @@ export interface Service {
   respondDocsFile(c: Context<Env>, name: string): Promise<Response>
   /** Null where metrics are not supported. */
   readMetrics: (() => string) | null
+}
+
+/** How the service speaks the Model Context Protocol. */
+export interface McpSettings {
+  /** How long a call waits for the end of its workflow, unless it says otherwise. */
+  waitMs: number
+  /** How long clients may keep the list of tools. */
+  ttlMs: number
 }
 
 /** The declaration itself; checks its types. */

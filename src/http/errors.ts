@@ -100,7 +100,9 @@ function resultLocation(c: Context<Env>, { workflowId }: ErrorFacts): Record<str
 
 /** Names the schemes, and says whether a credential was presented: https://www.rfc-editor.org/rfc/rfc6750#section-3 */
 function challenge(c: Context<Env>): string {
-  const schemes = 'Basic realm="portico", charset="UTF-8", Bearer realm="portico"'
+  const bearer = 'Bearer realm="portico"'
+  // Clients of the Model Context Protocol read only the first scheme.
+  const schemes = /^\/mcp(?:\/|$)/.test(c.req.path) ? bearer : `Basic realm="portico", charset="UTF-8", ${bearer}`
   return c.req.header('Authorization') === undefined ? schemes : `${schemes}, error="invalid_token"`
 }
 

@@ -11,7 +11,10 @@ export interface ValidationResult {
   abortedBy: unknown
 }
 
-/** Validates a value that stands at `pointer`. Throws a `CircularReferenceError` for a schema that never ends. */
+/**
+ * Validates a value that stands at `pointer`; empty for the whole document. Throws a `CircularReferenceError` for a
+ * schema that never ends.
+ */
 export function validate(
   { check }: Pick<CompiledSchema, 'check'>,
   value: unknown,
@@ -27,7 +30,13 @@ export function validate(
     // If a violation was found before, the value is invalid anyway.
     if (violations.length === 0) abortedBy = error
   }
-  return { issues: violations.map(toIssue), abortedBy }
+  const issues = violations.map(toIssue)
+  // The location of the whole document has an empty key.
+  return { issues: pointer === '' ? issues.map(withoutFirstKey) : issues, abortedBy }
+}
+
+function withoutFirstKey({ path, message }: Issue): Issue {
+  return { path: path.slice(1), message }
 }
 
 function toLocation(pointer: string): Location {

@@ -1,4 +1,5 @@
 import type { temporal } from '@temporalio/proto'
+import { ASKS_MEMO } from '../protocol/asks.ts'
 import { memoKeys } from '../protocol/memo-keys.ts'
 import { fromPayload, type Payload, type PayloadReader, toPayload } from './payload.ts'
 
@@ -24,7 +25,10 @@ export function userFields(workflowName: string, fields: ReadonlyMap<string, Pay
   return new Map([...fields].filter(([key]) => !ofProtocol.includes(key)))
 }
 
-/** Decodes only the fields of the protocol: the user's own fields may be megabytes. */
+/**
+ * Decodes only the fields of the protocol: the user's own fields may be megabytes. `$asks` is not decoded either: a
+ * codec may have encoded it, and few callers need it.
+ */
 export async function decodeProtocolMemo(
   workflowName: string,
   fields: ReadonlyMap<string, Payload>,
@@ -32,7 +36,7 @@ export async function decodeProtocolMemo(
 ): Promise<ReadonlyMap<string, unknown>> {
   const known = memoKeys(workflowName).flatMap((key) => {
     const payload = fields.get(key)
-    return payload === undefined ? [] : [{ key, payload }]
+    return payload === undefined || key === ASKS_MEMO ? [] : [{ key, payload }]
   })
   const values = await payloads.decodeJson(known.map(({ payload }) => payload))
   return new Map(known.map(({ key }, index) => [key, values[index]]))

@@ -17,6 +17,7 @@ import { idempotency } from './api/idempotency.ts'
 import { input } from './api/input.ts'
 import { inspect } from './api/inspect.ts'
 import { limits } from './api/limits.ts'
+import { mcp } from './api/mcp.ts'
 import { message } from './api/message.ts'
 import { olderWorkers } from './api/older-workers.ts'
 import { openApi } from './api/openapi.ts'
@@ -74,6 +75,7 @@ export function describeApi(runtime: string, serveAlone: Serve, gaps: readonly G
     storedElsewhere(api, serve)
     catalogs(api)
     openApi(api)
+    mcp(api)
     common(api, serve)
     docsPage(api)
     badInput(api)

@@ -3,11 +3,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import * as z from 'zod'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import type { RunRef } from '../../src/protocol/run-ref.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { SLOW_WORKER } from '../conformance/api/api-fixture.ts'
-import { UNANSWERED_MS } from '../conformance/engine/engine-fixture.ts'
+import { call, UNANSWERED_MS } from '../conformance/engine/engine-fixture.ts'
 import { POLL } from '../support/call-log.ts'
 import { type InProcessService, test } from '../support/fixtures.ts'
+import { inProcessWorkflows } from '../support/in-process-workflows.ts'
 
 // At once, and more would take a slow engine longer than a request may take.
 const MANY = 10
@@ -218,6 +220,41 @@ test('explain: 3, whatever the run waits for; 1 for a closed run', async () => {
   expect(await counted(() => explain(failing))).toEqual(three)
   expect(await counted(() => explain(done))).toEqual({ DescribeWorkflowExecution: 1 })
   await Promise.all([waiting, failing].map((id) => post(`${id}/terminate`)))
+})
+
+test('the chain of a run: 1 if it is open, 2 with its reason while the polls of its task queue are known; 2 if it has ended', async ({
+  faultProxy,
+  catalog,
+  cleanup,
+}) => {
+  const { workflows, close } = inProcessWorkflows({ address: faultProxy.address, catalog })
+  cleanup.defer(close)
+  const [open, one, long, canceled] = await Promise.all([
+    served.start('messages', null),
+    served.run('echo', 1),
+    served.run('manySteps', { n: 25 }),
+    served.start('neverEnds', null),
+  ])
+  const links = await served.start('chain', { links: 3 })
+  await get(`${links.body.workflowId}/result?wait=20s`)
+  await served.call('PATCH', `/workflow/${canceled.body.workflowId}/stop`)
+  await get(`${canceled.body.workflowId}/result?wait=20s`)
+  const read = ({ workflowId, runId }: RunRef) => workflows.readChain({ workflowId, runId }, call())
+  const explain = async () => {
+    const chain = await read(open.body)
+    return chain.kind === 'open' ? (await chain.explain(call()))?.kind : null
+  }
+  await until('it waits', async () => (await explain()) === 'waiting_handler')
+
+  const reading = await counted(() => read(open.body))
+  const explaining = await counted(explain)
+  const ended = []
+  for (const { body } of [one, long, links, canceled]) ended.push(await counted(() => read(body)))
+  await post(`${open.body.workflowId}/terminate`)
+
+  expect(reading).toEqual({ DescribeWorkflowExecution: 1 })
+  expect(explaining).toEqual({ DescribeWorkflowExecution: 1, GetWorkflowExecutionHistoryReverse: 1 })
+  expect(ended).toEqual(Array(4).fill({ DescribeWorkflowExecution: 1, GetWorkflowExecutionHistoryReverse: 1 }))
 })
 
 test('history: 2 for each page; waiting for the next event takes a read and two polls, then one poll each time', async () => {

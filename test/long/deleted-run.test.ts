@@ -1,6 +1,10 @@
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { taskIdOf } from '../../src/mcp/tasks/task-id.ts'
+import { getTask } from '../../src/mcp/tasks/tasks.ts'
+import { call } from '../conformance/engine/engine-fixture.ts'
 import { test } from '../support/fixtures.ts'
+import { inProcessWorkflows } from '../support/in-process-workflows.ts'
 import { whenInTime } from './when-in-time.ts'
 
 // The engine takes about 35 s to delete a run.
@@ -26,4 +30,38 @@ test('result: a run that the engine has deleted is an error, although its result
   expect(before).toEqual([200, 200, 200, 200])
   const facts = [gone.body.error, alsoGone.status, alsoGone.body.error]
   expect(facts).toEqual(['WorkflowNotFoundError', 404, 'WorkflowNotFoundError'])
+})
+
+test('a task: its chain continues, although the engine has deleted the first run', async ({
+  engine,
+  catalog,
+  service,
+  connection,
+  cleanup,
+}) => {
+  const { workflows, close } = inProcessWorkflows({ address: engine.address, catalog })
+  cleanup.defer(close)
+  const { body: run } = await service.start('chainOnSignal', 1)
+  const { workflowId, runId } = run
+  const get = () => getTask(workflows, taskIdOf(run), ({ result }) => ({ output: result.output }), call())
+  await service.post(`${workflowId}/signal/next`)
+  const latest = () => service.get(`${workflowId}/status`)
+  await until('it has continued', async () => (await latest()).body.runId !== runId)
+  const before = await get()
+  await connection.workflowService.deleteWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId, runId },
+  })
+
+  const isGone = async () => (await service.get(`${workflowId}/runs/${runId}/status`)).status === 404
+  await until('the first run is deleted', isGone, { timeoutMs: 180_000, everyMs: 1000 })
+  const after = await get()
+  await service.post(`${workflowId}/signal/finish`)
+  const ended = await until('the task is completed', async () => {
+    const task = await get()
+    return task.status === 'completed' && task
+  })
+
+  expect([before.status, after.status, after.createdAt]).toEqual(['working', 'working', before.createdAt])
+  expect(ended).toMatchObject({ result: { output: 2 } })
 })

@@ -160,17 +160,14 @@ test('package.json: what its users install is what the package imports', async (
   const { dependencies, peerDependencies } = JSON.parse(
     await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
   )
-  const names = (await readdir(folder)).filter((name) => /^(index|worker|span|otel|lib-.*)\.js$/.test(name))
+  const names = (await readdir(folder)).filter((name) => /^(index|worker|workflow|span|otel|lib-.*)\.js$/.test(name))
   const imported = (await Promise.all(names.map((name) => readFile(join(folder, name))))).flatMap(importsOf)
   const packages = imported
     .filter((name) => !isBuiltin(name))
     .flatMap((name) => /^(?:@[\w-]+\/)?\w[\w-]*(?=\/|$)/.exec(name)?.[0] ?? [])
 
   expect([...new Set(packages)].toSorted()).toEqual(
-    // Of what both peers do the worker is imported by us, the workflow by its users.
-    [...Object.keys(dependencies), ...Object.keys(peerDependencies)]
-      .filter((name) => name !== '@temporalio/workflow')
-      .toSorted(),
+    [...Object.keys(dependencies), ...Object.keys(peerDependencies)].toSorted(),
   )
 })
 

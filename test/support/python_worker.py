@@ -175,6 +175,33 @@ class PyStream:
         return self.sum
 
 
+@workflow.defn(name="py_ask")
+class PyAsk:
+    """Asks a person by the protocol's memo field, and returns the answer."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Any] = {}
+
+    @workflow.run
+    async def run(self, message: str) -> Any:
+        key = str(workflow.uuid4())
+        schema = {"type": "object", "properties": {"approved": {"type": "boolean"}}, "required": ["approved"]}
+        self.write(key, {"signal": "answer", "message": message, "schema": schema})
+        try:
+            await workflow.wait_condition(lambda: key in self.answers)
+        finally:
+            self.write(key, None)
+        return self.answers[key]
+
+    @workflow.signal
+    def answer(self, answer: dict) -> None:
+        self.answers.setdefault(answer["key"], answer["content"])
+
+    def write(self, key: str, ask: dict | None) -> None:
+        others = {k: v for k, v in workflow.memo_value("$asks", {}).items() if k != key}
+        workflow.upsert_memo({"$asks": others if ask is None else {**others, key: ask}})
+
+
 @workflow.defn(name="py_dynamic_handlers")
 class PyDynamicHandlers:
     """Has no stream, but handlers for every name; returns the names that arrived after `finish`."""
@@ -207,7 +234,7 @@ async def main(address: str, namespace: str, task_queue: str) -> None:
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, ended.set)
     client = await Client.connect(address, namespace=namespace)
-    workflows = [PyGreet, PyImportAll, PyBigNumbers, PyFail, PyMessages, PyStream, PyDynamicHandlers]
+    workflows = [PyGreet, PyImportAll, PyBigNumbers, PyFail, PyMessages, PyStream, PyDynamicHandlers, PyAsk]
     activities = [py_compose, py_import, py_publish_words]
     async with Worker(client, task_queue=task_queue, workflows=workflows, activities=activities):
         await ended.wait()

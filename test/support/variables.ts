@@ -91,6 +91,8 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   SERVICE_CHECK_OUTPUTS: word,
   SERVICE_METRICS_ON: word,
   SERVICE_DOCS_ON: word,
+  SERVICE_MCP_ON: word,
+  SERVICE_MCP_WAIT: nowhere('25013'),
   SERVICE_METRICS_PORT: { mark: '61793', may: LISTENS },
 
   SERVICE_TRACE_REMOTE_ON: word,

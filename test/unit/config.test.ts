@@ -41,6 +41,7 @@ test('parseConfig: requires only the catalog', () => {
     resultCacheBytes: 16_777_216,
     checkOutputs: false,
     docs: false,
+    mcp: { waitMs: 25_000 },
     traces: { storage: null, remote: null, local: null, maxBytes: 33_554_432 },
     metrics: null,
     logLevel: 'info',

@@ -6,6 +6,8 @@ import { STREAM_PUBLISH } from '../../protocol/stream.ts'
 import { pinnedByToken } from '../inspect/history.ts'
 import type { Call } from '../model/call.ts'
 import type { Grant } from '../model/caller.ts'
+import type { CatalogListing } from '../model/catalog-listing.ts'
+import { hasErrorName } from '../model/errors.ts'
 import type { ExecutionRef } from '../model/execution.ts'
 import type { VisibleRuns } from '../model/run-filter.ts'
 import type { ControlCommand, SendCommand, StartCommand, Workflows } from '../model/workflows.ts'
@@ -100,6 +102,25 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
     return allowing.map(({ ids, workflows }) => ({ ids, workflows }))
   }
 
+  /** The workflows for which the caller has one of the verbs. Any verb on runs lets it read the catalog. */
+  async function listing(
+    read: Workflows['catalog'],
+    verbs: readonly PolicyVerb[],
+    catalog: string,
+    call: Call,
+  ): Promise<CatalogListing> {
+    const grants = grantsOf(call, ports)
+    call.audit({ action: 'catalog', rule: null })
+    if (grants === null) return read(catalog, call)
+    const allowing = (verb: PolicyVerb) => allowingGrants(ports, grants, { verb, catalog })
+    const [first] = RUN_VERBS.flatMap(allowing)
+    if (first === undefined) throw denied({ verb: 'read', catalog }, call)
+    call.audit({ rule: first.rule })
+    const listed = await read(catalog, call)
+    const naming = verbs.flatMap(allowing)
+    return { ...listed, workflows: naming.length === 0 ? NONE : filterCatalog(listed.workflows, naming) }
+  }
+
   return {
     start: (command, call) => starting(command, call, command.mayRead ? READING : {}, workflows.start),
     run: (command, call) => starting(command, call, READING, workflows.run),
@@ -114,6 +135,20 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
       ),
     status: reading(workflows.status),
     checkRead: reading(workflows.checkRead),
+    async readChain(ref, call) {
+      try {
+        return await onRun({ verb: 'read' }, ref, call, workflows.readChain)
+      } catch (error) {
+        if (!hasErrorName(error, 'WorkflowNotFoundError') || ref.runId === undefined || !isRestricted(call)) throw error
+        // The run may have been deleted. The latest one can be read instead, if it is of the same chain.
+        const { workflowId } = ref
+        return onRun({ verb: 'read' }, { workflowId }, call, async (latest, call) => {
+          const chain = await workflows.readChain(ref, call)
+          if (chain.runId !== latest.runId) throw error
+          return chain
+        })
+      }
+    },
     explain: reading(workflows.explain),
     input: reading(workflows.input),
     trace: reading(workflows.trace),
@@ -169,17 +204,8 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
     pause: controlling('pause', workflows.pause),
     unpause: controlling('pause', workflows.unpause),
     reset: controlling('reset', workflows.reset),
-    async catalog(catalog, call) {
-      const grants = grantsOf(call, ports)
-      call.audit({ action: 'catalog', rule: null })
-      if (grants === null) return workflows.catalog(catalog, call)
-      const naming = RUN_VERBS.flatMap((verb) => allowingGrants(ports, grants, { verb, catalog }))
-      const [first] = naming
-      if (first === undefined) throw denied({ verb: 'read', catalog }, call)
-      call.audit({ rule: first.rule })
-      const listing = await workflows.catalog(catalog, call)
-      return { ...listing, workflows: filterCatalog(listing.workflows, naming) }
-    },
+    catalog: (catalog, call) => listing(workflows.catalog, RUN_VERBS, catalog, call),
+    startable: (catalog, call) => listing(workflows.startable, ['start'], catalog, call),
     async capabilities(call) {
       const capabilities = await workflows.capabilities(call)
       return isRestricted(call) ? { ...capabilities, engine: { version: null, uiUrl: null } } : capabilities
@@ -187,6 +213,9 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
     ready: workflows.ready,
   }
 }
+
+// One array, because responses are cached by it.
+const NONE: CatalogEntry[] = []
 
 async function audited<Run extends RunRef>(call: Call, running: Promise<Run>): Promise<Run> {
   const run = await running

@@ -105,7 +105,7 @@ function unsupported({ workflowName, catalog }: StartCommand, available: string[
 
 function invalid({ workflowName }: StartCommand, issues: Issue[]): ServiceError {
   const [first] = issues
-  const message = `Invalid input for workflow "${workflowName}": ${first?.path} ${first?.message}`
+  const message = `Invalid input for workflow "${workflowName}": ${`${first?.path} ${first?.message}`.trim()}`
   return new ServiceError('ValidationError', message, { details: { issues } })
 }
 

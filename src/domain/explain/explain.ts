@@ -4,7 +4,7 @@ import { isPolling } from '../catalog/is-polling.ts'
 import { readPublished } from '../catalog/read-published.ts'
 import { rejectReserved } from '../control/catalog-guard.ts'
 import type { Call } from '../model/call.ts'
-import type { TaskKind } from '../model/engine.ts'
+import type { Engine, TaskKind } from '../model/engine.ts'
 import { hasErrorName, ServiceError } from '../model/errors.ts'
 import type { Description, ExecutionRef } from '../model/execution.ts'
 import type { Explanation, Reason } from '../model/explanation.ts'
@@ -13,10 +13,14 @@ import type { Ports } from '../model/ports.ts'
 import { withinCall } from '../model/within-call.ts'
 import { isIdle, type RunFacts, reasonsOf } from './reasons.ts'
 
-type ExplainPorts = Pick<Ports, 'catalogs' | 'engine' | 'now'>
+export type ExplainPorts = Pick<Ports, 'catalogs' | 'now'> & { engine: Pick<Engine, 'lastPolledAt'> }
 
 /** Makes one engine call for a closed run and three for an open one, besides those for the catalog, which is cached. */
-export async function explain(ports: ExplainPorts, ref: ExecutionRef, call: Call): Promise<Explanation> {
+export async function explain(
+  ports: Pick<Ports, 'engine'> & ExplainPorts,
+  ref: ExecutionRef,
+  call: Call,
+): Promise<Explanation> {
   const run = await ports.engine.describe(ref, call)
   rejectReserved(run)
   const { workflowId, runId } = run
@@ -24,7 +28,8 @@ export async function explain(ports: ExplainPorts, ref: ExecutionRef, call: Call
   return { workflowId, runId, verdict: reasons[0].kind, since: reasons[0].since, reasons }
 }
 
-async function reasonsFor(ports: ExplainPorts, run: Description, call: Call): Promise<[Reason, ...Reason[]]> {
+/** The reasons of a run that was described just now. */
+export async function reasonsFor(ports: ExplainPorts, run: Description, call: Call): Promise<[Reason, ...Reason[]]> {
   if (run.pendingWork === undefined) return [closed(run)]
   const [read, { published, redacted }] = await Promise.all([run.pendingWork(call), readPublished(ports, run, call)])
   const work = redacted ? withoutMessages(read) : read

@@ -20,6 +20,8 @@ export interface Features extends EngineFeatures {
   codec: boolean
   /** `GET /docs` shows a reference page. */
   docs: boolean
+  /** `POST /mcp` offers the workflows as tools. */
+  mcp: boolean
   /** The stores that traces are read from, before the engine's history. */
   traceRemote: boolean
   traceKvstore: boolean

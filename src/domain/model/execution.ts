@@ -1,5 +1,5 @@
 /** What the domain knows about a workflow execution. The shared part is `src/protocol/execution.ts`. */
-import type { ErrorCause, ErrorDetails, RunInfo, Status } from '../../protocol/execution.ts'
+import type { Closing, ErrorCause, ErrorDetails, RunInfo, Status } from '../../protocol/execution.ts'
 import type { TraceMeta } from '../../protocol/trace/trace-meta.ts'
 import type { WorkerVersion } from '../../protocol/worker-version.ts'
 import type { Call } from './call.ts'
@@ -48,8 +48,12 @@ export interface Description extends RunInfo {
   pendingSteps?(): Promise<PendingStep[]>
   /** The workflow task that has failed on a worker and is being retried. */
   failingTask?: FailingTask
+  /** Decodes the memo field `$asks`, which workflow code has written. Absent for closed runs, and without it. */
+  asks?(): Promise<unknown>
   /** Reads what an open run waits for. */
   pendingWork?(call: Call): Promise<PendingWork>
+  /** Reads how a closed run ended: one engine call, unless a canceled one has many events. */
+  readEnd?(call: Call): Promise<Closing | null>
 }
 
 export interface RunVersion extends WorkerVersion {

@@ -2,6 +2,7 @@ import type { Status } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { Call } from './call.ts'
 import type { CatalogListing } from './catalog-listing.ts'
+import type { ChainState } from './chain-state.ts'
 import type { Capabilities } from './deployment.ts'
 import type {
   EngineReadiness,
@@ -43,6 +44,8 @@ export interface Workflows {
   result(command: ResultCommand, call: Call): Promise<WorkflowResult>
   /** Rejects as `result` does if the caller may not read the run. */
   checkRead(ref: ExecutionRef, call: Call): Promise<void>
+  /** The state of a run and of those that continue it, as one. Also after the first of them was deleted. */
+  readChain(ref: ExecutionRef, call: Call): Promise<ChainState>
   /** Why the run does not move, and what a person can do about it. */
   explain(ref: ExecutionRef, call: Call): Promise<Explanation>
   /** The workflow name and the arguments of the run, also while it is open. */
@@ -87,6 +90,8 @@ export interface Workflows {
   /** Creates a run that continues from an earlier point of the run, which is terminated if it is open. */
   reset(command: ResetCommand, call: Call): Promise<ResetRun>
   catalog(catalog: string, call: Call): Promise<CatalogListing>
+  /** The same, with the workflows that the caller may start. */
+  startable(catalog: string, call: Call): Promise<CatalogListing>
   trace(ref: ExecutionRef, call: Call): Promise<Trace>
   capabilities(call: Call): Promise<Capabilities>
   /** Whether the engine can serve requests; at most a second old. */

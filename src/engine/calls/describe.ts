@@ -1,20 +1,24 @@
 import type { temporal } from '@temporalio/proto'
 import type { Call } from '../../domain/model/call.ts'
 import type { Description, ExecutionRef, PendingStep, UserValues } from '../../domain/model/execution.ts'
-import { isOpen } from '../../protocol/execution.ts'
+import { ASKS_MEMO } from '../../protocol/asks.ts'
+import { type Closing, isOpen } from '../../protocol/execution.ts'
 import { type DescribedRun, describeRun } from '../../temporal/describe-run.ts'
 import { PendingWorkflowTaskState } from '../../temporal/enums.ts'
 import { decodeFailure, toErrorCause } from '../../temporal/failure.ts'
 import { decodeProtocolMemo, memoFields, userFields } from '../../temporal/memo.ts'
+import type { HistoryEvent } from '../../temporal/outcome.ts'
 import { userSearchAttributes } from '../../temporal/search-attributes.ts'
 import { toDurationMs } from '../../temporal/time.ts'
 import { toRunVersion } from '../../temporal/worker-version.ts'
 import { type EngineContext, executionIds, toExecution } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import type { Payloads } from '../payloads.ts'
+import { readClosing } from '../read-closing.ts'
 import { toFailingTask } from './diagnosis/failing-task.ts'
 import { readPendingWork } from './diagnosis/pending-work.ts'
 import { toHeartbeats } from './heartbeats.ts'
+import { readEnd } from './history-pages.ts'
 
 export async function describe(context: EngineContext, ref: ExecutionRef, call: Call): Promise<Description> {
   const { rpc, namespace, payloads, clock } = context
@@ -42,10 +46,36 @@ export async function describe(context: EngineContext, ref: ExecutionRef, call: 
       ...(failingTask && { failingTask }),
       ...(resetRunId && { resetRunId }),
       ...(isUnstarted(pendingWorkflowTask) && { hasUnstartedTask: true }),
-      ...(isOpen(run.status) && { pendingWork: (call) => readPendingWork(context, run, described, call) }),
+      ...readersOf(context, run, described),
     }
   } catch (error) {
     throw toServiceError(error, { kind: 'read', details: executionIds(ref) })
+  }
+}
+
+/** What only some callers need. */
+function readersOf(
+  context: EngineContext,
+  run: DescribedRun,
+  described: temporal.api.workflowservice.v1.IDescribeWorkflowExecutionResponse,
+): Pick<Description, 'asks' | 'pendingWork' | 'readEnd'> {
+  if (!isOpen(run.status)) return { readEnd: (call) => closingOf(context, run, call) }
+  const asks = memoFields(run.memo).get(ASKS_MEMO)
+  return {
+    pendingWork: (call) => readPendingWork(context, run, described, call),
+    ...(asks && { asks: async () => (await context.payloads.decodeJson([asks]))[0] }),
+  }
+}
+
+async function closingOf(context: EngineContext, run: DescribedRun, call: Call): Promise<Closing | null> {
+  // The reason of a cancellation is in an earlier event of its own.
+  const isCanceled = run.status === 'canceled'
+  const isEnough = ({ workflowExecutionCancelRequestedEventAttributes: request }: HistoryEvent) =>
+    !isCanceled || request != null
+  try {
+    return await readClosing(await readEnd(context, run, call, isEnough, isCanceled), context.payloads, run.workflowId)
+  } catch (error) {
+    throw toServiceError(error, { kind: 'read', details: executionIds(run) })
   }
 }
 

@@ -49,16 +49,20 @@ function toPage({
   return { events: history?.events ?? [], nextPageToken: nextPageToken?.length ? nextPageToken : null }
 }
 
-/** The last events, oldest first. Reads backwards until a page has an event for which `isEnough` is true. */
+/**
+ * The last events, oldest first. Reads backwards until a page has an event for which `isEnough` is true. `needsMore`
+ * when the last event alone is never enough.
+ */
 export async function readEnd(
   context: EngineContext,
   ref: ExecutionRef,
   call: Call,
   isEnough: (event: HistoryEvent) => boolean,
+  needsMore = false,
 ): Promise<HistoryEvent[]> {
   const backwards: HistoryEvent[] = []
   let nextPageToken: Uint8Array | null = null
-  for (const maximumPageSize of END_PAGE_SIZES) {
+  for (const maximumPageSize of END_PAGE_SIZES.slice(needsMore ? 1 : 0)) {
     const page: HistoryPage = await readLast(context, ref, call, { maximumPageSize, nextPageToken })
     backwards.push(...page.events)
     if (page.events.some(isEnough) || page.nextPageToken === null) break

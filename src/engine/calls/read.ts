@@ -1,6 +1,6 @@
 import type { Call } from '../../domain/model/call.ts'
 import type { StartInput } from '../../domain/model/engine.ts'
-import type { Description, ExecutionRef } from '../../domain/model/execution.ts'
+import type { ExecutionRef } from '../../domain/model/execution.ts'
 import { type Closing, type Execution, isOpen, toSingleValue } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
@@ -12,7 +12,7 @@ import { type EngineContext, executionIds } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import { readClosing } from '../read-closing.ts'
 import { describe } from './describe.ts'
-import { readEnd, readPage } from './history-pages.ts'
+import { readPage } from './history-pages.ts'
 
 // Most histories are shorter, so one page has everything. Of a longer history only the first event of the page is used.
 const PAGE_SIZE = 40
@@ -46,7 +46,8 @@ async function readRun(context: EngineContext, ref: ExecutionRef, call: Call, kn
     return {
       ...description,
       input: toSingleValue(args),
-      closing: known !== undefined && !isOpen(description.status) ? known : await closingOf(context, description, call),
+      closing:
+        known !== undefined && !isOpen(description.status) ? known : ((await description.readEnd?.(call)) ?? null),
     }
   } catch (error) {
     throw toServiceError(error, { kind: 'read', details: executionIds(ref) })
@@ -69,15 +70,6 @@ export async function input(context: EngineContext, run: RunRef, call: Call): Pr
   } catch (error) {
     throw toServiceError(error, { kind: 'read', details: executionIds(run) })
   }
-}
-
-/** How the run ended. Null while it is open. */
-async function closingOf(context: EngineContext, run: Description, call: Call): Promise<Closing | null> {
-  if (isOpen(run.status)) return null
-  // The reason of a cancellation is in an earlier event of its own.
-  const isEnough = ({ workflowExecutionCancelRequestedEventAttributes: request }: HistoryEvent) =>
-    run.status !== 'canceled' || request != null
-  return readClosing(await readEnd(context, run, call, isEnough), context.payloads, run.workflowId)
 }
 
 export async function* readEntries(context: EngineContext, run: RunRef, call: Call): AsyncGenerator<TraceEntry> {

@@ -4,6 +4,7 @@ import { controlEndpoints } from './control.ts'
 import { docsEndpoints } from './docs.ts'
 import { historyEndpoints } from './history.ts'
 import { inspectEndpoints } from './inspect.ts'
+import { mcpEndpoints } from './mcp.ts'
 import { messageEndpoints } from './messages.ts'
 import { openApiEndpoint } from './openapi.ts'
 import { resultEndpoint } from './result.ts'
@@ -26,6 +27,7 @@ const DECLARED: readonly Endpoint[] = [
   ...messageEndpoints,
   ...controlEndpoints,
   openApiEndpoint,
+  ...mcpEndpoints,
   ...serviceEndpoints,
   ...docsEndpoints,
 ]

@@ -1,6 +1,6 @@
 import type { ErrorName } from '../../domain/model/errors.ts'
 import { type Endpoint, limited, type SuccessResponse } from '../endpoint.ts'
-import { docsUrl } from '../problem.ts'
+import { docsUrl, PROBLEM_TYPE } from '../problem.ts'
 import { headerRefs, pathParameters } from './components.ts'
 import type { ExampleSource, Examples } from './examples.ts'
 import { linkRefs } from './links.ts'
@@ -75,13 +75,15 @@ function successResponses({ method, path, responses }: Endpoint, examples: Examp
     Object.entries(responses).map(([status, response]) => {
       const content = contentOf(response, examples.responses(method, path, Number(status)))
       const { description, headers = [], links = [], events } = response
+      // The endpoint has a form of its own for some errors of this status.
+      const problem = Number(status) < 400 ? {} : { [PROBLEM_TYPE]: { schema: ref(`Problem${status}`) } }
       const stream = events === undefined ? [] : (['Cache-Control', 'X-Accel-Buffering'] as const)
       return [
         status,
         {
           description,
           headers: headerRefs([...headers, ...stream]),
-          ...(Object.keys(content).length > 0 && { content }),
+          ...(Object.keys(content).length > 0 && { content: { ...content, ...problem } }),
           ...(links.length > 0 && { links: linkRefs(links) }),
         },
       ]

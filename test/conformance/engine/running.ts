@@ -109,6 +109,19 @@ export function running(fixture: EngineFixture): void {
     expect(latest).toMatchObject({ runId, status: 'completed', input: { n }, closing: { outcome: { output: n } } })
   })
 
+  test('describe: reads how a closed run ended', async () => {
+    const [long, open] = await Promise.all([fixture.start('manySteps', { n: 12 }), fixture.start('neverEnds')])
+    await fixture.closed(long)
+
+    const [closed, running] = await Promise.all([long, open].map((run) => fixture.engine.describe(run, call())))
+    await fixture.engine.terminate(open, 'enough', call())
+    const terminated = await fixture.engine.describe(open, call())
+
+    expect(await closed?.readEnd?.(call())).toEqual({ outcome: { status: 'completed', output: 12 }, nextRunId: null })
+    expect(running).not.toHaveProperty('readEnd')
+    expect(await terminated.readEnd?.(call())).toMatchObject({ outcome: { status: 'terminated' } })
+  })
+
   test('read: returns the reason of a cancellation, even from far back in the history', async () => {
     const started = await fixture.start('cleansUp', {})
     await until('it has begun', async () => (await fixture.engine.describe(started, call())).historyLength > 3)

@@ -128,8 +128,11 @@ test('a credential that only reads changes nothing, by any endpoint (threat 15)'
   )
 
   const wrong = answers.filter(({ endpoint, status }) => (status === 403) === isRead(endpoint))
-  // A read of another catalog than the default one.
-  expect(wrong.map(({ endpoint }) => nameOf(endpoint))).toEqual(['GET /workflow/catalog/:catalog'])
+  // Reads of another catalog than the default one.
+  expect(wrong.map(({ endpoint }) => nameOf(endpoint))).toEqual([
+    'GET /workflow/catalog/:catalog',
+    'POST /mcp/:catalog',
+  ])
   expect(await historyLengthOf(client, workflowId)).toBe(before)
 })
 

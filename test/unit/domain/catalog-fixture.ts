@@ -20,6 +20,7 @@ export const DEPLOYMENT: Deployment = {
     traceKvstore: false,
     traceLocal: true,
     docs: false,
+    mcp: false,
   },
 }
 

@@ -139,6 +139,7 @@ test('authorize: with metrics as its only verb a caller gets 403 everywhere but 
   const { call } = makeApi({
     auth: { policy: tokenPolicy({ name: 'prometheus', can: ['metrics'] }) },
     readMetrics: () => 'up 1\n',
+    mcp: { waitMs: 0, ttlMs: 0 },
     workflows: { capabilities: never, ready: async () => 'reachable' },
   })
 

@@ -76,6 +76,7 @@ const attribute = (type: string, value: unknown) => ({ searchAttributes: { A: { 
 test.for<[path: string, options: object]>([
   ['/memo', { memo: [] }],
   ['/memo/trace', { memo: { trace: 1 } }],
+  ['/memo/$asks', { memo: { $asks: {} } }],
   ['/headers', { headers: 'x' }],
   ['/headers/', { headers: { '': 1 } }],
   ['/searchAttributes/A', { searchAttributes: { A: null } }],

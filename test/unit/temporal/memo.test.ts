@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decodeProtocolMemo, fromMemo, memoFields, toMemo } from '../../../src/temporal/memo.ts'
+import { decodeProtocolMemo, fromMemo, memoFields, toMemo, userFields } from '../../../src/temporal/memo.ts'
 import { createPayloadReader } from '../../../src/temporal/payload.ts'
 
 test('fromMemo: reads what toMemo wrote, and ignores a missing memo', () => {
@@ -18,10 +18,11 @@ test('fromMemo: a field that does not hold JSON is undefined', () => {
   expect(fromMemo({ fields })).toEqual(new Map([['bytes', undefined]]))
 })
 
-test("decodeProtocolMemo: decodes the protocol's fields and leaves the user's alone", async () => {
-  const memo = toMemo({ trace: { local: '/a.json' }, mine: 'x' })
+test("decodeProtocolMemo: decodes the protocol's fields but the questions, and leaves the user's alone", async () => {
+  const memo = toMemo({ trace: { local: '/a.json' }, $asks: { k: 1 }, mine: 'x' })
 
   const decoded = await decodeProtocolMemo('order', memoFields(memo), createPayloadReader(null))
 
   expect(decoded).toEqual(new Map([['trace', { local: '/a.json' }]]))
+  expect([...userFields('order', memoFields(memo)).keys()]).toEqual(['mine'])
 })

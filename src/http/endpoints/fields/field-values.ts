@@ -83,7 +83,7 @@ export function validKeys(reserved: readonly string[] = []): { pattern: string }
 export const jsonObject = objectWithKeys()
 
 /** Without the keys that `workflow-options.ts` rejects. */
-export const memo = objectWithKeys(['trace', '\\$idempotency'])
+export const memo = objectWithKeys(['trace', '\\$idempotency', '\\$asks'])
 
 /** Temporal headers of a start or a message. */
 export const headersField = optional(jsonObject, 'Temporal headers: JSON values by name')

@@ -51,6 +51,7 @@ export const serviceSchemas = {
       pause: described(orNull(boolean), 'Null while the engine does not respond'),
       codec: boolean,
       docs: boolean,
+      mcp: boolean,
       traceRemote: boolean,
       traceKvstore: boolean,
       traceLocal: boolean,

@@ -2,15 +2,16 @@
  * The operations of one catalog: general operations, typed for a workflow or one of its handlers. First all identifiers
  * are chosen, then the published schemas become components, then the operations refer to both.
  */
+
+import { createIdentifiers, identify } from '../../../json-schema/published/identifiers.ts'
+import { type PublishTarget, sharesBySize } from '../../../json-schema/published/published-schema.ts'
 import { percentEncode } from '../../../lib/percent-encode.ts'
 import type { CatalogEntry, HandlerEntry, JsonSchema } from '../../../protocol/catalog.ts'
 import { handlerNameIssue, workflowNameIssue } from '../../../protocol/names.ts'
 import { linkToWorkflow } from '../links.ts'
 import type { OpenApiDocument, OperationObject, ResponseObject } from '../open-api-document.ts'
 import type { Schema } from '../schemas/schema.ts'
-import { createIdentifiers, identify } from './identifiers.ts'
 import { isBodyRequired, type OperationKind, publishTypes, type Typed, type Types } from './operation-types.ts'
-import { type PublishTarget, sharesBySize } from './published-schema.ts'
 import { type EntryExamples, examplesOfEntry, requestExample, responseExample } from './typed-examples.ts'
 
 // Each operation takes about two kilobytes.
@@ -57,6 +58,7 @@ export async function catalogOperations(
   const publication: PublishTarget = {
     identifiers: createIdentifiers(general.typeNames),
     components: schemas,
+    refPrefix: '#/components/schemas/',
     budgetOf: sharesBySize(BUDGET, published),
     requiresDefaults: true,
   }

@@ -1,8 +1,9 @@
 /** The schemas of the request and the response of a typed operation. */
+
+import { NOTHING, type PublishTarget, publishSchema } from '../../../json-schema/published/published-schema.ts'
 import type { HandlerEntry, JsonSchema } from '../../../protocol/catalog.ts'
 import { described, ref, type Schema } from '../schemas/schema.ts'
 import { workflowResult } from '../schemas/workflow-result.ts'
-import { NOTHING, type PublishTarget, publishSchema } from './published-schema.ts'
 
 export type OperationKind = 'run' | 'start' | 'signal' | 'query' | 'update'
 

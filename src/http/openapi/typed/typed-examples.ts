@@ -1,9 +1,9 @@
 /** The examples of typed operations: valid requests, and short responses. */
 import type { Budget } from '../../../json-schema/budget.ts'
 import { exampleOf } from '../../../json-schema/examples/example.ts'
+import { isShallow } from '../../../json-schema/published/schema-keywords.ts'
 import type { HandlerEntry, JsonSchema } from '../../../protocol/catalog.ts'
 import type { Typed } from './operation-types.ts'
-import { isShallow } from './schema-keywords.ts'
 
 /** A key is absent if there is no example. */
 export interface EntryExamples {

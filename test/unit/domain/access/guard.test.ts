@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { guarded } from '../../../../src/domain/access/guard.ts'
 import { sealPageToken } from '../../../../src/domain/inspect/page-token.ts'
 import type { Grant } from '../../../../src/domain/model/caller.ts'
+import type { ChainState } from '../../../../src/domain/model/chain-state.ts'
 import { idInUse, ServiceError, workflowNotFound } from '../../../../src/domain/model/errors.ts'
 import type { ListedRun } from '../../../../src/domain/model/run-filter.ts'
 import type { StartCommand, Workflows } from '../../../../src/domain/model/workflows.ts'
@@ -23,10 +24,12 @@ interface GuardFixture {
   verbs?: Partial<Workflows>
   /** The workflow of the run `u:ada:1`; null if there is no run. */
   runOf?: string | null
+  /** Which of its runs do not exist any more. */
+  isDeleted?: (runId: string | undefined) => boolean
 }
 
 /** The guard around verbs that record their calls, and a call of the caller. */
-function makeGuard({ grants, verbs = {}, runOf = 'order' }: GuardFixture) {
+function makeGuard({ grants, verbs = {}, runOf = 'order', isDeleted = () => false }: GuardFixture) {
   const done: { verb: string; command: unknown }[] = []
   const described: unknown[] = []
   const recording = new Proxy(verbs, {
@@ -38,7 +41,7 @@ function makeGuard({ grants, verbs = {}, runOf = 'order' }: GuardFixture) {
   })
   const read = (ref: { workflowId: string; runId?: string }) => {
     described.push(ref)
-    if (runOf === null) throw workflowNotFound(ref)
+    if (runOf === null || isDeleted(ref.runId)) throw workflowNotFound(ref)
     return { ...aDescription({ ...ref, runId: ref.runId ?? RUN_ID, workflowName: runOf }), open: true }
   }
   const workflows = guarded(recording as Workflows, {
@@ -208,6 +211,34 @@ test('start: catalogs and options must be granted', async () => {
   )
   await workflows.start({ ...START, options: { memo: {} } }, call)
   expect(done).toHaveLength(1)
+})
+
+test('readChain: requires to read the run, and passes its run id on', async () => {
+  const reader = makeGuard({ grants: [aGrant({ can: ['read'], workflows: ['order'] })] })
+  const starter = makeGuard({ grants: [aGrant({ can: ['start'] })] })
+
+  await reader.workflows.readChain({ ...REF, runId: RUN_ID }, reader.call)
+
+  expect(reader.done).toEqual([{ verb: 'readChain', command: { ...REF, runId: RUN_ID } }])
+  expect(await rejection(starter.workflows.readChain(REF, starter.call))).toMatchObject({ action: 'read' })
+})
+
+test('readChain: a run that was deleted is allowed like the latest run, if that is of its chain', async () => {
+  const pinned = { ...REF, runId: '01a20cdc-0000-7485-8a11-b95c90e3c290' }
+  const readAs = async (runOf: string, lastRunId: string) => {
+    const readChain = async () => ({ kind: 'open', runId: lastRunId }) as ChainState
+    const verbs = { readChain }
+    const isDeleted = (runId: string | undefined) => runId === pinned.runId
+    const { workflows, call } = makeGuard({ grants: [aGrant({ workflows: ['order'] })], verbs, runOf, isDeleted })
+    return workflows.readChain(pinned, call).then(
+      ({ runId }) => runId,
+      ({ name }) => name,
+    )
+  }
+
+  expect(await readAs('order', RUN_ID)).toBe(RUN_ID)
+  expect(await readAs('admin', RUN_ID)).toBe('WorkflowNotFoundError')
+  expect(await readAs('order', pinned.runId)).toBe('WorkflowNotFoundError')
 })
 
 test('run: also needs to read the id, even if it does not wait', async () => {

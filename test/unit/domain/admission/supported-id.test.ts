@@ -17,6 +17,7 @@ function workflowsWith(slashInIds: Support) {
     traceKvstore: false,
     traceLocal: false,
     docs: false,
+    mcp: false,
   }
   const deployment = { version: '1.2.3', runtime: 'node', transport: 'http', uiUrl: null, features } as const
   const options = {

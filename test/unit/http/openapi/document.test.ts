@@ -22,6 +22,7 @@ describe('the OpenAPI document', () => {
     const { call, routes: mounted } = makeApi({
       readMetrics: () => '',
       readDocsFile: async () => null,
+      mcp: { waitMs: 0, ttlMs: 0 },
       workflows: WITHOUT_WORKFLOWS,
     })
     const served = await (await call('GET', '/openapi.json')).json()

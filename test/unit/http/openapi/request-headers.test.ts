@@ -27,6 +27,7 @@ const operations = Object.entries(paths).flatMap(([path, item]) =>
 )
 
 const { fetch } = makeApi({
+  mcp: { waitMs: 0, ttlMs: 0 },
   readMetrics: () => '',
   readDocsFile: async (name) => ({ name, text: '' }) as never,
   workflows: { catalog: async (catalog) => ({ catalog, inputsChecked: true, workflows: [] }) },

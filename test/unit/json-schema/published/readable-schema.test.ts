@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readableSchema } from '../../../../../src/http/openapi/typed/readable-schema.ts'
+import { readableSchema } from '../../../../src/json-schema/published/readable-schema.ts'
 
 test('readableSchema: several types become anyOf, each with the keywords of its type', () => {
   const schema = { description: 'An id', type: ['string', 'integer', 'null'], minLength: 1, minimum: 0 }

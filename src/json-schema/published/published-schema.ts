@@ -1,18 +1,21 @@
 /**
- * A schema that a worker has published, as schemas of the document: everything that it refers to becomes a component.
+ * A schema that a worker has published, as schemas of a document that other programs read: everything that it refers to
+ * becomes a component.
  */
-import { type Budget, createBudget } from '../../../json-schema/budget.ts'
-import { dialectOf } from '../../../json-schema/dialects.ts'
-import { BudgetExceededError, SchemaError } from '../../../json-schema/errors.ts'
-import { requiredNames } from '../../../json-schema/required-names.ts'
-import { indexSchema, refStandsAlone, type SchemaIndex } from '../../../json-schema/schema-index.ts'
-import { subschemasInPlace } from '../../../json-schema/subschemas.ts'
-import { isObject } from '../../../lib/is-object.ts'
-import type { JsonSchema } from '../../../protocol/catalog.ts'
-import { ref, type Schema } from '../schemas/schema.ts'
+
+import { isObject } from '../../lib/is-object.ts'
+import { type Budget, createBudget } from '../budget.ts'
+import { dialectOf } from '../dialects.ts'
+import { BudgetExceededError, SchemaError } from '../errors.ts'
+import { requiredNames } from '../required-names.ts'
+import { indexSchema, refStandsAlone, type SchemaIndex } from '../schema-index.ts'
+import { subschemasInPlace } from '../subschemas.ts'
 import type { Identifiers } from './identifiers.ts'
 import { readableSchema } from './readable-schema.ts'
-import { KEYWORDS } from './schema-keywords.ts'
+import { KEYWORDS, type Schema } from './schema-keywords.ts'
+
+/** As workers publish it. */
+export type PublishedSchema = Record<string, unknown> | boolean
 
 // Each level takes two or three levels of JSON, of which other programs read at most 100. No worker needs more.
 const MAX_DEPTH = 30
@@ -29,37 +32,38 @@ export const NOTHING: Schema = { not: {} }
 export interface PublishTarget {
   identifiers: Identifiers
   components: Record<string, Schema>
-  budgetOf: (schema: JsonSchema) => Budget
+  /** What references begin with: the JSON Pointer to `components` in the document, with a slash at its end. */
+  refPrefix: string
+  budgetOf: (schema: PublishedSchema) => Budget
   /**
    * Whether fields with a default can be required. If not, the schema describes a parsed value, in which such fields
    * are always set.
    */
   requiresDefaults: boolean
+  /** Keywords that are left out. Default: none. */
+  omit?: ReadonlySet<string>
 }
 
 /** Adds the components of the schema, and returns a reference to the first one, whose name is `name`. */
-export function publishSchema(
-  root: JsonSchema,
-  name: string,
-  { identifiers, components, budgetOf, requiresDefaults }: PublishTarget,
-): Schema {
+export function publishSchema(root: PublishedSchema, name: string, target: PublishTarget): Schema {
+  const { components } = target
   if (typeof root === 'boolean') return root ? {} : NOTHING
   try {
-    Object.assign(components, componentsOf(root, name, identifiers, budgetOf(root), requiresDefaults))
+    Object.assign(components, componentsOf(root, name, target))
   } catch (error) {
     if (!(error instanceof BudgetExceededError || error instanceof SchemaError)) throw error
     components[name] = { description: 'The published schema is too large to be shown' }
   }
-  return ref(name)
+  return referenceTo(name, target)
 }
 
-function componentsOf(
-  root: object,
-  name: string,
-  identifiers: Identifiers,
-  budget: Budget,
-  requiresDefaults: boolean,
-): Record<string, Schema> {
+function referenceTo(name: string, { refPrefix }: PublishTarget): Schema {
+  return { $ref: `${refPrefix}${name}` }
+}
+
+function componentsOf(root: Record<string, unknown>, name: string, target: PublishTarget): Record<string, Schema> {
+  const { identifiers, requiresDefaults, omit } = target
+  const budget = target.budgetOf(root)
   const index = indexSchema(root, budget)
   const targetOf = targetsIn(index)
   const targets = referencedSchemas(root, targetOf)
@@ -73,7 +77,7 @@ function componentsOf(
     if (schema === false) return { not: {} }
     if (!isObject(schema) || depth > MAX_DEPTH) return {}
     const component = isComponent ? undefined : names.get(schema)
-    return component === undefined ? showKeywords(schema, depth) : ref(component)
+    return component === undefined ? showKeywords(schema, depth) : referenceTo(component, target)
   }
 
   function showKeywords(schema: Record<string, unknown>, depth: number): Schema {
@@ -83,6 +87,7 @@ function componentsOf(
     if (refStandsAlone(schema, dialect)) return reference
     const wanted = requiresDefaults ? schema : { ...schema, required: requiredNames(schema, requiresDefaults) }
     const entries = Object.entries(dialect === DRAFT_07 ? inNewWords(wanted) : wanted).flatMap(([keyword, value]) => {
+      if (omit?.has(keyword) === true) return []
       const shownValue = KEYWORDS.get(keyword)?.(value, (inner) => show(inner, depth + 1))
       return shownValue === undefined ? [] : [[keyword, shownValue]]
     })
@@ -182,7 +187,7 @@ function inNewWords({ items, additionalItems, dependencies, ...schema }: Record<
 }
 
 /** Divides the units among the schemas, by the size of each. What one does not need is left to those after it. */
-export function sharesBySize(units: number, schemas: readonly JsonSchema[]): (schema: JsonSchema) => Budget {
+export function sharesBySize(units: number, schemas: readonly PublishedSchema[]): (schema: PublishedSchema) => Budget {
   const sizes = new Map(schemas.map((schema) => [schema, JSON.stringify(schema).length]))
   let sizeLeft = schemas.reduce<number>((sum, schema) => sum + (sizes.get(schema) ?? 0), 0)
   let unitsLeft = units

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { numbers } from '../../../../../dev/hostile-schemas.ts'
-import { sharesBySize } from '../../../../../src/http/openapi/typed/published-schema.ts'
-import { BudgetExceededError } from '../../../../../src/json-schema/errors.ts'
-import type { JsonSchema } from '../../../../../src/protocol/catalog.ts'
+import { numbers } from '../../../../dev/hostile-schemas.ts'
+import { BudgetExceededError } from '../../../../src/json-schema/errors.ts'
+import { sharesBySize } from '../../../../src/json-schema/published/published-schema.ts'
+import type { JsonSchema } from '../../../../src/protocol/catalog.ts'
 
 const SMALL = { type: 'string' }
 const LARGE = { enum: numbers(50) }

@@ -1,8 +1,9 @@
 /**
  * The JSON Schema keywords that are shown, each with its valid values. Others are left out, because tools reject them.
  */
-import { isObject } from '../../../lib/is-object.ts'
-import type { Schema } from '../schemas/schema.ts'
+import { isObject } from '../../lib/is-object.ts'
+
+export type Schema = Readonly<Record<string, unknown>>
 
 /** The value as it is shown; undefined if it is not valid. */
 export type ShowKeyword = (value: unknown, show: ShowSchema) => unknown

@@ -1,5 +1,5 @@
 /** Rewrites a schema with keywords that generators of clients support. */
-import type { Schema } from '../schemas/schema.ts'
+import type { Schema } from './schema-keywords.ts'
 
 // Keywords that constrain only values of one type.
 const OF_NUMBERS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']

@@ -1,0 +1,222 @@
+/** The tools for runs that exist. */
+import { checkValue } from '../domain/admission/check-argument.ts'
+import type { Call } from '../domain/model/call.ts'
+import { ServiceError } from '../domain/model/errors.ts'
+import type { ExecutionRef } from '../domain/model/execution.ts'
+import type { SendCommand, Workflows } from '../domain/model/workflows.ts'
+import type { Schema } from '../json-schema/published/schema-keywords.ts'
+import { durationMs } from '../lib/duration.ts'
+import { STATUSES } from '../protocol/execution.ts'
+import {
+  filterValueIssue,
+  handlerNameIssue,
+  runIdIssue,
+  workflowIdIssue,
+  workflowNameIssue,
+} from '../protocol/names.ts'
+import { awaitRun, type ToolAnswer, type WaitStyle } from './await-run.ts'
+import { checkedToolResult } from './check-output.ts'
+import { RUN_TOOL_PREFIX } from './tool-name.ts'
+import { valueResult } from './tool-result.ts'
+import type { Tool, ToolSet } from './tools.ts'
+
+export interface RunToolContext extends WaitStyle {
+  workflows: Workflows
+  given: Readonly<Record<string, unknown>>
+  /** Its runs are listed. */
+  catalog: string
+  maxWaitMs: number
+  idempotencyKey: string | undefined
+  tools: ToolSet
+  call: Call
+}
+
+interface RunTool {
+  tool: Tool
+  use(context: RunToolContext): Promise<ToolAnswer>
+}
+
+const WORKFLOW_ID = { type: 'string', description: 'Id of the workflow' }
+const RUN_ID = { type: 'string', description: 'One run of the workflow. Default: the latest' }
+const OF_RUN = { workflowId: WORKFLOW_ID, runId: RUN_ID }
+const PAYLOAD = { description: 'The argument of the handler; absent for none' }
+const READ = { readOnlyHint: true, openWorldHint: false }
+const CHANGE = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false }
+const STOP = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false }
+
+export const RUN_TOOLS: readonly RunTool[] = [
+  runTool({
+    name: 'result',
+    description: 'Waits for the result of a workflow that has been started. Never starts one.',
+    properties: {
+      ...OF_RUN,
+      wait: { type: 'string', description: 'How long to wait, for example `30s` or `5m`' },
+    },
+    annotations: READ,
+    async use(context) {
+      const { workflows, call } = context
+      const ref = refOf(context)
+      const waitMs = waitOf(context)
+      const wait = (waitMs: number, onFound: (run: { workflowId: string; runId: string }) => void) =>
+        workflows.result({ ref, followsChain: true, waitMs, onFound }, call)
+      const toResult = (result: Parameters<typeof checkedToolResult>[0]) => checkedToolResult(result, undefined, call)
+      return awaitRun(workflows, { wait, toResult, starts: false }, { ...context, waitMs }, call)
+    },
+  }),
+  runTool({
+    name: 'explain',
+    description: 'Says why a workflow has not completed yet, and what can be done about it.',
+    properties: OF_RUN,
+    annotations: READ,
+    use: async (context) => value({ ...(await context.workflows.explain(refOf(context), context.call)) }),
+  }),
+  runTool({
+    name: 'query',
+    description: 'Sends a query to a workflow and returns its result. Changes nothing.',
+    properties: { ...OF_RUN, query: { type: 'string', description: 'Name of the query' }, payload: PAYLOAD },
+    required: ['query'],
+    annotations: READ,
+    async use(context) {
+      const command = messageOf(context, 'query')
+      const result = await context.workflows.query(command, context.call)
+      return value({ ...command.ref, query: command.message.name, result })
+    },
+  }),
+  runTool({
+    name: 'signal',
+    description: 'Sends a signal to a running workflow, which handles it later.',
+    properties: { ...OF_RUN, signal: { type: 'string', description: 'Name of the signal' }, payload: PAYLOAD },
+    required: ['signal'],
+    annotations: CHANGE,
+    async use(context) {
+      const command = messageOf(context, 'signal')
+      const { workflowId, runId, warnings } = await context.workflows.signal(keyed(command, context), context.call)
+      const warned = warnings.length > 0 && { warnings }
+      return value({ workflowId, runId, signal: command.message.name, accepted: true, ...warned })
+    },
+  }),
+  runTool({
+    name: 'update',
+    description: 'Sends an update to a running workflow and returns its result.',
+    properties: { ...OF_RUN, update: { type: 'string', description: 'Name of the update' }, payload: PAYLOAD },
+    required: ['update'],
+    annotations: CHANGE,
+    async use(context) {
+      const command = messageOf(context, 'update')
+      const result = await context.workflows.update(keyed(command, context), context.call)
+      return value({ ...command.ref, update: command.message.name, result })
+    },
+  }),
+  runTool({
+    name: 'stop',
+    description: 'Requests the cancellation of a workflow, which can clean up before it ends.',
+    properties: { ...OF_RUN, reason: { type: 'string', description: 'Why, for the history of the workflow' } },
+    annotations: STOP,
+    async use(context) {
+      const { workflows, given, call } = context
+      const reason = typeof given.reason === 'string' ? given.reason : null
+      return value({ ...(await workflows.stop({ ref: refOf(context), reason }, call)) })
+    },
+  }),
+  runTool({
+    name: 'runs',
+    description: 'Lists runs of workflows, open ones first.',
+    properties: {
+      workflowName: { type: 'string', description: 'Only runs of this workflow' },
+      status: { type: 'string', enum: STATUSES },
+      pageSize: { type: 'integer', minimum: 1, maximum: 100, description: 'Default: 20' },
+      pageToken: { type: 'string', description: '`nextPageToken` of the previous page' },
+    },
+    ofRun: false,
+    annotations: READ,
+    async use({ workflows, catalog, given, call }) {
+      const { workflowName, status, pageSize = 20, pageToken = null } = given as RunsArguments
+      if (workflowName !== undefined) check('workflowName', workflowName, filterValueIssue, workflowNameIssue)
+      const filter = { catalog, ...(workflowName !== undefined && { workflowName }), ...(status && { status }) }
+      return value({ ...(await workflows.list({ filter, pageSize, pageToken }, call)) })
+    },
+  }),
+]
+
+interface RunsArguments {
+  workflowName?: string
+  status?: (typeof STATUSES)[number]
+  pageSize?: number
+  pageToken?: string
+}
+
+interface RunToolDeclaration {
+  name: string
+  description: string
+  properties: Record<string, Schema>
+  required?: readonly string[]
+  /** Whether `workflowId` is required. Default: true. */
+  ofRun?: boolean
+  annotations: object
+  use(context: RunToolContext): Promise<ToolAnswer>
+}
+
+function runTool(declaration: RunToolDeclaration): RunTool {
+  const { name, description, properties, required = [], ofRun = true, annotations, use } = declaration
+  const inputSchema = {
+    type: 'object',
+    properties,
+    required: [...(ofRun ? ['workflowId'] : []), ...required],
+    additionalProperties: false,
+  }
+  const tool = { name: `${RUN_TOOL_PREFIX}${name}`, description, inputSchema, annotations }
+  return {
+    tool,
+    async use(context) {
+      const { issues } = await checkValue(context.given, '', inputSchema, `tool ${tool.name}`, context.call)
+      const [first] = issues
+      if (first === undefined) return use(context)
+      throw new ServiceError('ValidationError', `${first.path} ${first.message}`.trim(), { details: { issues } })
+    },
+  }
+}
+
+function value(value: Record<string, unknown>): ToolAnswer {
+  return { kind: 'result', result: valueResult(value) }
+}
+
+/** The arguments are strings: the schema of the tool was checked. */
+function refOf({ given }: Pick<RunToolContext, 'given'>): ExecutionRef {
+  const workflowId = check('workflowId', given.workflowId, workflowIdIssue)
+  if (given.runId === undefined) return { workflowId }
+  return { workflowId, runId: check('runId', given.runId, runIdIssue).toLowerCase() }
+}
+
+function messageOf(context: RunToolContext, kind: 'query' | 'signal' | 'update'): SendCommand {
+  const { payload } = context.given
+  const name = check(kind, context.given[kind], handlerNameIssue)
+  return {
+    ref: refOf(context),
+    message: { name, args: payload === undefined ? [] : [payload], argumentPointer: '/payload' },
+  }
+}
+
+function keyed(command: SendCommand, { idempotencyKey }: RunToolContext): SendCommand {
+  return idempotencyKey === undefined ? command : { ...command, idempotencyKey }
+}
+
+function waitOf({ given, waitMs, maxWaitMs }: RunToolContext): number {
+  if (given.wait === undefined) return waitMs
+  const ms = durationMs(String(given.wait))
+  if (ms !== null && ms <= maxWaitMs) return Math.ceil(ms)
+  throw invalid('wait', `must be a duration like "30s", at most ${maxWaitMs} ms`)
+}
+
+function check(name: string, given: unknown, ...issuesOf: ((value: string) => string | null)[]): string {
+  const value = String(given)
+  for (const issueOf of issuesOf) {
+    const issue = issueOf(value)
+    if (issue !== null) throw invalid(name, issue)
+  }
+  return value
+}
+
+function invalid(name: string, message: string): ServiceError {
+  const path = `/${name}`
+  return new ServiceError('ValidationError', `${path} ${message}`, { details: { issues: [{ path, message }] } })
+}

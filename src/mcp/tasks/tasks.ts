@@ -1,0 +1,232 @@
+/** Tasks of the extension `io.modelcontextprotocol/tasks`. Their store is the engine: a task is a chain of runs. */
+import { type Call, withTimeout } from '../../domain/model/call.ts'
+import type { ChainState, EndedChain, OpenChain } from '../../domain/model/chain-state.ts'
+import { TIMEOUT_MS } from '../../domain/model/deadlines.ts'
+import { hasErrorName, ServiceError } from '../../domain/model/errors.ts'
+import type { Workflows } from '../../domain/model/workflows.ts'
+import { sleep } from '../../lib/abort.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import { RPC_CODES, RpcError } from '../rpc-error.ts'
+import { type InputRequest, parseAsks, type SignalToSend, toInputRequests, toSignals } from './asks.ts'
+import { parseTaskId, taskIdOf, unknownTask } from './task-id.ts'
+
+interface TaskFacts {
+  taskId: string
+  statusMessage?: string
+  /** ISO 8601. */
+  createdAt: string
+  lastUpdatedAt: string
+  /** Null: the engine's retention decides. */
+  ttlMs: null
+  pollIntervalMs?: number
+}
+
+/** `DetailedTask` of the extension. */
+export type Task = TaskFacts &
+  (
+    | { status: 'working' | 'cancelled' }
+    | { status: 'input_required'; inputRequests: Record<string, InputRequest> }
+    | { status: 'completed'; result: object }
+    | { status: 'failed'; error: { code: number; message: string } }
+  )
+
+/** The result of `tools/call` for a chain that has ended. */
+export type ToToolResult = (ended: EndedChain, call: Call) => object | Promise<object>
+
+/** The task of a run that has just been started or found. */
+export function newTask(run: RunRef, now = new Date()): Task {
+  const createdAt = now.toISOString()
+  return {
+    taskId: taskIdOf(run),
+    status: 'working',
+    createdAt,
+    lastUpdatedAt: createdAt,
+    ttlMs: null,
+    pollIntervalMs: MIN_POLL_MS,
+  }
+}
+
+/** The state of a task. Rejects with an `RpcError` if there is no such task, and with the errors of `readChain`. */
+export function getTask(
+  workflows: Pick<Workflows, 'readChain'>,
+  taskId: unknown,
+  toToolResult: ToToolResult,
+  call: Call,
+): Promise<Task> {
+  return onTask(taskId, call, async (run, call) => {
+    const chain = await workflows.readChain(run, call)
+    return chain.kind === 'open' ? openTask(run, chain, call) : endedTask(run, chain, toToolResult, call)
+  })
+}
+
+async function openTask(run: RunRef, chain: OpenChain, call: Call): Promise<Task> {
+  const now = Date.now()
+  const { startedAt } = chain
+  const open = {
+    ...newTask(run, startedAt ?? undefined),
+    pollIntervalMs: pollIntervalMs(startedAt === null ? 0 : now - startedAt.getTime()),
+  }
+  const asks = parseAsks(chain.asks)
+  if (asks.size > 0) {
+    const statusMessage = [...asks.values()].map(({ message }) => message).join('; ')
+    return { ...open, status: 'input_required', statusMessage, inputRequests: toInputRequests(asks) }
+  }
+  const reason = await chain.explain(call)
+  if (reason === null) return open
+  const { kind, advice, since } = reason
+  const lastUpdatedAt = since?.toISOString() ?? open.lastUpdatedAt
+  return { ...open, lastUpdatedAt, statusMessage: `${kind}: ${advice}` }
+}
+
+async function endedTask(
+  run: RunRef,
+  chain: Exclude<ChainState, OpenChain>,
+  toToolResult: ToToolResult,
+  call: Call,
+): Promise<Task> {
+  const { pollIntervalMs: _, ...created } = newTask(run, chain.startedAt ?? chain.endedAt ?? undefined)
+  const ended = { ...created, lastUpdatedAt: chain.endedAt?.toISOString() ?? created.lastUpdatedAt }
+  if (chain.kind === 'unreadable') {
+    const { message } = chain.error
+    return { ...ended, status: 'failed', statusMessage: message, error: { code: RPC_CODES.internalError, message } }
+  }
+  const { status, error } = chain.result
+  if (status === 'canceled') return { ...ended, status: 'cancelled', ...(error !== null && { statusMessage: error }) }
+  // Clients reject a result without `resultType`.
+  const result = { resultType: 'complete', ...(await toToolResult(chain, call)) }
+  return { ...ended, status: 'completed', result }
+}
+
+const MIN_POLL_MS = 1000
+const MAX_POLL_MS = 30_000
+
+/** A twentieth of the age, so that a client learns of the end at most 5 % late. */
+function pollIntervalMs(ageMs: number): number {
+  return Math.round(Math.min(Math.max(ageMs / 20, MIN_POLL_MS), MAX_POLL_MS))
+}
+
+// The wait begins again after this time, and after an error.
+const WAIT_MS = 3_600_000
+const PAUSE_AFTER_ERROR_MS = 1000
+
+/**
+ * Waits for the end of the task, also through outages, and returns it. Null if there is no such task, or when the call
+ * is aborted.
+ */
+export async function awaitTask(
+  workflows: Pick<Workflows, 'readChain' | 'result'>,
+  taskId: unknown,
+  toToolResult: ToToolResult,
+  call: Call,
+): Promise<Task | null> {
+  while (!call.signal.aborted) {
+    try {
+      const state = await onTask(taskId, call, async (run, call) => {
+        const chain = await workflows.readChain(run, call)
+        return chain.kind === 'open' ? chain : endedTask(run, chain, toToolResult, call)
+      })
+      if (!('kind' in state)) return state
+      const { workflowId, runId } = state
+      const command = { ref: { workflowId, runId }, followsChain: true, waitMs: WAIT_MS }
+      await workflows.result(command, withTimeout(call, TIMEOUT_MS.request))
+    } catch (error) {
+      if (error instanceof RpcError) return null
+      if (!(error instanceof ServiceError)) throw error
+      await sleep(PAUSE_AFTER_ERROR_MS, call.signal)
+    }
+  }
+  return null
+}
+
+// A workflow may continue as new, instead of ending, each time when it is canceled.
+const MAX_CANCELED_RUNS = 3
+
+/** Requests cancellation of the last run of the chain. Does nothing if it has ended. */
+export function cancelTask(
+  workflows: Pick<Workflows, 'readChain' | 'stop'>,
+  taskId: unknown,
+  call: Call,
+): Promise<void> {
+  return onTask(taskId, call, async (run, call) => {
+    let chain = await workflows.readChain(run, call)
+    for (let canceled = 0; canceled < MAX_CANCELED_RUNS && chain.kind === 'open'; canceled++) {
+      const { workflowId, runId } = chain
+      // Pinned, so that it never reaches another chain that uses the workflow id by then.
+      await workflows.stop({ ref: { workflowId, runId }, reason: 'tasks/cancel' }, call)
+      chain = await workflows.readChain(run, call)
+      if (chain.runId === runId) return
+    }
+  })
+}
+
+const ANSWERED_MS = 1000
+const PAUSE_MS = 100
+
+/** Sends answers to the run, and waits up to a second until it has taken them. */
+export function updateTask(
+  workflows: Pick<Workflows, 'readChain' | 'signal'>,
+  taskId: unknown,
+  inputResponses: unknown,
+  call: Call,
+): Promise<void> {
+  return onTask(taskId, call, async (run, call) => {
+    const chain = await workflows.readChain(run, call)
+    const signals = toSignals(openAsks(chain), inputResponses)
+    if (signals.length === 0) return
+    await Promise.all(signals.map((signal) => sendAnswer(workflows, chain, signal, call)))
+    await untilTaken(workflows, run, signals, call)
+  })
+}
+
+async function untilTaken(
+  { readChain }: Pick<Workflows, 'readChain'>,
+  run: RunRef,
+  signals: readonly SignalToSend[],
+  call: Call,
+): Promise<void> {
+  const until = Math.min(call.deadlineAt, Date.now() + ANSWERED_MS)
+  try {
+    while (Date.now() < until && !call.signal.aborted) {
+      const asks = openAsks(await readChain(run, call))
+      if (signals.every(({ key }) => !asks.has(key))) return
+      await sleep(PAUSE_MS, call.signal)
+    }
+  } catch (error) {
+    // The answers are delivered, whether this can be read or not.
+    if (!(error instanceof ServiceError)) throw error
+    call.note({ answerUnread: error })
+  }
+}
+
+function openAsks(chain: ChainState): ReturnType<typeof parseAsks> {
+  return parseAsks(chain.kind === 'open' ? chain.asks : undefined)
+}
+
+/** To the run whose memo has the question, once for each question. */
+async function sendAnswer(
+  { signal }: Pick<Workflows, 'signal'>,
+  { workflowId, runId }: RunRef,
+  { signal: name, key, content }: SignalToSend,
+  call: Call,
+): Promise<void> {
+  const message = { name, args: [{ key, content }], argumentPointer: `/inputResponses/${key}` }
+  try {
+    await signal({ ref: { workflowId, runId }, message, idempotencyKey: key }, call)
+  } catch (error) {
+    // The run has ended, and its questions with it.
+    if (!hasErrorName(error, 'WorkflowNotRunningError')) throw error
+  }
+}
+
+/** Calls `act` with the run of the task. The call gets its full time, also when it is one of many of a long request. */
+async function onTask<T>(taskId: unknown, call: Call, act: (run: RunRef, call: Call) => Promise<T>): Promise<T> {
+  const run = parseTaskId(taskId)
+  try {
+    return await act(run, withTimeout(call, TIMEOUT_MS.request))
+  } catch (error) {
+    if (hasErrorName(error, 'WorkflowNotFoundError')) throw unknownTask(error)
+    if (!hasErrorName(error, 'ForbiddenError', 'ValidationError')) throw error
+    const { issues } = error.details
+    throw new RpcError(RPC_CODES.invalidParams, error.message, { cause: error, ...(issues && { data: { issues } }) })
+  }
+}

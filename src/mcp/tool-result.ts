@@ -1,0 +1,79 @@
+/**
+ * What a tool returns. Every value is in `structuredContent` and as text, because some hosts show only one of them to
+ * the model.
+ */
+import type { ErrorFacts, ServiceError } from '../domain/model/errors.ts'
+import type { WorkflowResult } from '../domain/model/execution.ts'
+import type { RunRef } from '../protocol/run-ref.ts'
+
+/** `CallToolResult` of the protocol. */
+export interface CallToolResult {
+  content: { type: 'text'; text: string }[]
+  structuredContent: Record<string, unknown>
+  isError?: true
+}
+
+/** The result of a run that has ended. Ends other than completion are errors of the tool. */
+export function endedToolResult({ workflowId, runId, status, output, errorDetails }: WorkflowResult): CallToolResult {
+  if (status !== 'completed') return failure({ workflowId, runId, status, error: errorDetails })
+  const ids = { workflowId, runId, status }
+  const text = typeof output === 'string' ? output : JSON.stringify(output ?? null)
+  return { content: [toText(text), toText(JSON.stringify(ids))], structuredContent: { ...ids, output } }
+}
+
+/**
+ * The result of a completed run whose output does not match the schema of the tool: the workflow has not failed, but
+ * clients reject such an output.
+ */
+export function unexpectedToolResult({ workflowId, runId, status, output }: WorkflowResult): CallToolResult {
+  return valueResult({
+    workflowId,
+    runId,
+    status,
+    unexpectedOutput: output,
+    note: 'The workflow has completed. Its output does not match the published output schema.',
+  })
+}
+
+/** The result of a call whose wait is over. Not an error: the host would repeat the call. */
+export function runningToolResult({ workflowId, runId }: RunRef): CallToolResult {
+  return valueResult({
+    workflowId,
+    runId,
+    status: 'running',
+    note: 'The workflow has been started and is still running. Call workflow_result with this workflowId and runId to wait for its result. Do not start it again.',
+  })
+}
+
+/** A request that was rejected. With `started`, the error came after the run had started. */
+export function rejectedToolResult(error: ServiceError, started: RunRef | null = null): CallToolResult {
+  const { workflowId, runId, retryAfterSeconds, issues, available, problem } = error.details
+  const facts: ErrorFacts = {
+    ...(issues !== undefined && { issues }),
+    ...(available !== undefined && { available }),
+    ...(problem !== undefined && { problem }),
+  }
+  return failure({
+    ...(workflowId !== undefined && { workflowId }),
+    ...(runId !== undefined && { runId }),
+    ...started,
+    status: started === null ? 'rejected' : 'unknown',
+    error: { name: error.error, message: error.message, ...facts, retryable: retryAfterSeconds !== undefined },
+    ...(started !== null && {
+      note: 'The workflow has been started. Call workflow_result with this workflowId and runId. Do not start it again.',
+    }),
+  })
+}
+
+/** The result of a tool that returns this object. */
+export function valueResult(value: Record<string, unknown>): CallToolResult {
+  return { content: [toText(JSON.stringify(value))], structuredContent: value }
+}
+
+function failure(value: Record<string, unknown>): CallToolResult {
+  return { ...valueResult(value), isError: true }
+}
+
+function toText(text: string): CallToolResult['content'][number] {
+  return { type: 'text', text }
+}

@@ -1,0 +1,89 @@
+/** What callers with rules can do with tools: threats 14, 16 and 19 of docs/access.md, through `POST /mcp`. */
+import { expect } from 'vitest'
+import type { Api } from '../../support/api.ts'
+import { test as sharedTest } from '../../support/fixtures.ts'
+import { testCatalog } from '../../support/test-catalog.ts'
+import { startCallers, tokenRule } from './callers.ts'
+
+const RULES = [
+  tokenRule('echoes', { can: ['start', 'read'], ids: ['e:*'], workflows: ['echo'] }),
+  tokenRule('ada', { can: ['start', 'read', 'stop'], ids: ['ada:*'] }),
+  tokenRule('ben', { can: ['start', 'read', 'stop'], ids: ['ben:*'] }),
+  tokenRule('starter', { can: ['start'], ids: ['s:*'] }),
+  tokenRule('reader', { can: ['read'] }),
+]
+
+const test = sharedTest
+  .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
+  .extend('callers', { scope: 'file' }, ({ serve, cleanup, worker: _ }) =>
+    startCallers({ serve, cleanup, rules: RULES, env: {} }),
+  )
+
+async function send(api: Api, method: string, params: object = {}) {
+  const { body } = await api.call('POST', '/mcp', { jsonrpc: '2.0', id: 1, method, params })
+  return body
+}
+
+async function toolNames(api: Api): Promise<string[]> {
+  const { result } = await send(api, 'tools/list')
+  return result.tools.map(({ name }: { name: string }) => name).filter((name: string) => !name.startsWith('workflow_'))
+}
+
+async function callTool(api: Api, name: string, given: object, meta: object = {}) {
+  return (await send(api, 'tools/call', { name, arguments: given, _meta: meta })).result?.structuredContent
+}
+
+test('the tools of a caller are the workflows that it may start, by their aliases too', async ({
+  callers: { as, operator },
+}) => {
+  const [ofOperator, ofEchoes, ofReader] = [
+    await toolNames(operator),
+    await toolNames(as('echoes')),
+    await toolNames(as('reader')),
+  ]
+  const called = await callTool(as('echoes'), 'parrot', { input: 1 })
+  const other = await send(as('echoes'), 'tools/call', { name: 'nothing' })
+
+  expect(ofOperator.length).toBeGreaterThan(20)
+  expect([ofEchoes, ofReader]).toEqual([['echo'], []])
+  expect(called).toMatchObject({ status: 'completed', output: 1, workflowId: expect.stringMatching(/^e:/) })
+  expect(other.error.code).toBe(-32_602)
+})
+
+test('a caller that may only start does not get the output', async ({ callers: { as } }) => {
+  expect(await callTool(as('starter'), 'echo', { input: 1 })).toMatchObject({
+    status: 'rejected',
+    error: { name: 'ForbiddenError' },
+  })
+})
+
+test('runs of another tenant are out of reach of every tool and of tasks', async ({ callers: { as } }) => {
+  const { workflowId, runId } = await callTool(as('ada'), 'echo', { input: 'of Ada' })
+
+  const found = await Promise.all([
+    callTool(as('ben'), 'workflow_result', { workflowId }),
+    callTool(as('ben'), 'workflow_result', { workflowId, runId }),
+    callTool(as('ben'), 'workflow_explain', { workflowId }),
+    callTool(as('ben'), 'workflow_stop', { workflowId }),
+    callTool(as('ben'), 'workflow_query', { workflowId, query: 'state' }),
+    callTool(as('ben'), 'workflow_runs', {}),
+  ])
+
+  expect(found.map((value) => [value.status, value.error.name])).toEqual(
+    found.map(() => ['rejected', 'ForbiddenError']),
+  )
+  expect(await callTool(as('ada'), 'workflow_result', { workflowId })).toMatchObject({ output: 'of Ada' })
+})
+
+test('two callers with the same key start two runs', async ({ callers: { as } }) => {
+  const key = { 'portico/idempotencyKey': crypto.randomUUID() }
+
+  const runs = [
+    await callTool(as('ada'), 'echo', { input: 1 }, key),
+    await callTool(as('ada'), 'echo', { input: 1 }, key),
+    await callTool(as('ben'), 'echo', { input: 1 }, key),
+  ]
+
+  expect(runs[0].runId).toBe(runs[1].runId)
+  expect(runs[2].runId).not.toBe(runs[0].runId)
+})

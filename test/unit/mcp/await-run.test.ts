@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { ServiceError } from '../../../src/domain/model/errors.ts'
+import type { WorkflowResult } from '../../../src/domain/model/execution.ts'
+import { type AwaitedRun, awaitRun } from '../../../src/mcp/await-run.ts'
+import { endedToolResult } from '../../../src/mcp/tool-result.ts'
+import { aCall } from '../call.ts'
+
+const RUN = { workflowId: 'w', runId: 'r' }
+
+const COMPLETED: WorkflowResult = {
+  ...RUN,
+  status: 'completed',
+  input: null,
+  output: 1,
+  trace: null,
+  error: null,
+  errorDetails: null,
+}
+
+const reason = { kind: 'waiting_timer' as const, since: null, advice: 'the timer fires later' }
+const workflows = {
+  explain: async () => ({ ...RUN, verdict: reason.kind, since: null, reasons: [reason as never] }),
+}
+
+const STYLE = { hasTasks: false, acceptsEvents: true, progressToken: 'p', waitMs: 25_000 }
+
+/** A run that ends after `ms`, or rejects as a wait does. */
+function endingAfter(ms: number): AwaitedRun {
+  return {
+    starts: true,
+    toResult: async (result) => endedToolResult(result),
+    wait(waitMs, onFound) {
+      onFound(RUN)
+      const timedOut = new ServiceError('WorkflowExecutionTimedOutError', 'still running', { details: RUN })
+      return new Promise((resolve, reject) => {
+        if (ms <= waitMs) setTimeout(resolve, ms, COMPLETED)
+        else setTimeout(reject, waitMs, timedOut)
+      })
+    },
+  }
+}
+
+async function answered(run: AwaitedRun, style: Partial<typeof STYLE> = {}) {
+  const answering = awaitRun(workflows, run, { ...STYLE, ...style }, aCall())
+  await vi.advanceTimersByTimeAsync(500)
+  return answering
+}
+
+async function streamOf(run: AwaitedRun, style: object = {}): Promise<unknown[]> {
+  const answer = await answered(run, style)
+  if (answer.kind !== 'stream') throw new Error(`not a stream, but a ${answer.kind}`)
+  const messages: unknown[] = []
+  const reading = (async () => {
+    for await (const message of answer.messages) messages.push(message)
+  })()
+  await vi.advanceTimersByTimeAsync(30_000)
+  await reading
+  return messages
+}
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+test('awaitRun: a run that ends within half a second is a result, for every client', async () => {
+  const kinds = await Promise.all(
+    [{}, { hasTasks: true }, { acceptsEvents: false }].map(
+      async (style) => (await answered(endingAfter(400), style)).kind,
+    ),
+  )
+
+  expect(kinds).toEqual(['result', 'result', 'result'])
+})
+
+test('awaitRun: a longer run is a task for a client that can handle tasks', async () => {
+  expect(await answered(endingAfter(2000), { hasTasks: true })).toEqual({ kind: 'task', run: RUN })
+})
+
+test('awaitRun: a stream has the ids of the run at once, progress every 10 s, and the result at its end', async () => {
+  const messages = await streamOf(endingAfter(12_000))
+
+  expect(messages).toMatchObject([
+    {
+      method: 'notifications/progress',
+      params: { progressToken: 'p', message: 'workflow w, run r: waiting_timer: the timer fires later' },
+    },
+    { method: 'notifications/progress', params: { progress: expect.any(Number) } },
+    { result: { structuredContent: { ...RUN, status: 'completed', output: 1 } } },
+  ])
+  const [first, second] = messages as { params: { progress: number } }[]
+  expect(second?.params.progress).toBeGreaterThan(first?.params.progress ?? Number.NaN)
+})
+
+test('awaitRun: without a progress token a stream has the result alone, which says after the wait that it is running', async () => {
+  expect(await streamOf(endingAfter(60_000), { progressToken: null })).toMatchObject([
+    { result: { structuredContent: { ...RUN, status: 'running' } } },
+  ])
+})
+
+test('awaitRun: progress has the ids also while the run cannot be explained', async () => {
+  const failing = { explain: () => Promise.reject(new ServiceError('EngineUnavailableError', 'down')) }
+  const answering = awaitRun(failing, endingAfter(1000), STYLE, aCall())
+  await vi.advanceTimersByTimeAsync(500)
+  const answer = await answering
+  if (answer.kind !== 'stream') throw new Error('not a stream')
+
+  const first = await answer.messages[Symbol.asyncIterator]().next()
+
+  expect(first.value).toMatchObject({ params: { message: 'workflow w, run r' } })
+})
+
+test('awaitRun: an error after the start has the ids', async () => {
+  const failing: AwaitedRun = {
+    ...endingAfter(0),
+    async wait(_, onFound) {
+      onFound(RUN)
+      throw new ServiceError('NotSupportedError', 'stored elsewhere')
+    },
+  }
+
+  expect(await answered(failing)).toMatchObject({
+    kind: 'result',
+    result: { isError: true, structuredContent: { ...RUN, status: 'unknown' } },
+  })
+})

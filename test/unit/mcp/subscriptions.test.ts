@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { SHUTTING_DOWN } from '../../../src/domain/model/call.ts'
+import { RpcError } from '../../../src/mcp/rpc-error.ts'
+import { listen, type Subscription } from '../../../src/mcp/subscriptions.ts'
+import { toolsOf } from '../../../src/mcp/tools.ts'
+import { aCall } from '../call.ts'
+import { entry } from '../http/openapi/typed/catalog-document.ts'
+
+const toolsNamed = async (...names: string[]) =>
+  (await toolsOf({ catalog: 'orders', inputsChecked: true, workflows: names.map((name) => entry(name)) })).tools
+
+const ABOUT = { _meta: { 'io.modelcontextprotocol/subscriptionId': 7 } }
+
+/** The messages so far, and the functions that end the subscription. */
+async function subscribe(given: Partial<Subscription>) {
+  const controller = new AbortController()
+  const call = aCall({ signal: controller.signal })
+  const messages: unknown[] = []
+  const subscription = {
+    ...{ id: 7, params: { notifications: {} }, ttlMs: 5000 },
+    ...{ readTools: async () => [], taskEnd: async () => null },
+    ...given,
+  }
+  const reading = (async () => {
+    for await (const message of listen(subscription, call)) messages.push(message)
+  })()
+  // `end` reports it.
+  reading.catch(() => {})
+  await vi.advanceTimersByTimeAsync(0)
+  async function end(reason?: unknown): Promise<unknown[]> {
+    controller.abort(reason)
+    await reading
+    return messages
+  }
+  return { messages, end }
+}
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+test('listen: first acknowledges what it agrees to send', async () => {
+  const notifications = { toolsListChanged: true, promptsListChanged: true, taskIds: ['w/r'] }
+  const { end } = await subscribe({ params: { notifications } })
+
+  expect(await end()).toEqual([
+    {
+      jsonrpc: '2.0',
+      method: 'notifications/subscriptions/acknowledged',
+      params: { notifications: { toolsListChanged: true, taskIds: ['w/r'] }, ...ABOUT },
+    },
+  ])
+})
+
+test('listen: says that the tools have changed, once for each change and not for an outage', async () => {
+  const [some, others] = [await toolsNamed('greet'), await toolsNamed('greet', 'order')]
+  const reads = [some, some, others, new RpcError(-32_603, 'down'), others]
+  const readTools = async () => {
+    const next = reads.shift() ?? others
+    if (next instanceof RpcError) throw next
+    return next
+  }
+  const { end } = await subscribe({ params: { notifications: { toolsListChanged: true } }, readTools })
+  await vi.advanceTimersByTimeAsync(30_000)
+
+  const [, ...changes] = await end()
+
+  expect(changes).toEqual([{ jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: ABOUT }])
+})
+
+test('listen: sends the tasks that have ended', async () => {
+  const { end } = await subscribe({
+    params: { notifications: { taskIds: ['a', 'b'] } },
+    taskEnd: async (taskId) => (taskId === 'a' ? { taskId, status: 'completed' } : null),
+  })
+
+  const [, ...tasks] = await end()
+
+  expect(tasks).toMatchObject([
+    { method: 'notifications/tasks', params: { taskId: 'a', status: 'completed', ...ABOUT } },
+  ])
+})
+
+test('listen: ends with a result when the service shuts down', async () => {
+  const { end } = await subscribe({})
+
+  expect((await end(SHUTTING_DOWN)).at(-1)).toEqual({
+    jsonrpc: '2.0',
+    id: 7,
+    result: { resultType: 'complete', ...ABOUT },
+  })
+})
+
+test('listen: a bug in a watch ends the stream', async () => {
+  const { end } = await subscribe({
+    params: { notifications: { taskIds: ['a'] } },
+    taskEnd: () => Promise.reject(new TypeError('a bug')),
+  })
+
+  await expect(end()).rejects.toThrow('a bug')
+})
+
+test.for([
+  [undefined],
+  [{ taskIds: 'w/r' }],
+  [{ taskIds: [1] }],
+  [{ taskIds: Array.from({ length: 101 }, () => 'a') }],
+])('listen: rejects %o', ([notifications]) => {
+  const subscription = {
+    id: 1,
+    params: { notifications },
+    ttlMs: 1,
+    readTools: async () => [],
+    taskEnd: async () => null,
+  }
+
+  expect(() => listen(subscription, aCall())).toThrow(RpcError)
+})

@@ -1,0 +1,287 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { ChainState, EndedChain, OpenChain } from '../../../../src/domain/model/chain-state.ts'
+import { ServiceError, workflowNotFound } from '../../../../src/domain/model/errors.ts'
+import type { WorkflowResult } from '../../../../src/domain/model/execution.ts'
+import type { Reason } from '../../../../src/domain/model/explanation.ts'
+import type { ControlCommand, ResultCommand, SendCommand } from '../../../../src/domain/model/workflows.ts'
+import { awaitTask, cancelTask, getTask, newTask, updateTask } from '../../../../src/mcp/tasks/tasks.ts'
+import { aCall } from '../../call.ts'
+
+const NOW = Date.parse('2026-11-24T12:00:00.000Z')
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: NOW })
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const RUN = { workflowId: 'orders-17', runId: '01a20cdc-7f73-7485-8a11-b95c90e3c290' }
+const TASK_ID = `orders-17/${RUN.runId}`
+const WAITING: Reason = {
+  kind: 'waiting_handler',
+  since: new Date(NOW - 500),
+  signals: [],
+  updates: [],
+  advice: 'wait',
+}
+const ASKS = { k1: { signal: 'answer', message: 'Approve?', schema: { type: 'object' } } }
+const ACCEPT = { k1: { action: 'accept', content: { approved: true } } }
+
+function facts(ageMs = 1000) {
+  return { ...RUN, workflowName: 'order', catalog: 'orders', startedAt: new Date(NOW - ageMs) }
+}
+
+function open(overrides: Partial<OpenChain> = {}, ageMs?: number): OpenChain {
+  return { kind: 'open', ...facts(ageMs), asks: undefined, explain: async () => WAITING, ...overrides }
+}
+
+function ended(result: Partial<WorkflowResult> = {}): EndedChain {
+  const nothing = { input: null, output: null, trace: null, error: null, errorDetails: null }
+  const all: WorkflowResult = { ...RUN, status: 'completed', ...nothing, ...result }
+  return { kind: 'ended', ...facts(), endedAt: new Date(NOW - 100), result: all }
+}
+
+/** Verbs that read these states of the chain, one after the other, and record what is sent. */
+function makeTasks(...states: (ChainState | Error)[]) {
+  const sent: (ControlCommand | SendCommand)[] = []
+  let reads = 0
+  const readChain = async () => {
+    const state = states[Math.min(reads++, states.length - 1)]
+    if (state === undefined || state instanceof Error) throw state
+    return state
+  }
+  return {
+    readChain,
+    sent,
+    reads: () => reads,
+    async stop(command: ControlCommand) {
+      sent.push(command)
+      return { ...RUN, cancelRequested: true, status: 'running' as const }
+    },
+    async signal(command: SendCommand) {
+      sent.push(command)
+      return { ...RUN, warnings: [] }
+    },
+  }
+}
+
+const get = (state: ChainState | Error) =>
+  getTask(makeTasks(state), TASK_ID, ({ result }) => ({ output: result.output }), aCall())
+
+test('newTask: is working, and has been created now', () => {
+  const now = '2026-11-24T12:00:00.000Z'
+
+  expect(newTask(RUN)).toEqual({
+    ...{ taskId: TASK_ID, status: 'working', createdAt: now, lastUpdatedAt: now, ttlMs: null, pollIntervalMs: 1000 },
+  })
+})
+
+test('getTask: an open run is working, since it was started, with what it waits for', async () => {
+  expect(await get(open())).toEqual({
+    taskId: TASK_ID,
+    status: 'working',
+    statusMessage: 'waiting_handler: wait',
+    createdAt: '2026-11-24T11:59:59.000Z',
+    lastUpdatedAt: '2026-11-24T11:59:59.500Z',
+    ttlMs: null,
+    pollIntervalMs: 1000,
+  })
+  expect(await get(open({ explain: async () => null }))).not.toHaveProperty('statusMessage')
+})
+
+test.for([
+  [0, 1000],
+  [20_000, 1000],
+  [60_000, 3000],
+  [86_400_000, 30_000],
+] as const)('getTask: after %d ms the next read is due in %d ms', async ([ageMs, pollIntervalMs]) => {
+  expect(await get(open({}, ageMs))).toMatchObject({ pollIntervalMs })
+})
+
+test('getTask: a run that asks requires input, and is not explained', async () => {
+  const explain = vi.fn(async () => WAITING)
+
+  expect(await get(open({ asks: ASKS, explain }))).toMatchObject({
+    status: 'input_required',
+    statusMessage: 'Approve?',
+    inputRequests: { k1: { method: 'elicitation/create' } },
+  })
+  expect(explain).not.toHaveBeenCalled()
+})
+
+test.for(['completed', 'failed', 'terminated', 'timed_out'] as const)(
+  'getTask: a run that is %s is completed with the result of the tool',
+  async (status) => {
+    const task = await get(ended({ status, output: 'done' }))
+
+    expect(task).toMatchObject({
+      status: 'completed',
+      lastUpdatedAt: '2026-11-24T11:59:59.900Z',
+      result: { resultType: 'complete', output: 'done' },
+    })
+    expect(task).not.toHaveProperty('pollIntervalMs')
+  },
+)
+
+test('getTask: a canceled run is cancelled, with the reason', async () => {
+  expect(await get(ended({ status: 'canceled', error: 'no money' }))).toMatchObject({
+    status: 'cancelled',
+    statusMessage: 'no money',
+  })
+})
+
+test('getTask: a run whose output is stored elsewhere has failed', async () => {
+  const error = new ServiceError('NotSupportedError', 'The output is elsewhere')
+  const { result: _, ...chain } = ended()
+
+  expect(await get({ ...chain, kind: 'unreadable', error })).toMatchObject({
+    status: 'failed',
+    error: { code: -32603, message: 'The output is elsewhere' },
+  })
+})
+
+test('getTask: a run that does not exist, or that the caller may not read, is an invalid parameter', async () => {
+  const forbidden = new ServiceError('ForbiddenError', 'The policy does not allow it')
+
+  await expect(get(workflowNotFound(RUN))).rejects.toMatchObject({ name: 'RpcError', code: -32602 })
+  await expect(get(forbidden)).rejects.toMatchObject({ code: -32602, message: 'The policy does not allow it' })
+})
+
+test('getTask: an outage is not an answer about the task', async () => {
+  const outage = new ServiceError('EngineUnavailableError', 'down')
+
+  await expect(get(outage)).rejects.toBe(outage)
+})
+
+test('getTask: has its full time in a call that is old', async () => {
+  const call = aCall({ deadlineAt: NOW })
+  let deadlineAt = 0
+  const readChain = async (_: unknown, call: { deadlineAt: number }) => {
+    deadlineAt = call.deadlineAt
+    return ended()
+  }
+
+  await getTask({ readChain }, TASK_ID, () => ({}), call)
+
+  expect(deadlineAt).toBe(NOW + 4500)
+})
+
+test('awaitTask: waits from the last run of the chain, again after an error, and returns the ended task', async () => {
+  const waited: unknown[] = []
+  const outage = new ServiceError('EngineUnavailableError', 'down')
+  const states = makeTasks(open({ runId: 'run-3' }), outage, open({ runId: 'run-4' }), ended())
+  const result = async ({ ref }: ResultCommand) => {
+    waited.push(ref.runId)
+    throw outage
+  }
+
+  const awaited = awaitTask({ ...states, result }, TASK_ID, () => ({}), aCall())
+  await vi.runAllTimersAsync()
+
+  expect(await awaited).toMatchObject({ status: 'completed' })
+  expect([waited, Date.now() - NOW]).toEqual([['run-3', 'run-4'], 3000])
+})
+
+test('awaitTask: is null for a task that does not exist, and when the call is aborted', async () => {
+  const result = () => Promise.reject(new Error('not expected'))
+  const aborted = aCall({ signal: AbortSignal.abort() })
+  const awaitIn = (state: ChainState | Error, call = aCall()) =>
+    awaitTask({ ...makeTasks(state), result }, TASK_ID, () => ({}), call)
+
+  expect(await awaitIn(workflowNotFound(RUN))).toBeNull()
+  expect(await awaitIn(open(), aborted)).toBeNull()
+})
+
+test('cancelTask: stops exactly the last run of the chain', async () => {
+  const tasks = makeTasks(open({ runId: 'run-3' }))
+
+  await cancelTask(tasks, TASK_ID, aCall())
+
+  expect(tasks.sent).toEqual([{ ref: { workflowId: 'orders-17', runId: 'run-3' }, reason: 'tasks/cancel' }])
+})
+
+test('cancelTask: also stops the runs that continue it, but not for ever', async () => {
+  const runs = ['run-1', 'run-2', 'run-3', 'run-4', 'run-5'].map((runId) => open({ runId }))
+  const continuing = makeTasks(...runs)
+  const ending = makeTasks(open({ runId: 'run-1' }), open({ runId: 'run-2' }), ended())
+
+  await cancelTask(continuing, TASK_ID, aCall())
+  await cancelTask(ending, TASK_ID, aCall())
+
+  const stopped = [continuing, ending].map(({ sent }) => sent.map(({ ref }) => ref.runId))
+  expect(stopped).toEqual([
+    ['run-1', 'run-2', 'run-3'],
+    ['run-1', 'run-2'],
+  ])
+})
+
+test('cancelTask: does nothing for a run that has ended', async () => {
+  const tasks = makeTasks(ended())
+
+  await cancelTask(tasks, TASK_ID, aCall())
+
+  expect(tasks.sent).toEqual([])
+})
+
+test('updateTask: signals the run that asks, with the question as the key, and returns when it has the answer', async () => {
+  const asking = open({ asks: ASKS, runId: 'run-3' })
+  const tasks = makeTasks(asking, asking, asking, open())
+
+  const updated = updateTask(tasks, TASK_ID, ACCEPT, aCall())
+  await vi.runAllTimersAsync()
+  await updated
+
+  expect(tasks.sent).toEqual([
+    {
+      ref: { workflowId: 'orders-17', runId: 'run-3' },
+      message: {
+        name: 'answer',
+        args: [{ key: 'k1', content: { approved: true } }],
+        argumentPointer: '/inputResponses/k1',
+      },
+      idempotencyKey: 'k1',
+    },
+  ])
+  expect([tasks.reads(), Date.now() - NOW]).toEqual([4, 200])
+})
+
+test('updateTask: returns after a second, or when the engine fails, if the run is busy', async () => {
+  const asking = open({ asks: ASKS })
+  const outage = new ServiceError('EngineUnavailableError', 'down')
+  const call = aCall()
+
+  const busy = updateTask(makeTasks(asking), TASK_ID, ACCEPT, call)
+  await vi.runAllTimersAsync()
+  await busy
+  const tookMs = Date.now() - NOW
+  await updateTask(makeTasks(asking, outage), TASK_ID, ACCEPT, call)
+
+  expect(tookMs).toBe(1000)
+  expect(call.notes).toEqual({ answerUnread: outage })
+})
+
+test('updateTask: an answer to a question that is not open is acknowledged and not sent', async () => {
+  const tasks = [makeTasks(open()), makeTasks(ended()), makeTasks(open({ asks: ASKS }))]
+
+  for (const one of tasks) await updateTask(one, TASK_ID, { old: ACCEPT.k1 }, aCall())
+
+  expect(tasks.map(({ sent, reads }) => [sent.length, reads()])).toEqual(Array(3).fill([0, 1]))
+})
+
+test('updateTask: a run that ends meanwhile does not need the answer', async () => {
+  const tasks = makeTasks(open({ asks: ASKS }), ended())
+  const signal = () => Promise.reject(new ServiceError('WorkflowNotRunningError', 'it has ended'))
+
+  await expect(updateTask({ ...tasks, signal }, TASK_ID, ACCEPT, aCall())).resolves.toBeUndefined()
+})
+
+test('updateTask: what the catalog says about the signal is reported', async () => {
+  const issues = [{ path: '/inputResponses/k1/content', message: 'must be a string' }]
+  const signal = () => Promise.reject(new ServiceError('ValidationError', 'no', { details: { issues } }))
+
+  await expect(
+    updateTask({ ...makeTasks(open({ asks: ASKS })), signal }, TASK_ID, ACCEPT, aCall()),
+  ).rejects.toMatchObject({ code: -32602, data: { issues } })
+})

@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest'
+import { ServiceError } from '../../../src/domain/model/errors.ts'
+import type { WorkflowResult } from '../../../src/domain/model/execution.ts'
+import {
+  endedToolResult,
+  rejectedToolResult,
+  runningToolResult,
+  unexpectedToolResult,
+} from '../../../src/mcp/tool-result.ts'
+
+const RUN = { workflowId: 'w', runId: 'r' }
+
+const COMPLETED: WorkflowResult = {
+  ...RUN,
+  status: 'completed',
+  input: null,
+  output: { sum: 3 },
+  trace: null,
+  error: null,
+  errorDetails: null,
+}
+
+const DETAILS = {
+  name: 'CardDeclined',
+  message: 'declined',
+  details: [],
+  cause: null,
+  retryable: false,
+  activityId: null,
+}
+
+test('endedToolResult: the output is a value and a text, and so are the ids', () => {
+  expect(endedToolResult(COMPLETED)).toEqual({
+    content: [
+      { type: 'text', text: '{"sum":3}' },
+      { type: 'text', text: '{"workflowId":"w","runId":"r","status":"completed"}' },
+    ],
+    structuredContent: { ...RUN, status: 'completed', output: { sum: 3 } },
+  })
+})
+
+test('endedToolResult: a string is shown as it is, and exact numbers keep their digits', () => {
+  const exact = endedToolResult({ ...COMPLETED, output: JSON.rawJSON('9007199254740993') })
+
+  expect(endedToolResult({ ...COMPLETED, output: 'Hello "Ada"' }).content[0]?.text).toBe('Hello "Ada"')
+  expect(exact.content[0]?.text).toBe('9007199254740993')
+  expect(JSON.stringify(exact.structuredContent)).toContain('"output":9007199254740993')
+})
+
+test('endedToolResult: a workflow that did not complete is an error with its details', () => {
+  const result = endedToolResult({
+    ...COMPLETED,
+    status: 'failed',
+    output: null,
+    error: 'declined',
+    errorDetails: DETAILS,
+  })
+
+  const value = { ...RUN, status: 'failed', error: DETAILS }
+  expect(result).toEqual({
+    content: [{ type: 'text', text: JSON.stringify(value) }],
+    structuredContent: value,
+    isError: true,
+  })
+})
+
+test('unexpectedToolResult: the output has another name, and the call is not an error', () => {
+  const { structuredContent, isError } = unexpectedToolResult(COMPLETED)
+
+  expect([structuredContent.unexpectedOutput, 'output' in structuredContent, isError]).toEqual([
+    { sum: 3 },
+    false,
+    undefined,
+  ])
+})
+
+test('runningToolResult: names the run and the tool to go on with, and is not an error', () => {
+  const { structuredContent, content, isError } = runningToolResult(RUN)
+
+  expect(structuredContent).toMatchObject({ ...RUN, status: 'running' })
+  expect(String(structuredContent.note)).toContain('workflow_result')
+  expect([content[0]?.text, isError]).toEqual([JSON.stringify(structuredContent), undefined])
+})
+
+test('rejectedToolResult: has what the caller can correct, and whether it can retry', () => {
+  const issues = [{ path: '/name', message: 'is required' }]
+  const invalid = rejectedToolResult(new ServiceError('ValidationError', 'no', { details: { issues } }))
+  const outage = rejectedToolResult(
+    new ServiceError('EngineUnavailableError', 'down', { details: { retryAfterSeconds: 1 } }),
+  )
+
+  expect(invalid).toMatchObject({
+    structuredContent: {
+      status: 'rejected',
+      error: { name: 'ValidationError', message: 'no', issues, retryable: false },
+    },
+    isError: true,
+  })
+  expect(outage.structuredContent.error).toEqual({ name: 'EngineUnavailableError', message: 'down', retryable: true })
+})
+
+test('rejectedToolResult: an error after the start has the ids, and is not a rejection', () => {
+  const { structuredContent } = rejectedToolResult(new ServiceError('NotSupportedError', 'stored elsewhere'), RUN)
+
+  expect(structuredContent).toMatchObject({ ...RUN, status: 'unknown' })
+  expect(String(structuredContent.note)).toContain('Do not start it again')
+})
