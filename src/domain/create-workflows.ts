@@ -16,7 +16,10 @@ import { withOutputChecks } from './inspect/output-checks.ts'
 import { createSearchAttributes } from './inspect/search-attributes.ts'
 import { readInput, readStatus } from './inspect/status.ts'
 import { query, readUpdate, signal, startUpdate, update } from './message/messages.ts'
+import { TIMEOUT_MS } from './model/deadlines.ts'
+import { toKey } from './model/execution.ts'
 import type { Ports } from './model/ports.ts'
+import { shareCalls } from './model/share-calls.ts'
 import type { Workflows } from './model/workflows.ts'
 import { signalWithStart } from './start/signal-with-start.ts'
 import { run, start, validate } from './start/start.ts'
@@ -48,6 +51,9 @@ const LAST_READS_AT_ONCE = 100
 export function createWorkflows(options: WorkflowsOptions): Workflows {
   const { sharesPending = true, onCacheRead, resultCacheBytes, checksOutputs = false, defaults, ...given } = options
   const engine = keepClosedRuns(given.engine, { maxBytes: resultCacheBytes, sharesPending, onCacheRead })
+  const describeShared = shareCalls({ sharesPending, timeoutMs: TIMEOUT_MS.describe }, (key: string, call) =>
+    engine.describe(JSON.parse(key), call),
+  )
   const knownRuns = createKnownRuns({ engine, sharesPending, onCacheRead })
   const searchAttributes = createSearchAttributes({ engine, sharesPending, onCacheRead })
   const ports: Ports = {
@@ -55,6 +61,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     engine: rememberStarts(engine, knownRuns),
     knownRuns,
     searchAttributes,
+    describeShared: (ref, call) => describeShared(toKey(ref), call),
     ...(sharesPending && { limitLastReads: createLimiter(LAST_READS_AT_ONCE) }),
   }
   const workflows: Workflows = {

@@ -1,6 +1,6 @@
 import { sleep, whenAborted } from '../../lib/abort.ts'
 import type { StreamPosition } from '../../protocol/stream.ts'
-import { describeUserRun } from '../inspect/history.ts'
+import { rejectReserved } from '../control/catalog-guard.ts'
 import type { Call } from '../model/call.ts'
 import { ServiceError } from '../model/errors.ts'
 import type { ExecutionRef } from '../model/execution.ts'
@@ -8,7 +8,7 @@ import type { Ports } from '../model/ports.ts'
 import type { FollowStreamCommand, StreamEvent, StreamFeed } from '../model/stream.ts'
 import { type StreamSource, streamEvents } from './stream-events.ts'
 
-export type StreamPorts = Pick<Ports, 'catalogs' | 'engine'>
+export type StreamPorts = Pick<Ports, 'catalogs' | 'describeShared' | 'engine'>
 
 // A workflow without a stream gets an ordinary error response if one of its workers responds in time.
 const FIRST_WAIT_MS = 2000
@@ -34,7 +34,10 @@ export async function followStream(
 /** The run to begin with, and where. */
 export async function sourceOf(ports: StreamPorts, command: FollowStreamCommand, call: Call): Promise<StreamSource> {
   const { from, topics, followsChain } = command
-  const { workflowId, runId, status } = await describeUserRun(ports, pinnedToPosition(command), call)
+  const { engine, describeShared = engine.describe } = ports
+  const described = await describeShared(pinnedToPosition(command), call)
+  rejectReserved(described)
+  const { workflowId, runId, status } = described
   // The rest of the description would stay in memory as long as the reader.
   return { run: { workflowId, runId, status }, from: isPosition(from) ? from.next : from, topics, followsChain }
 }

@@ -2,12 +2,12 @@ import type { Call } from '../../domain/model/call.ts'
 import { TIMEOUT_MS } from '../../domain/model/deadlines.ts'
 import { hasErrorName } from '../../domain/model/errors.ts'
 import { toKey } from '../../domain/model/execution.ts'
+import { shareCalls } from '../../domain/model/share-calls.ts'
 import { sleep } from '../../lib/abort.ts'
 import { boundedMap } from '../../lib/bounded-map.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { type StreamHandlers, verifyStream } from '../calls/stream/handlers.ts'
 import type { EngineContext } from '../context.ts'
-import { shareCalls } from './share-calls.ts'
 
 /** Rejects with `StreamNotFoundError` for a workflow without a stream, and like a query. */
 export type VerifyStream = (run: RunRef, call: Call) => Promise<StreamHandlers>

@@ -1,5 +1,5 @@
-import { atMost, type Call } from '../../domain/model/call.ts'
-import { withinCall } from '../../domain/model/within-call.ts'
+import { atMost, type Call } from './call.ts'
+import { withinCall } from './within-call.ts'
 
 // The call itself says why it has no answer, a moment after its time is over.
 const ANSWER_MS = 1000
