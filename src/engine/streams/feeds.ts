@@ -173,13 +173,10 @@ function createFeed(run: RunRef, options: FeedsOptions, createBuffer: CreateBuff
     }
   }
 
-  /** How long the feed stays without a reader. */
+  /** How long the feed stays without a reader. Of a failure, only one that will last is kept. */
   function graceMs(): number {
-    if (!sharesPending) return 0
-    if (state.failure === null) return GRACE_MS
-    // A stream that is used up is not read again from its beginning for each client that reconnects.
-    const { error } = state.failure
-    return hasErrorName(error, 'ResourceExhaustedError') ? 1000 * (error.details.retryAfterSeconds ?? 0) : 0
+    const isKept = state.failure === null || hasErrorName(state.failure.error, 'ResourceExhaustedError')
+    return sharesPending && isKept ? GRACE_MS : 0
   }
 
   function leave(): void {

@@ -76,13 +76,15 @@ function successResponses({ method, path, responses }: Endpoint, examples: Examp
       const content = contentOf(response, examples.responses(method, path, Number(status)))
       const { description, headers = [], links = [], events } = response
       // The endpoint has a form of its own for some errors of this status.
-      const problem = Number(status) < 400 ? {} : { [PROBLEM_TYPE]: { schema: ref(`Problem${status}`) } }
+      const isError = Number(status) >= 400
+      const problem = isError ? { [PROBLEM_TYPE]: { schema: ref(`Problem${status}`) } } : {}
+      const source = isError ? (['Portico-Error-Source'] as const) : []
       const stream = events === undefined ? [] : (['Cache-Control', 'X-Accel-Buffering'] as const)
       return [
         status,
         {
           description,
-          headers: headerRefs([...headers, ...stream]),
+          headers: headerRefs([...headers, ...source, ...stream]),
           ...(Object.keys(content).length > 0 && { content: { ...content, ...problem } }),
           ...(links.length > 0 && { links: linkRefs(links) }),
         },
