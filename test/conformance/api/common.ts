@@ -60,6 +60,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       pause: true,
       codec: false,
       docs: false,
+      mcp: true,
       traceRemote: false,
       traceKvstore: false,
       traceLocal: false,
