@@ -1,29 +1,3 @@
-/**
- * The service as `npm start` runs it. Prints its memory, timers and sockets after each SIGUSR2;
- * with `--expose-gc` it collects garbage first.
- */
+/** The service as `npm start` runs it, with a SIGUSR2 that prints its memory, timers and sockets. */
 import '../../src/runtime/node/index.ts'
-
-export interface Inventory {
-  heapBytes: number
-  rssBytes: number
-  /** The highest so far. */
-  peakRssBytes: number
-  timers: number
-  sockets: number
-}
-
-process.on('SIGUSR2', () => {
-  globalThis.gc?.()
-  const resources = process.getActiveResourcesInfo()
-  const count = (name: string) => resources.filter((resource) => resource === name).length
-  const { heapUsed, rss } = process.memoryUsage()
-  const inventory: Inventory = {
-    heapBytes: heapUsed,
-    rssBytes: rss,
-    peakRssBytes: process.resourceUsage().maxRSS * 1024,
-    timers: count('Timeout'),
-    sockets: count('TCPSocketWrap'),
-  }
-  process.stdout.write(`${JSON.stringify({ level: 'info', message: 'inventory', ...inventory })}\n`)
-})
+import './print-inventory.ts'

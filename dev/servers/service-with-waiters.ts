@@ -7,7 +7,7 @@ import { type RunningEngine, startEngine } from '../../src/cli/dev/servers/engin
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { openPolls } from './engine-metrics.ts'
-import type { Inventory } from './observed-service.ts'
+import type { Inventory } from './print-inventory.ts'
 import { type RunResponse, runAlone } from './run-alone.ts'
 import { startObservedService } from './start-observed.ts'
 import type * as workflows from './waiting-workflows.ts'

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { exitSignal, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import type { Inventory } from './observed-service.ts'
+import type { Inventory } from './print-inventory.ts'
 
 /** Starts the service on Node, and prints its memory, timers and sockets after each SIGUSR2. */
 export const OBSERVED_ENTRY = fileURLToPath(new URL('./observed-service.ts', import.meta.url))
@@ -25,19 +25,17 @@ export interface ObservedServiceOptions {
   maxHeapMebibytes?: number
   /** More variables. */
   env?: Record<string, string>
+  /** Another server to run instead. It prints its URL as the service does, and imports `print-inventory.ts`. */
+  entry?: string
 }
 
 /** The service on Node, as a process whose memory can be measured. Resolves when it listens. */
 export async function startObservedService(options: ObservedServiceOptions): Promise<ObservedService> {
-  const { address, catalog, maxHeapMebibytes, env } = options
+  const { address, catalog, maxHeapMebibytes, env, entry = OBSERVED_ENTRY } = options
   const lines: string[] = []
   const service = await startProcess({
     command: process.execPath,
-    args: [
-      ...(maxHeapMebibytes === undefined ? [] : [`--max-heap-size=${maxHeapMebibytes}`]),
-      '--expose-gc',
-      OBSERVED_ENTRY,
-    ],
+    args: [...(maxHeapMebibytes === undefined ? [] : [`--max-heap-size=${maxHeapMebibytes}`]), '--expose-gc', entry],
     env: { PATH: process.env.PATH, SERVICE_PORT: '0', SERVICE_CATALOG_ID: catalog, ENGINE_ADDRESS: address, ...env },
     onLine: (line) => void lines.push(line),
   })

@@ -135,6 +135,11 @@ function detailOf<Name extends keyof Failures>(
   return details.find((detail) => detail.name === name)?.fields ?? null
 }
 
+/** Whether a limit of one run was exceeded, not one of the engine. */
+export function isBusyWorkflow(error: RpcError): boolean {
+  return detailOf(error, 'ResourceExhaustedFailure')?.cause === ResourceExhaustedCause.BUSY_WORKFLOW
+}
+
 function unavailable(error: RpcError, request: RequestFacts): ServiceError {
   const message = 'The workflow engine is not responding'
   if (request.kind === 'write' && error.mayHaveBeenSent)
@@ -195,11 +200,9 @@ function exhausted(error: RpcError, request: RequestFacts): ServiceError {
   if (isTooLarge(error)) return tooLarge(error, request)
   // The response exceeds grpc-js's own size limit: the client can do nothing about it.
   if (error.details.length === 0) return unexpected(error, request)
-  const { cause } = detailOf(error, 'ResourceExhaustedFailure') ?? {}
-  const message =
-    cause === ResourceExhaustedCause.BUSY_WORKFLOW
-      ? `Workflow ${request.details.workflowId} has reached a limit on concurrent updates or queries of one run.`
-      : 'The workflow engine has reached its rate or concurrency limit.'
+  const message = isBusyWorkflow(error)
+    ? `Workflow ${request.details.workflowId} has reached a limit on concurrent updates or queries of one run.`
+    : 'The workflow engine has reached its rate or concurrency limit.'
   // The rejected attempt had no effect, but an earlier one may have.
   const isRetrySafe = request.kind === 'read' || !error.mayHaveTakenEffect
   return wrap('ResourceExhaustedError', message, error, request, isRetrySafe ? { retryAfterSeconds: 1 } : {})

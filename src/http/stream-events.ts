@@ -1,5 +1,6 @@
 /** Responds with the events of a stream. */
 import type { Context } from 'hono'
+import { ServiceError } from '../domain/model/errors.ts'
 import type { StreamEvent, StreamFeed, StreamItem } from '../domain/model/stream.ts'
 import { parsePosition, positionId } from '../protocol/stream.ts'
 import type { Env } from './context.ts'
@@ -24,7 +25,7 @@ export function streamResponse(c: Context<Env>, { events }: StreamFeed, commentE
     const body = problemBody(c, error)
     const last = parsePosition(reached)
     const id = isTransient(body) || last === null ? reached : positionId({ ...last, isEnd: true })
-    return eventFrame('server_error', body, id || undefined)
+    return retryLine(error) + eventFrame('server_error', body, id || undefined)
   }
 
   async function* frames(): AsyncGenerator<string | Uint8Array> {
@@ -48,6 +49,12 @@ export function streamResponse(c: Context<Env>, { events }: StreamFeed, commentE
 // A reader must not get these events again, and one that begins with `now` must not lose what is published next.
 const MOVING: ReadonlySet<StreamEvent['type']> = new Set(['truncated', 'continued', 'live'])
 
+/** An EventSource reconnects after 2 s, which is too soon for some errors. */
+function retryLine(error: Error): string {
+  const { retryAfterSeconds = 0 } = error instanceof ServiceError ? error.details : {}
+  return retryAfterSeconds > 2 ? `retry: ${retryAfterSeconds * 1000}\n` : ''
+}
+
 interface Frame {
   /** Absent for an event that only moves the reader. */
   frame?: string | Uint8Array
@@ -61,7 +68,7 @@ function toFrame(event: StreamEvent): Frame {
   switch (event.type) {
     case 'workflow':
       return { frame: eventFrame('workflow', event.workflow), ...positionAt(event.workflow.from, event.workflow.runId) }
-    case 'trouble':
+    case 'obstacle':
       return { frame: eventFrame('workflow', event.workflow) }
     case 'items': {
       const last = event.items.at(-1)

@@ -134,7 +134,7 @@ async function* untilNow(events: AsyncIterable<StreamEvent>, call: Call): AsyncG
   // The offset after the last item, once the workflow has said it.
   let head = Number.POSITIVE_INFINITY
   for await (const event of events) {
-    if (event.type === 'trouble') return
+    if (event.type === 'obstacle') return
     yield event
     // Until then all items are from what is stored. Without a response of the workflow there is nothing to wait for.
     if (event.type === 'live') head = await event.head(call).catch(() => event.next)

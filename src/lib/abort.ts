@@ -118,6 +118,7 @@ export async function withDeadline<T>(promise: Promise<T>, deadlineAt: number, s
 
 /** Calls `act` once, when the signal aborts or at `deadlineAt`. Returns the function that prevents it. */
 export function whenOver(deadlineAt: number, signal: AbortSignal, act: () => void): () => void {
+  if (deadlineAt === Number.POSITIVE_INFINITY) return whenAborted(signal, act)
   const over = () => {
     stop()
     act()

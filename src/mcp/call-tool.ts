@@ -30,7 +30,7 @@ export async function callTool(workflows: Workflows, toolCall: ToolCall, call: C
   const runTool = RUN_TOOLS.find(({ tool }) => tool.name === name)
   const tool = runTool === undefined ? toolCall.tools.byName.get(name) : undefined
   if (runTool === undefined && tool === undefined) throw invalidParams(`Unknown tool: ${name.slice(0, 100)}`)
-  call.note({ tool: name })
+  call.note({ tool: tool?.tool.name ?? name })
   try {
     if (tool !== undefined) return await startWorkflow(workflows, tool, { ...toolCall, given }, call)
     const context: RunToolContext = { ...toolCall, workflows, given: given ?? {}, call }

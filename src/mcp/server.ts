@@ -52,7 +52,6 @@ export async function answerMessage(request: McpRequest): Promise<McpAnswer> {
   try {
     const message = readMessage(request.body, request.header)
     if (message === null) return { kind: 'accepted' }
-    request.call.note({ rpcMethod: message.method.slice(0, 100) })
     return await dispatch(message, request)
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
@@ -97,6 +96,7 @@ const MODERN_METHODS = new Map<string, Respond>([
 
 function dispatch(message: RequestMessage, request: McpRequest): McpAnswer | Promise<McpAnswer> {
   const respond = (message.isLegacy ? LEGACY_METHODS : MODERN_METHODS).get(message.method)
+  request.call.note({ rpcMethod: respond === undefined ? 'unknown' : message.method })
   if (respond !== undefined) return respond(message, request)
   // Legacy clients read errors only from successful responses.
   const rejected = message.isLegacy ? {} : { rejected: 'method' as const }

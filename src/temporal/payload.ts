@@ -40,7 +40,12 @@ export function toDecoded(payload: Payload): Decoded {
   if (elsewhere !== null) return { value: null, storedElsewhere: elsewhere }
   const value = fromPayload(payload)
   if (value !== undefined) return { value }
-  return { value: { encoding: encodingOf(payload), data: toBase64(payload.data ?? new Uint8Array()) } }
+  return { value: toEncoded(payload) }
+}
+
+/** What is shown of a payload that does not hold JSON. */
+export function toEncoded(payload: Payload): { encoding: string; data: string } {
+  return { encoding: encodingOf(payload), data: toBase64(payload.data ?? new Uint8Array()) }
 }
 
 /** One value for a list of payloads: the only one, null for an empty list, the array for several. */

@@ -4,7 +4,7 @@
 
 import { expect } from 'vitest'
 import { openPolls } from '../../dev/servers/engine-metrics.ts'
-import type { Inventory } from '../../dev/servers/observed-service.ts'
+import type { Inventory } from '../../dev/servers/print-inventory.ts'
 import { type ServiceWithWaiters, startServiceWithWaiters } from '../../dev/servers/service-with-waiters.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Answer, makeApi, seen } from '../support/api.ts'

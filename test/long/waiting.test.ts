@@ -2,7 +2,7 @@
  * Five thousand runs that are waited for at once. How late their responses are is measured by `benchmarks/waiting.ts`.
  */
 import { expect } from 'vitest'
-import type { Inventory } from '../../dev/servers/observed-service.ts'
+import type { Inventory } from '../../dev/servers/print-inventory.ts'
 import { type CrowdResponse, startServiceWithCrowd } from '../../dev/servers/service-with-crowd.ts'
 import { type Answer, makeApi } from '../support/api.ts'
 import { startFirstRun } from '../support/first-run.ts'

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { percentile } from '../../dev/percentiles.ts'
-import type { Inventory } from '../../dev/servers/observed-service.ts'
+import type { Inventory } from '../../dev/servers/print-inventory.ts'
 import type { Operation, Recording } from './record.ts'
 import type { Violation } from './violation.ts'
 

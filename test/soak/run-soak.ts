@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
-import type { Inventory } from '../../dev/servers/observed-service.ts'
+import type { Inventory } from '../../dev/servers/print-inventory.ts'
 import { check } from './checker.ts'
 import { cliClient } from './clients/cli.ts'
 import { httpClient } from './clients/http.ts'

@@ -47,7 +47,9 @@ export async function* eventsOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): 
   for await (const chunk of body.pipeThrough(new TextDecoderStream()).values()) {
     unread = (unread + chunk).replace(/^(?::.*|retry: \d+)\n\n/gm, '')
     const received = [...unread.matchAll(SENT)]
-    unread = unread.slice(received.reduce((length, [text]) => length + text.length, 0))
+    const last = received.at(-1)
+    // Also what precedes an event, such as an id alone.
+    if (last !== undefined) unread = unread.slice(last.index + last[0].length)
     yield* received.map(toSent)
   }
 }

@@ -26,7 +26,8 @@ export interface StreamSignalsInput {
 /**
  * Has a stream to which clients publish. Signals: `publishItself` (how many numbers the workflow itself publishes),
  * `truncate` (up to which offset), `continueAsNew` (with the items of the stream), `restart` (without them),
- * `fail` (a retry policy starts another run) and `finish`. Update `add` returns the sum of all numbers added.
+ * `fail` (a retry policy starts another run), `failTask` (the workflow makes no progress any more) and `finish`.
+ * Update `add` returns the sum of all numbers added.
  * Query `state`.
  */
 export async function streamSignals({ round = 1, streamState }: StreamSignalsInput = {}): Promise<string> {
@@ -40,6 +41,9 @@ export async function streamSignals({ round = 1, streamState }: StreamSignalsInp
   setHandler(defineQuery<object>('state'), () => ({ round, sum }))
   setHandler(defineSignal<[number]>('publishItself'), (count) => publishNumbers(stream, count))
   setHandler(defineSignal<[number]>('truncate'), (offset) => stream.truncate(offset))
+  setHandler(defineSignal('failTask'), () => {
+    throw new Error('a bug in the workflow')
+  })
   for (const name of ['finish', 'fail', 'continueAsNew', 'restart'] as const) {
     setHandler(defineSignal(name), () => {
       received ??= name

@@ -7,6 +7,8 @@ export interface ServerEvent {
   event: string | undefined
   /** Undefined without data. */
   data: unknown
+  /** When to connect again after this event. */
+  retryMs: number | undefined
 }
 
 /** The events of the body, until it ends. `read` gets each step of the reading, and may reject before it settles. */
@@ -41,6 +43,11 @@ function toEvent(block: string, parse: ParseJson): ServerEvent {
     const before = name === 'data' ? fields.get(name) : undefined
     fields.set(name, before === undefined ? value : `${before}\n${value}`)
   }
-  const data = fields.get('data')
-  return { id: fields.get('id'), event: fields.get('event'), data: data === undefined ? undefined : parse(data) }
+  const [data, retry] = [fields.get('data'), fields.get('retry')]
+  return {
+    id: fields.get('id'),
+    event: fields.get('event'),
+    data: data === undefined ? undefined : parse(data),
+    retryMs: retry === undefined ? undefined : Number(retry),
+  }
 }

@@ -14,7 +14,7 @@ const TYPES: readonly (string | undefined)[] = ['workflow', 'item', 'truncated',
 // The service sends a comment every 10 s.
 const MAX_SILENCE_MS = 30_000
 
-// A connection that was open for this time has worked.
+// A connection that was cut after this time has worked.
 const STABLE_MS = 1000
 
 export function readStream<Data>(connection: Connection, target: Target, options: StreamOptions): WorkflowStream<Data> {
@@ -53,7 +53,8 @@ async function* readAll<Data>(
       return yield* readConnection(events, place, signal)
     } catch (error) {
       if (!(error instanceof PorticoError)) throw error
-      const hasWorked = place.lastId() !== openedAfter || Date.now() - openedAt >= STABLE_MS
+      const hasMoved = place.lastId() !== openedAfter
+      const hasWorked = hasMoved || (error.status === null && Date.now() - openedAt >= STABLE_MS)
       if (hasWorked) series = newSeries()
       await connection.pauseAfter(error, place.toRequest(), limits, series)
     }
@@ -71,7 +72,7 @@ async function* readConnection<Data>(
     place.pass(event)
     const isEnd = event.id?.endsWith('/end') === true
     if (event.event === 'server_error') {
-      const error = serverError(event.data, isEnd)
+      const error = serverError(event, isEnd)
       if (isEnd) return error
       throw error
     }
@@ -126,8 +127,8 @@ function toEvent<Data>({ event, data, id }: ServerEvent): StreamEvent<Data> {
 }
 
 /** Without a final id, the stream can be continued. */
-function serverError(problem: unknown, isFinal: boolean): PorticoError {
-  if (isProblem(problem)) return toError(problem, isFinal ? {} : { retryAfterMs: 0 })
+function serverError({ data, retryMs = 0 }: ServerEvent, isFinal: boolean): PorticoError {
+  if (isProblem(data)) return toError(data, isFinal ? {} : { retryAfterMs: retryMs })
   return new PorticoError('UnexpectedResponseError', 'The stream ended with an unexpected error', { status: null })
 }
 

@@ -76,8 +76,8 @@ export const TIMEOUT_MS = {
   /** One query of a workflow for its stream. A client that does not wait gets an error within 8 s without a worker. */
   streamQuery: 7000,
 
-  /** Reading what the last poll of a stream has not returned, after its run has ended. */
-  streamTail: 30_000,
+  /** Reading what polls of a stream have not returned, after its run has ended: page by page of the whole history. */
+  streamTail: 300_000,
 
   /** Encoding or decoding with the codec server, with all retries: it happens in the middle of a request. */
   codec: 2000,

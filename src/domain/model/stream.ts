@@ -43,7 +43,7 @@ export interface PublishCommand {
 export type StreamEvent =
   | { type: 'workflow'; workflow: StreamRun }
   /** The workflow cannot answer at the moment. */
-  | { type: 'trouble'; workflow: StreamRun; error: ServiceError }
+  | { type: 'obstacle'; workflow: StreamRun; error: ServiceError }
   /** Everything so far was read. `head` asks the workflow for the offset after its last item. */
   | { type: 'live'; next: number; runId: string; head(call: Call): Promise<number> }
   /** The items after the previous ones, and the offset that follows. Readers may share the array. */
@@ -114,7 +114,7 @@ export interface StreamPage {
   /** Set once, for the first page after the workflow is known to have a stream and everything stored was read. */
   isLive?: true
   /** Why the workflow cannot answer at the moment. The reader continues to wait. */
-  trouble?: ServiceError
+  obstacle?: ServiceError
   /** Set for the last page. */
   end?: RunEnd
 }

@@ -1,9 +1,12 @@
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { describeUserRun } from '../inspect/history.ts'
-import type { Call } from '../model/call.ts'
+import { type Call, withTimeout } from '../model/call.ts'
 import { hasErrorName } from '../model/errors.ts'
 import type { PublishCommand } from '../model/stream.ts'
 import type { StreamPorts } from './follow-stream.ts'
+
+// A worker first says whether the workflow has a stream. Leaves time for the signal after it.
+const WORKER_MS = 10_000
 
 // How often the items are sent to a workflow that continues as a new run meanwhile.
 const MAX_ATTEMPTS = 3
@@ -18,7 +21,7 @@ export async function publish(
     const { workflowId, runId } = await describeUserRun(ports, ref, call)
     call.audit({ runId })
     try {
-      await ports.engine.publish({ workflowId, runId }, items, idempotencyKey ?? null, call)
+      await ports.engine.publish({ workflowId, runId }, items, idempotencyKey ?? null, withTimeout(call, WORKER_MS))
       return { workflowId, runId }
     } catch (error) {
       const isClosed = hasErrorName(error, 'WorkflowNotRunningError') && ref.runId === undefined

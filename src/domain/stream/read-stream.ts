@@ -19,22 +19,25 @@ export async function readStream(ports: StreamPorts, command: ReadStreamCommand,
   let timer = setTimeout(linked.abort, WORKER_MS)
   const reading: Call = { ...call, signal: linked.signal, deadlineAt: Number.POSITIVE_INFINITY }
   const batch = createBatch(source, command.maxItems)
+  const beginning = batch.next()
+  // What was published before the request is returned even if the client does not wait.
+  let head = Number.POSITIVE_INFINITY
   try {
     for await (const event of streamEvents(ports, source, reading)) {
-      if (event.type === 'trouble' && batch.isEmpty()) throw event.error
+      if (event.type === 'obstacle' && batch.isEmpty()) throw event.error
       const isComplete = !batch.add(event) || (batch.isLive() && !batch.isEmpty())
       if (isComplete) return batch.result()
-      // Items that were published before the request are returned even if the client does not wait.
-      if (event.type === 'live' && (await event.head(reading)) <= event.next) {
-        clearTimeout(timer)
-        timer = setTimeout(linked.abort, command.waitMs)
-      }
+      if (event.type === 'live') head = await event.head(reading)
+      if (batch.next() < head) continue
+      clearTimeout(timer)
+      timer = setTimeout(linked.abort, command.waitMs)
+      head = Number.POSITIVE_INFINITY
     }
   } finally {
     clearTimeout(timer)
     linked.release()
   }
-  if (batch.isLive() || !batch.isEmpty() || call.signal.aborted) return batch.result()
+  if (batch.isLive() || batch.next() > beginning || call.signal.aborted) return batch.result()
   throw noAnswer(source)
 }
 
@@ -47,6 +50,8 @@ interface Batch {
   /** Adds what the event has. False if the batch is complete; then the event may have been added in part. */
   add(event: StreamEvent): boolean
   isEmpty(): boolean
+  /** The offset after what was read, also of other topics. */
+  next(): number
   /** Whether it has everything that there was. */
   isLive(): boolean
   result(): StreamBatch
@@ -77,6 +82,7 @@ function createBatch({ run, from }: StreamSource, maxItems: number): Batch {
 
   return {
     isEmpty,
+    next: () => next,
     isLive: () => isLive,
     add(event) {
       switch (event.type) {

@@ -4,7 +4,14 @@ import type { RunRef } from '../../protocol/run-ref.ts'
 import type { Call } from '../model/call.ts'
 import type { ErrorFacts } from '../model/errors.ts'
 import type { Ports } from '../model/ports.ts'
-import type { FollowStreamCommand, RunEnd, StreamEvent, StreamItem, StreamReader, StreamRun } from '../model/stream.ts'
+import type {
+  FollowStreamCommand,
+  StreamEvent,
+  StreamItem,
+  StreamPage,
+  StreamReader,
+  StreamRun,
+} from '../model/stream.ts'
 
 export interface StreamSource extends Pick<FollowStreamCommand, 'followsChain' | 'topics'> {
   run: RunRef & { status: Status }
@@ -21,17 +28,18 @@ export async function* streamEvents(
   yield { type: 'workflow', workflow: run }
   while (true) {
     const reader = await engine.openStream(run, run.from, call)
-    let ended: EndedRun | null
+    let last: StreamPage | null
     try {
-      ended = yield* runEvents(reader, run, topics, call)
+      for (last = await reader.next(call); last !== null && last.end === undefined; last = await reader.next(call))
+        for (const event of pageEvents(last, reader, run, topics)) yield event
     } finally {
       reader.close()
     }
-    if (ended === null) return
+    if (last?.end === undefined) return
     const { workflowId, runId } = run
-    const { status, completedAt, complete, next } = ended.end
+    const { status, completedAt, complete, next } = last.end
     if (next === null || !followsChain)
-      return yield { type: 'done', done: { workflowId, runId, status, completedAt, next: ended.next, complete } }
+      return yield { type: 'done', done: { workflowId, runId, status, completedAt, next: last.next, complete } }
     const reset = next.isReset ? ({ reset: true } as const) : {}
     const continued = { workflowId, runId: next.runId, continuedFrom: runId, ...reset }
     yield { type: 'continued', continued, from: next.from }
@@ -39,30 +47,19 @@ export async function* streamEvents(
   }
 }
 
-interface EndedRun {
-  end: RunEnd
-  /** The offset after the last item. */
-  next: number
-}
-
-/** Null if `call` is over first. */
-async function* runEvents(
-  reader: StreamReader,
+function pageEvents(
+  { items, next, truncated, isLive, obstacle }: StreamPage,
+  { head }: StreamReader,
   run: StreamRun,
   topics: readonly string[],
-  call: Call,
-): AsyncGenerator<StreamEvent, EndedRun | null> {
+): StreamEvent[] {
   const { runId } = run
-  while (true) {
-    const page = await reader.next(call)
-    if (page === null) return null
-    const { items, next, truncated, isLive, trouble, end } = page
-    if (end !== undefined) return { end, next }
-    if (truncated !== undefined) yield { type: 'truncated', runId, ...truncated }
-    if (trouble !== undefined) yield { type: 'trouble', workflow: withTrouble(run, trouble), error: trouble }
-    if (isLive) yield { type: 'live', runId, next, head: reader.head }
-    else if (trouble === undefined) yield { type: 'items', runId, items: ofTopics(items, topics), next }
-  }
+  const events: StreamEvent[] = []
+  if (truncated !== undefined) events.push({ type: 'truncated', runId, ...truncated })
+  if (obstacle !== undefined) events.push({ type: 'obstacle', workflow: withObstacle(run, obstacle), error: obstacle })
+  if (isLive) events.push({ type: 'live', runId, next, head })
+  else if (obstacle === undefined) events.push({ type: 'items', runId, items: ofTopics(items, topics), next })
+  return events
 }
 
 /** The same array without topics: readers share what is derived from it. */
@@ -70,6 +67,6 @@ function ofTopics(items: readonly StreamItem[], topics: readonly string[]): read
   return topics.length === 0 ? items : items.filter(({ topic }) => topics.includes(topic))
 }
 
-function withTrouble(run: StreamRun, { details: { workflowStatus, problem } }: { details: ErrorFacts }): StreamRun {
+function withObstacle(run: StreamRun, { details: { workflowStatus, problem } }: { details: ErrorFacts }): StreamRun {
   return { ...run, ...(workflowStatus && { status: workflowStatus }), ...(problem && { problem }) }
 }

@@ -38,14 +38,15 @@ export async function query(context: EngineContext, ref: ExecutionRef, message: 
         details: executionIds(ref),
       })
     const missing = await missingHandler(context, ref, 'query', message, error.message, call)
-    throw missing ?? (await failed(context, ref, message, error))
+    throw missing ?? (await queryFailed(context, ref, message, error))
   }
 }
 
-async function failed(
+/** The error for a query handler that has failed, or a worker that cannot replay the run. */
+export async function queryFailed(
   { payloads }: EngineContext,
   ref: ExecutionRef,
-  { name }: Message,
+  { name }: Pick<Message, 'name'>,
   cause: RpcError,
 ): Promise<ServiceError> {
   const errorDetails = toErrorDetails(await decodeFailure(queryFailure(cause), payloads))

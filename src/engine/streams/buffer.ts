@@ -1,16 +1,13 @@
-/** The last items of a stream, for readers that keep up, and where the engine has stored the earlier ones. */
+/** The last items of streams, for readers that keep up, and where earlier ones can be read again. */
 import type { Chunk } from '../calls/stream/poll.ts'
-
-/** What all buffers hold together. */
-export interface BufferedBytes {
-  total: number
-}
 
 export interface BufferLimits {
   /** Of one stream. */
   maxBytes: number
-  /** Of all streams. */
+  /** Of all streams. The newest chunk of each stays, and what cannot be read again. */
   maxTotalBytes: number
+  /** Called with each change of the bytes of all streams. */
+  onBytes(change: number): void
 }
 
 export interface StreamBuffer {
@@ -19,69 +16,85 @@ export interface StreamBuffer {
   /** How many polls have returned the chunks so far. */
   polls(): number
   add(chunk: Chunk): void
-  /** The chunk with this offset; if it is not in memory any more, the offset of the poll that returned it. */
-  find(offset: number): Chunk | number
+  /** The chunk with this offset, or only its place if it is not in memory any more. */
+  find(offset: number): Chunk | ChunkPlace
   clear(): void
 }
+
+export type ChunkPlace = Pick<Chunk, 'from' | 'isStored'>
+
+/** `canReadAgain` says whether a chunk may be dropped. */
+export type CreateBuffer = (canReadAgain: (chunk: Chunk) => boolean) => StreamBuffer
 
 // A chunk is held as values and as the text that is sent.
 const COPIES = 2
 
-/** `canReadAgain` says whether a chunk that was dropped can be read again. */
-export function createStreamBuffer(
-  limits: BufferLimits,
-  all: BufferedBytes,
-  canReadAgain: (chunk: Chunk) => boolean,
-): StreamBuffer {
-  const froms: number[] = []
-  let chunks: Chunk[] = []
-  let bytes = 0
-  let next = 0
-  let polls = 0
+export function createBuffers({ maxBytes, maxTotalBytes, onBytes }: BufferLimits): CreateBuffer {
+  // The one that has got nothing for the longest time comes first: its readers have what they need.
+  const droppers = new Set<() => boolean>()
+  let total = 0
 
-  function count(change: number): void {
-    bytes += change * COPIES
-    all.total += change * COPIES
+  function dropUntilWithin(newest: () => boolean): void {
+    droppers.delete(newest)
+    droppers.add(newest)
+    for (const drop of droppers) while (total > maxTotalBytes && drop());
   }
 
-  function dropOldest(): void {
-    while (bytes > limits.maxBytes || all.total > limits.maxTotalBytes) {
-      const [oldest] = chunks
-      if (oldest === undefined || !canReadAgain(oldest)) return
-      count(-oldest.bytes)
-      chunks.shift()
+  return (canReadAgain) => {
+    const places: ChunkPlace[] = []
+    let chunks: Chunk[] = []
+    let bytes = 0
+    let next = 0
+    let polls = 0
+
+    function count(change: number): void {
+      bytes += change
+      total += change
+      onBytes(change)
     }
-  }
 
-  return {
-    next: () => next,
-    polls: () => polls,
-    add(chunk) {
-      froms.push(chunk.from)
-      chunks.push(chunk)
-      if (chunk.isStored) polls++
-      next = chunk.next
-      count(chunk.bytes)
-      dropOldest()
-    },
-    find(offset) {
-      const at = upperBound(froms, offset) - 1
-      return chunks[at - (froms.length - chunks.length)] ?? froms[at] ?? 0
-    },
-    clear() {
-      count(-bytes / COPIES)
-      chunks = []
-    },
+    /** Drops the oldest chunk. False if it must stay. */
+    function dropOldest(): boolean {
+      const [oldest] = chunks
+      if (oldest === undefined || chunks.length === 1 || !canReadAgain(oldest)) return false
+      count(-COPIES * oldest.bytes)
+      chunks.shift()
+      return true
+    }
+
+    return {
+      next: () => next,
+      polls: () => polls,
+      add(chunk) {
+        const { from, isStored } = chunk
+        places.push({ from, isStored })
+        chunks.push(chunk)
+        if (isStored) polls++
+        next = chunk.next
+        count(COPIES * chunk.bytes)
+        while (bytes > maxBytes && dropOldest());
+        dropUntilWithin(dropOldest)
+      },
+      find(offset) {
+        const at = Math.max(0, lastAt(places, offset))
+        return chunks[at - (places.length - chunks.length)] ?? places[at] ?? { from: 0, isStored: true }
+      },
+      clear() {
+        count(-bytes)
+        chunks = []
+        droppers.delete(dropOldest)
+      },
+    }
   }
 }
 
-/** The index of the first element that is greater. The elements ascend. */
-function upperBound(ascending: readonly number[], value: number): number {
-  let [low, high] = [0, ascending.length]
+/** The index of the last place that begins at the offset or before it. The places ascend. */
+function lastAt(places: readonly ChunkPlace[], offset: number): number {
+  let [low, high] = [0, places.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((ascending[middle] ?? 0) > value) high = middle
+    if ((places[middle]?.from ?? 0) > offset) high = middle
     else low = middle + 1
   }
-  return low
+  return low - 1
 }

@@ -39,13 +39,13 @@ export interface FeedPorts {
 
 export type FeedChange =
   /** Items were added. Null when the workflow can answer (again). */
-  | { trouble: ServiceError | null }
+  | { obstacle: ServiceError | null }
   /** Everything that was stored is read, and the workflow is known to have a stream. */
-  | { isLive: true; handlers: StreamHandlers | null }
+  | { isLive: true; hasPollQuery: boolean }
   | { end: RunEnd }
 
 // The run is described again after so many polls, because its history grows, also without us.
-const LOOK_EVERY = 50
+const INSPECT_EVERY = 50
 
 // An answer that arrives so soon was stored already: another replica is ahead.
 const STORED_WITHIN_MS = 4
@@ -57,8 +57,8 @@ const PAUSE_MS = 1000
 
 const EXHAUSTED = { kind: 'exhausted' } as const
 
-/** `isOld`: it was there before we asked. */
-type TimedChunk = Extract<PollAnswer, { kind: 'chunk' }> & { isOld: boolean }
+/** `wasStored`: it was there before we asked. */
+type TimedChunk = Extract<PollAnswer, { kind: 'chunk' }> & { wasStored: boolean }
 
 /** Resolves when the run has ended. Rejects when nothing more can be read, or the signal aborts. */
 export async function follow(ports: FeedPorts): Promise<void> {
@@ -66,9 +66,8 @@ export async function follow(ports: FeedPorts): Promise<void> {
   const background: Call = { ...backgroundCall('streams', 0), deadlineAt: Number.POSITIVE_INFINITY, signal }
   let handlers: StreamHandlers | null = null
 
-  const { kind } = await readStored(readPoll)
-  // Whoever has sent a poll has verified the stream.
-  if (kind !== 'closing') await poll(kind === 'pending' || buffer.polls() > 0)
+  const stored = await readStored(readPoll)
+  if (stored.kind !== 'closing') await poll(stored)
   await close()
 
   /** Reads what the engine has stored, without asking the workflow. Returns the first answer that has no items. */
@@ -81,16 +80,17 @@ export async function follow(ports: FeedPorts): Promise<void> {
   }
 
   /** Polls until the run is ending. */
-  async function poll(isVerified: boolean): Promise<void> {
-    let state = await look(null)
+  async function poll(stored: PollAnswer): Promise<void> {
+    let state = await inspectAfter(stored)
     if (!isOpen(state.status)) return
-    await verify(isVerified)
-    onChange({ isLive: true, handlers })
+    // A poll is only sent to a run whose stream was verified.
+    await verify(stored.kind === 'pending' || buffer.polls() > 0)
+    onChange({ isLive: true, hasPollQuery: handlers?.hasPollQuery === true })
     while (isOpen(state.status)) {
       const answer = await nextAnswer(state)
       if (answer.kind === 'closing') return
       if (answer.kind === 'exhausted') return queryUntilClosed()
-      state = answer.kind === 'chunk' ? await take(answer, state) : await lookAfter(answer)
+      state = answer.kind === 'chunk' ? await take(answer, state) : await inspectAfter(answer)
     }
   }
 
@@ -99,20 +99,22 @@ export async function follow(ports: FeedPorts): Promise<void> {
   }
 
   /** Leaves the run alone for a while, unless there is more already. */
-  async function take({ chunk, isFull, isOld }: TimedChunk, state: RunState): Promise<RunState> {
+  async function take({ chunk, isFull, wasStored }: TimedChunk, state: RunState): Promise<RunState> {
     add(chunk)
-    if (!isFull && !isOld) await sleep(pauseMs(state) ?? 0, signal)
-    return buffer.polls() % LOOK_EVERY === 0 ? look(null) : state
+    if (!isFull && !wasStored) await sleep(pauseMs(state) ?? 0, signal)
+    return buffer.polls() % INSPECT_EVERY === 0 ? inspectRun(null) : state
   }
 
   function pauseMs(state: RunState): number | null {
     return pauseAfterPollMs({ ...state, polls: buffer.polls() }, ports.maxPolls)
   }
 
-  async function lookAfter(answer: PollAnswer): Promise<RunState> {
+  async function inspectAfter(answer: PollAnswer): Promise<RunState> {
     if (answer.kind === 'unready') await sleep(PAUSE_MS, signal)
     const isUnseen = answer.kind === 'pending' && !answer.isAccepted
-    return look(isUnseen ? noWorker(run) : null)
+    const state = await inspectRun(isUnseen ? noWorker(run) : null)
+    if (isUnseen && state.failsAsTooLarge) throw poisoned(run, state.obstacle?.details.problem)
+    return state
   }
 
   async function pollOnce(): Promise<Exclude<PollAnswer, { kind: 'chunk' }> | TimedChunk> {
@@ -125,14 +127,15 @@ export async function follow(ports: FeedPorts): Promise<void> {
         read: async (call) => ({ found: toFinal(await sendPoll(context, run, from, call, ACCEPTED)) }),
       }),
     )
-    return answer.kind === 'chunk' ? { ...answer, isOld: Date.now() - sentAt < STORED_WITHIN_MS } : answer
+    return answer.kind === 'chunk' ? { ...answer, wasStored: Date.now() - sentAt < STORED_WITHIN_MS } : answer
   }
 
   /** Reads without updates. Rejects if the SDK of the workflow has no query for that. */
   async function queryUntilClosed(): Promise<void> {
     await verify()
     if (handlers?.hasPollQuery !== true) throw exhausted(run)
-    while (isOpen((await look(null)).status)) {
+    onChange({ isLive: true, hasPollQuery: true })
+    while (isOpen((await inspectRun(null)).status)) {
       const from = buffer.next()
       const result = await persist((call) => queryItems(context, run, from, call), TIMEOUT_MS.streamQuery)
       if (result.next_offset > from) add(toChunk(from, result, false))
@@ -143,11 +146,11 @@ export async function follow(ports: FeedPorts): Promise<void> {
   /** Returns when the workflow is known to have a stream, or the run is closed. */
   async function verify(isVerified = false): Promise<void> {
     while (!isVerified && handlers === null) {
-      const trouble = await verifyOnce()
-      if (handlers === null && !isOpen((await look(trouble)).status)) return
+      const obstacle = await verifyOnce()
+      if (handlers === null && !isOpen((await inspectRun(obstacle)).status)) return
       if (handlers === null) await sleep(PAUSE_MS, signal)
     }
-    onChange({ trouble: null })
+    onChange({ obstacle: null })
   }
 
   /** What prevents the answer at the moment, if it is known. Rejects if the workflow has no stream. */
@@ -157,23 +160,24 @@ export async function follow(ports: FeedPorts): Promise<void> {
       return null
     } catch (error) {
       signal.throwIfAborted()
-      if (hasErrorName(error, 'DeadlineExceededError', 'WorkflowNotReadyError')) return error
+      if (hasErrorName(error, 'DeadlineExceededError', 'WorkflowNotReadyError', 'QueryFailedError')) return error
       if (isOutage(error)) return null
       throw error
     }
   }
 
-  /** `trouble` is what is known besides. Rejects if the run must be left alone. */
-  async function look(trouble: ServiceError | null): Promise<RunState> {
+  /** Describes the run. `obstacle` is what is known besides. */
+  async function inspectRun(obstacle: ServiceError | null): Promise<RunState> {
     const state = await persist((call) => inspect(context, run, call))
-    if (state.isPoisoned) throw poisoned(run, state.trouble?.details.problem)
-    onChange({ trouble: state.trouble ?? trouble })
+    onChange({ obstacle: state.obstacle ?? obstacle })
     return state
   }
 
   async function close(): Promise<void> {
+    // A canceled run may take its time. Its readers have everything so far.
+    if (isOpen((await inspectRun(null)).status)) onChange({ isLive: true, hasPollQuery: false })
     const { nextRunId } = unlessOver(await ports.waitForEnd(run, background))
-    onChange({ trouble: null })
+    onChange({ obstacle: null })
     // Other replicas may have polled further. A poll adds nothing to a closed run.
     await readStored(storedPoll(context))
     const { chunks, complete } = await persist(
@@ -194,7 +198,7 @@ export async function follow(ports: FeedPorts): Promise<void> {
 
   function add(chunk: Chunk): void {
     buffer.add(chunk)
-    onChange({ trouble: null })
+    onChange({ obstacle: null })
   }
 
   /** Calls `act` until the engine answers, through outages. */

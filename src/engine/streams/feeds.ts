@@ -1,21 +1,21 @@
 /** Readers of streams. All readers of one run share its feed, and read at their own pace. */
-import { type Call, withTimeout } from '../../domain/model/call.ts'
+import type { Call } from '../../domain/model/call.ts'
 import { TIMEOUT_MS } from '../../domain/model/deadlines.ts'
-import { ServiceError } from '../../domain/model/errors.ts'
+import { type ErrorName, hasErrorName, ServiceError } from '../../domain/model/errors.ts'
 import { type ExecutionRef, toKey } from '../../domain/model/execution.ts'
 import type { StreamReader } from '../../domain/model/stream.ts'
-import { withinCall } from '../../domain/model/within-call.ts'
 import { whenOver } from '../../lib/abort.ts'
 import type { Closing } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { pollUntil } from '../calls/poll-until.ts'
-import { type StreamHandlers, streamHead } from '../calls/stream/handlers.ts'
+import { streamHead } from '../calls/stream/handlers.ts'
 import { readAgain } from '../calls/stream/tail.ts'
 import { type EngineContext, executionIds } from '../context.ts'
 import { toServiceError } from '../errors.ts'
-import { type BufferedBytes, createStreamBuffer } from './buffer.ts'
+import { type ChunkPlace, type CreateBuffer, createBuffers } from './buffer.ts'
 import { follow } from './feed.ts'
 import { createReader, type FeedState, type ReadFeed } from './reader.ts'
+import { shareCalls } from './share-calls.ts'
 import type { VerifyStream } from './verification.ts'
 
 export interface StreamOptions {
@@ -45,15 +45,24 @@ const GRACE_MS = 5000
 
 const STREAMS_IN_MEMORY = 16
 
+// So many readers are woken before others may run. The promises of all that wake at the same time run in turns: with
+// thousands of readers, each turn would touch more memory than the processor's caches hold, and other requests would
+// wait for all of them.
+const WOKEN_AT_ONCE = 100
+
 export function createFeeds(options: FeedsOptions): OpenStream {
-  const { context, sharesPending, onCount = () => {} } = options
+  const { context, maxBufferBytes, sharesPending, onCount = () => {} } = options
   const feeds = new Map<string, Feed>()
-  const all = { total: 0 }
+  const createBuffer = createBuffers({
+    maxBytes: maxBufferBytes,
+    maxTotalBytes: STREAMS_IN_MEMORY * maxBufferBytes,
+    onBytes: (change) => onCount('bytes', change),
+  })
 
   function create(run: RunRef): Feed {
     if (!context.polls.hasFree()) throw tooManyPolls(run)
     const key = toKey(run)
-    const feed = createFeed(run, options, all, () => {
+    const feed = createFeed(run, options, createBuffer, () => {
       if (feeds.get(key) === feed) feeds.delete(key)
     })
     if (sharesPending) feeds.set(key, feed)
@@ -77,99 +86,114 @@ interface Feed {
   open(from: number | 'now'): StreamReader
 }
 
-function createFeed(run: RunRef, options: FeedsOptions, all: BufferedBytes, onOver: () => void): Feed {
-  const { context, maxBufferBytes, sharesPending, onCount = () => {} } = options
-  const limits = { maxBytes: maxBufferBytes, maxTotalBytes: STREAMS_IN_MEMORY * maxBufferBytes }
+function createFeed(run: RunRef, options: FeedsOptions, createBuffer: CreateBuffer, onOver: () => void): Feed {
+  const { context, sharesPending, onCount = () => {} } = options
   const controller = new AbortController()
   const waiting = new Set<() => void>()
-  let handlers: StreamHandlers = { hasPollQuery: false }
-  let state: FeedState = { isLive: false, trouble: null, end: null, failure: null }
+  let state: FeedState = { isLive: false, hasPollQuery: false, obstacle: null, end: null, failure: null }
   let readers = 0
-  let pendingHead: Promise<number> | null = null
   let closing: ReturnType<typeof setTimeout> | undefined
-  const buffer = createStreamBuffer(limits, all, ({ isStored }) => isStored || handlers.hasPollQuery)
-
+  const buffer = createBuffer(({ isStored }) => isStored || state.hasPollQuery)
   const translate = (error: unknown) => toServiceError(error, { kind: 'read', details: executionIds(run) })
 
   function setState(change: Partial<FeedState>): void {
-    state = { ...state, ...change }
+    const isKnown = change.obstacle && change.obstacle.message === state.obstacle?.message
+    state = { ...state, ...change, ...(isKnown && { obstacle: state.obstacle }) }
     const woken = [...waiting]
     waiting.clear()
-    for (const resume of woken) resume()
+    wake(woken)
   }
 
-  /** Changes the buffer, and counts its bytes. */
-  function buffering(change: () => void): void {
-    const before = all.total
-    change()
-    onCount('bytes', all.total - before)
+  function wake(woken: readonly (() => void)[], at = 0): void {
+    const end = at + WOKEN_AT_ONCE
+    for (const resume of woken.slice(at, end)) resume()
+    if (end < woken.length) setTimeout(wake, 0, woken, end)
   }
 
-  follow({
-    ...options,
-    run,
-    signal: controller.signal,
-    buffer: { ...buffer, add: (chunk) => buffering(() => buffer.add(chunk)) },
-    onChange(change) {
-      if ('handlers' in change) handlers = change.handlers ?? handlers
-      const { handlers: _, ...changed } = { handlers: null, ...change }
-      setState(changed)
-    },
-  }).catch((error: unknown) => {
-    if (!controller.signal.aborted) setState({ failure: { error: translate(error) } })
-  })
+  function fail(error: unknown): void {
+    if (controller.signal.aborted) return
+    setState({ failure: { error: translate(error) } })
+    // New readers try again.
+    if (graceMs() === 0) onOver()
+  }
+
+  follow({ ...options, run, signal: controller.signal, buffer, onChange: setState }).catch(fail)
+
+  const share = { sharesPending, timeoutMs: TIMEOUT_MS.streamQuery }
+  const readHead = shareCalls(share, (_: 'head', call) => streamHead(context, run, call))
+  // For readers that are slower than the others, or late.
+  const readPlace = shareCalls(share, (place: ChunkPlace, call) => readAgain(context, run, place, call))
 
   const readFeed: ReadFeed = {
     state: () => state,
     next: buffer.next,
+    head: (call) => readHead('head', call),
 
     async chunkAt(offset, call) {
       if (offset >= buffer.next()) return null
       const found = buffer.find(offset)
-      if (typeof found !== 'number') return found
-      // Alone: the reader is slower than the others, or late.
-      const again = async (reading: Call) => ({ found: await readAgain(context, run, found, handlers, reading) })
-      return pollUntil({ polls: null }, call, { poll: again, read: again }).catch((error) => {
-        throw translate(error)
-      })
+      return 'items' in found ? found : persist(call, (reading) => readPlace(found, reading))
     },
 
-    head(call) {
-      const bounded = withTimeout(call, TIMEOUT_MS.streamQuery)
-      if (!sharesPending) return streamHead(context, run, bounded)
-      pendingHead ??= streamHead(context, run, { ...bounded, signal: controller.signal }).finally(() => {
-        pendingHead = null
-      })
-      return withinCall(pendingHead, call)
-    },
+    // The offset is that of a moment after the request, so a worker that is away only delays the answer.
+    start: (call) =>
+      persist(call, (reading) => readHead('head', reading), ['DeadlineExceededError', 'WorkflowNotReadyError']),
 
     changed(since, call) {
       if (since !== state) return Promise.resolve()
       const { promise, resolve } = Promise.withResolvers<void>()
-      const stop = whenOver(call.deadlineAt, call.signal, () => {
-        waiting.delete(resume)
-        resolve()
-      })
       const resume = () => {
         stop()
         resolve()
       }
+      // An event stream has no deadline, and needs no timer.
+      const stop = whenOver(call.deadlineAt, call.signal, () => {
+        waiting.delete(resume)
+        resolve()
+      })
       waiting.add(resume)
       return promise
     },
+  }
+
+  /** Calls `act` until the engine answers, through outages and these errors; null when `call` is over first. */
+  async function persist<T>(call: Call, act: (call: Call) => Promise<T>, errors: ErrorName[] = []): Promise<T | null> {
+    const once = async (attempt: Call) => {
+      try {
+        return { found: await act(attempt) }
+      } catch (error) {
+        if (!hasErrorName(error, ...errors)) throw error
+        return { found: null, isRepeated: true }
+      }
+    }
+    try {
+      return await pollUntil({ polls: null }, call, { poll: once, read: once })
+    } catch (error) {
+      throw translate(error)
+    }
+  }
+
+  /** How long the feed stays without a reader. */
+  function graceMs(): number {
+    if (!sharesPending) return 0
+    if (state.failure === null) return GRACE_MS
+    // A stream that is used up is not read again from its beginning for each client that reconnects.
+    const { error } = state.failure
+    return hasErrorName(error, 'ResourceExhaustedError') ? 1000 * (error.details.retryAfterSeconds ?? 0) : 0
   }
 
   function leave(): void {
     readers--
     onCount('readers', -1)
     if (readers > 0) return
-    if (sharesPending && state.failure === null) closing = setTimeout(shut, GRACE_MS)
+    const ms = graceMs()
+    if (ms > 0) closing = setTimeout(shut, ms)
     else shut()
   }
 
   function shut(): void {
     controller.abort()
-    buffering(buffer.clear)
+    buffer.clear()
     onCount('feeds', -1)
     onOver()
   }

@@ -13,6 +13,8 @@ export interface ReadFeed {
   chunkAt(offset: number, call: Call): Promise<Chunk | null>
   /** The offset after the last item of the workflow. */
   head(call: Call): Promise<number>
+  /** The same for a reader that begins there: waits until the workflow can answer. Null if `call` is over first. */
+  start(call: Call): Promise<number | null>
   /** Resolves when the feed has changed since `state` was read, or when `call` is over. */
   changed(since: FeedState, call: Call): Promise<void>
 }
@@ -20,7 +22,9 @@ export interface ReadFeed {
 /** Replaced with each change. */
 export interface FeedState {
   isLive: boolean
-  trouble: ServiceError | null
+  /** Whether the workflow can be queried for its items. */
+  hasPollQuery: boolean
+  obstacle: ServiceError | null
   end: RunEnd | null
   /** Why nothing more can be read. */
   failure: { error: unknown } | null
@@ -28,9 +32,10 @@ export interface FeedState {
 
 /** A reader with a position of its own. */
 export function createReader(feed: ReadFeed, from: number | 'now', close: () => void): StreamReader {
-  let position: number | null = from === 'now' ? null : from
-  let isToldLive = false
-  let toldTrouble: ServiceError | null = null
+  // A feed that is live has, up to the pause between two polls, everything that was published before.
+  let position = from !== 'now' ? from : feed.state().isLive ? feed.next() : null
+  let isLiveReported = false
+  let reportedObstacle: ServiceError | null = null
 
   /** Items of the feed, whatever has happened to it since. */
   async function itemsAt(offset: number, call: Call): Promise<StreamPage | null> {
@@ -39,23 +44,25 @@ export function createReader(feed: ReadFeed, from: number | 'now', close: () => 
   }
 
   /** What the feed has to say besides; null if the reader must wait. */
-  function news({ isLive, trouble, end, failure }: FeedState, next: number): StreamPage | null {
-    if (isLive && !isToldLive) {
-      isToldLive = true
+  function news({ isLive, obstacle, end, failure }: FeedState, next: number): StreamPage | null {
+    if (isLive && !isLiveReported) {
+      isLiveReported = true
       return { items: [], next, isLive: true }
     }
     if (failure !== null) throw failure.error
     if (end !== null) return { items: [], next: feed.next(), end }
-    if (toldTrouble === trouble) return null
-    toldTrouble = trouble
-    return trouble && { items: [], next, trouble }
+    if (reportedObstacle === obstacle) return null
+    reportedObstacle = obstacle
+    return obstacle && { items: [], next, obstacle }
   }
 
   async function now(state: FeedState, call: Call): Promise<StreamPage | null> {
     if (position === null && state.end !== null) position = feed.next()
-    if (position === null && state.isLive) position = await feed.head(call)
+    if (position === null && state.isLive) position = await feed.start(call)
     const items = position === null ? null : await itemsAt(position, call)
     if (items !== null) position = items.next
+    // The call ended before the items could be read again. What follows them must wait.
+    if (items === null && position !== null && position < feed.next()) return null
     return items ?? news(state, position ?? 0)
   }
 

@@ -15,21 +15,28 @@ import type { Payload } from '../payload.ts'
 export interface StreamLog {
   /** Adds the next events of the history. `decode` decodes the arguments of signals. */
   add(events: readonly HistoryEvent[], decode: (payloads: Payload[]) => Promise<unknown[]>): Promise<void>
-  /** The items that were published after the last poll that had a result. */
-  items(): readonly WireItem[]
+  /** The items from the offset up to `head`, the offset after the last item; null if the history does not have them. */
+  itemsUpTo(head: number): readonly WireItem[] | null
 }
 
-export function createStreamLog(): StreamLog {
+/** `from` is the offset after the last item that polls have returned. */
+export function createStreamLog(from: number): StreamLog {
   // As the SDKs do: a batch that a publisher sends again is ignored.
   const sequences = new Map<string, number>()
-  let items: WireItem[] = []
+  // How many items signals have published, those after the first `from` of them, and those after the last poll.
+  let total = 0
+  const rest: WireItem[] = []
+  let tail: WireItem[] = []
 
   function publish({ publisher_id: publisher, sequence, items: published }: PublishInput): void {
     if (publisher) {
       if (sequence <= (sequences.get(publisher) ?? 0)) return
       sequences.set(publisher, sequence)
     }
-    items.push(...published)
+    for (const item of published) {
+      if (total++ >= from) rest.push(item)
+      tail.push(item)
+    }
   }
 
   return {
@@ -39,10 +46,14 @@ export function createStreamLog(): StreamLog {
       for (const event of events) {
         const input = argumentOf(event) === null ? undefined : inputs.shift()
         if (isPublishInput(input)) publish(input)
-        if (isAnsweredPoll(event)) items = []
+        if (isAnsweredPoll(event)) tail = []
       }
     },
-    items: () => items,
+    itemsUpTo(head) {
+      // Workflow code publishes without leaving a trace in the history. Without such items, the signals are all.
+      if (total === head) return rest
+      return tail.length === head - from ? tail : null
+    },
   }
 }
 

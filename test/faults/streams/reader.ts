@@ -75,12 +75,25 @@ export function publish(api: Pick<Api, 'post'>, workflowId: string, ...values: u
   return api.post(`${workflowId}/stream`, { items: values.map((data) => ({ topic: 'tokens', data })) })
 }
 
+// A response of the engine may have 4 MB, and an event a large item.
+const PAGE_SIZE = 10
+
 /** The ids of the updates that readers have sent to a run, in order. */
-export async function pollsOf(client: Client, workflowId: string, runId?: string): Promise<string[]> {
-  const { events = [] } = await client.workflow.getHandle(workflowId, runId).fetchHistory()
-  return (events ?? [])
-    .map((event) => event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.meta?.updateId ?? '')
-    .filter(isPollUpdateId)
+export async function pollsOf({ workflowService }: Client, workflowId: string): Promise<string[]> {
+  const polls: string[] = []
+  let nextPageToken: Uint8Array | undefined
+  do {
+    const page = await workflowService.getWorkflowExecutionHistory({
+      namespace: 'default',
+      execution: { workflowId },
+      maximumPageSize: PAGE_SIZE,
+      ...(nextPageToken && { nextPageToken }),
+    })
+    const accepted = page.history?.events?.map((event) => event.workflowExecutionUpdateAcceptedEventAttributes)
+    polls.push(...(accepted ?? []).map((it) => it?.acceptedRequest?.meta?.updateId ?? '').filter(isPollUpdateId))
+    nextPageToken = page.nextPageToken
+  } while (nextPageToken?.length)
+  return polls
 }
 
 /** The names of the events and what they have, without ids of runs. */

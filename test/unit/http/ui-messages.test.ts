@@ -167,7 +167,7 @@ test.for<[string, number, StreamEvent[]]>([
   [
     'the workflow cannot respond',
     1,
-    [{ type: 'trouble', workflow: { ...RUN, status: 'running', from: 0 }, error: NO_WORKER }],
+    [{ type: 'obstacle', workflow: { ...RUN, status: 'running', from: 0 }, error: NO_WORKER }],
   ],
 ])('UI messages: the tail ends where %s', async ([, startIndex, last]) => {
   let isLeft = false

@@ -45,6 +45,9 @@ async function handlerNames(
   }
 }
 
+/** The query of every SDK that lists the handlers of a workflow. */
+export const METADATA_QUERY = '__temporal_workflow_metadata'
+
 /** The names of the workflow's handlers; null if its SDK does not list them. Rejects with an `RpcError`. */
 export async function readHandlers(
   context: EngineContext,
@@ -54,7 +57,7 @@ export async function readHandlers(
   const request = {
     namespace: context.namespace,
     execution: toExecution(ref),
-    query: { queryType: '__temporal_workflow_metadata' },
+    query: { queryType: METADATA_QUERY },
   }
   const { queryResult, queryRejected } = await withEngineWatchdog(context.rpc, call, (watched) =>
     context.rpc('queryWorkflow', request, watched),

@@ -5,9 +5,9 @@ import type { RunRef } from '../../../protocol/run-ref.ts'
 import { isOffset, type PollResult, STREAM_OFFSET, STREAM_POLL } from '../../../protocol/stream.ts'
 import { type EngineContext, executionIds } from '../../context.ts'
 import { isQueryFailure, toServiceError } from '../../errors.ts'
-import { readHandlers } from '../diagnosis/missing-handler.ts'
+import { METADATA_QUERY, readHandlers } from '../diagnosis/missing-handler.ts'
 import { withProblem } from '../diagnosis/with-problem.ts'
-import { query } from '../query.ts'
+import { query, queryFailed } from '../query.ts'
 import { streamNotFound } from './errors.ts'
 import { toPollResult } from './poll.ts'
 
@@ -42,7 +42,10 @@ async function listHandlers(
   try {
     return await readHandlers(context, run, call)
   } catch (error) {
-    if (isQueryFailure(error)) return { query: null, update: null }
+    if (isQueryFailure(error)) {
+      if (error.message.includes(METADATA_QUERY)) return { query: null, update: null }
+      throw await queryFailed(context, run, { name: METADATA_QUERY }, error)
+    }
     throw toServiceError(error, { kind: 'read', workerRequest: 'a query', details: executionIds(run) })
   }
 }
@@ -53,9 +56,15 @@ export async function streamHead(context: EngineContext, run: RunRef, call: Call
     const head = await query(context, run, { name: STREAM_OFFSET, args: [] }, call)
     if (isOffset(head)) return head
   } catch (error) {
-    if (!hasErrorName(error, 'HandlerNotFoundError', 'QueryFailedError')) throw error
+    if (!isUnknownQuery(error)) throw error
   }
   throw streamNotFound(run)
+}
+
+/** Whether the workflow has no such query. Others fail because the worker cannot replay the run. */
+function isUnknownQuery(error: unknown): boolean {
+  if (hasErrorName(error, 'HandlerNotFoundError')) return true
+  return hasErrorName(error, 'QueryFailedError') && error.details.errorDetails?.message.includes(STREAM_OFFSET) === true
 }
 
 /** The items that the workflow keeps from an offset on, where it has that query. */

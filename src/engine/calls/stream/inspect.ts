@@ -5,10 +5,11 @@ import { isOpen, type Status } from '../../../protocol/execution.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'
 import { describeRun } from '../../../temporal/describe-run.ts'
 import { WorkflowTaskFailedCause } from '../../../temporal/enums.ts'
+import type { HistoryEvent } from '../../../temporal/outcome.ts'
 import { type EngineContext, executionIds, toExecution } from '../../context.ts'
 import { notReadyMessage } from '../../errors.ts'
 import { describe } from '../describe.ts'
-import { readLast } from '../history-pages.ts'
+import { readEnd } from '../history-pages.ts'
 
 /** What the reader of a stream must know about its run. */
 export interface RunState {
@@ -17,9 +18,9 @@ export interface RunState {
   historyLength: number
   historySizeBytes: number
   /** Why the run cannot answer at the moment; null if nothing is known to prevent it. */
-  trouble: ServiceError | null
-  /** Whether the run fails because the answer to a poll would be too large. It then fails until it is reset. */
-  isPoisoned: boolean
+  obstacle: ServiceError | null
+  /** Whether the workflow task fails because what it sends to the engine is too large: it will fail again. */
+  failsAsTooLarge: boolean
 }
 
 export async function inspect(context: EngineContext, run: RunRef, call: Call): Promise<RunState> {
@@ -36,8 +37,8 @@ export async function inspect(context: EngineContext, run: RunRef, call: Call): 
     completedAt,
     historyLength,
     historySizeBytes: Number(workflowExecutionInfo?.historySizeBytes ?? 0),
-    trouble: isFailing ? await failing(context, run, call) : status === 'paused' ? notReady(run, { status }) : null,
-    isPoisoned: isFailing && (await isTooLarge(context, run, call)),
+    obstacle: isFailing ? await failing(context, run, call) : status === 'paused' ? notReady(run, { status }) : null,
+    failsAsTooLarge: isFailing && (await isTooLarge(context, run, call)),
   }
 }
 
@@ -53,12 +54,10 @@ const TOO_LARGE: ReadonlySet<unknown> = new Set([
   WorkflowTaskFailedCause.REQUEST_TOO_LARGE,
 ])
 
-// The failure of the first attempt is in the history, and of the later ones only what other requests have added since.
-const LAST_EVENTS = 20
-
 async function isTooLarge(context: EngineContext, run: RunRef, call: Call): Promise<boolean> {
-  const { events } = await readLast(context, run, call, { maximumPageSize: LAST_EVENTS })
-  const failed = events.find(({ workflowTaskFailedEventAttributes }) => workflowTaskFailedEventAttributes)
+  // The history has the failure of the first attempt. Signals may have been added since.
+  const isFailure = (event: HistoryEvent) => event.workflowTaskFailedEventAttributes != null
+  const failed = (await readEnd(context, run, call, isFailure)).findLast(isFailure)
   return TOO_LARGE.has(failed?.workflowTaskFailedEventAttributes?.cause)
 }
 

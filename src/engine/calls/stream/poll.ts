@@ -2,6 +2,7 @@
 import type { temporal } from '@temporalio/proto'
 import type { Call } from '../../../domain/model/call.ts'
 import { ServiceError } from '../../../domain/model/errors.ts'
+import { outputStoredElsewhere } from '../../../domain/model/stored-elsewhere.ts'
 import type { StreamItem } from '../../../domain/model/stream.ts'
 import { isObject } from '../../../lib/is-object.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'
@@ -18,9 +19,10 @@ import {
 import { UpdateWorkflowExecutionLifecycleStage } from '../../../temporal/enums.ts'
 import { decodeFailure, type Failure, toErrorDetails } from '../../../temporal/failure.ts'
 import { GrpcCode } from '../../../temporal/grpc-code.ts'
-import { toDecoded } from '../../../temporal/payload.ts'
+import { toDecoded, toEncoded } from '../../../temporal/payload.ts'
 import { payloadFromWire } from '../../../temporal/payload-wire.ts'
 import { type EngineContext, executionIds, IDENTITY, toExecution } from '../../context.ts'
+import { isBusyWorkflow } from '../../errors.ts'
 import { RpcError } from '../../transport/transport.ts'
 import { streamNotFound } from './errors.ts'
 
@@ -104,12 +106,14 @@ export function storedPoll({ features }: EngineContext): typeof readPoll {
 }
 
 /** What a rejection by the engine says about the run; null if it says nothing. */
-function toRejection({ code, message }: RpcError): PollAnswer | null {
-  const isClosing = /workflow execution already completed|update was aborted by closing workflow|workflow is closing/
-  if (isClosing.test(message)) return { kind: 'closing' }
+function toRejection(error: RpcError): PollAnswer | null {
+  const { code, message } = error
+  if (/workflow execution already completed|update was aborted by closing workflow/.test(message))
+    return { kind: 'closing' }
   if (code !== GrpcCode.FAILED_PRECONDITION && code !== GrpcCode.RESOURCE_EXHAUSTED) return null
   if (message.includes('total number of distinct updates')) return { kind: 'exhausted' }
-  return code === GrpcCode.FAILED_PRECONDITION ? { kind: 'unready' } : null
+  // The run has too many other updates, or is about to continue as a new one, which can fail. So it is described next.
+  return code === GrpcCode.FAILED_PRECONDITION || isBusyWorkflow(error) ? { kind: 'unready' } : null
 }
 
 async function toAnswer(
@@ -120,8 +124,14 @@ async function toAnswer(
 ): Promise<PollAnswer> {
   if (!outcome) return { kind: 'pending', isAccepted: (stage ?? 0) >= ACCEPTED }
   if (outcome.failure) return toFailedAnswer(context, run, from, outcome.failure)
-  const [value] = await context.payloads.decode(outcome.success?.payloads)
-  const { next_offset, more_ready, items } = toPollResult(run, value)
+  const [decoded] = await context.payloads.decodeEach(outcome.success?.payloads)
+  if (decoded?.storedElsewhere)
+    throw outputStoredElsewhere(
+      `A batch of the stream of workflow ${run.workflowId}`,
+      decoded.storedElsewhere,
+      executionIds(run),
+    )
+  const { next_offset, more_ready, items } = toPollResult(run, decoded?.value)
   // A poll that returns nothing ends because the run is continuing as a new one. Its answer would always be the same.
   if (next_offset <= from) return { kind: 'closing' }
   return { kind: 'chunk', chunk: toChunk(from, { items, next_offset, more_ready }, true), isFull: more_ready === true }
@@ -136,7 +146,9 @@ export function toChunk(from: number, { items, next_offset }: PollResult, isStor
 }
 
 export function toItem({ offset, topic, data }: PollResult['items'][number]): StreamItem {
-  return { offset, topic, data: toDecoded(payloadFromWire(data)).value }
+  const payload = payloadFromWire(data)
+  const { value, storedElsewhere } = toDecoded(payload)
+  return { offset, topic, data: storedElsewhere === undefined ? value : toEncoded(payload) }
 }
 
 /** Throws if the value is not the result of a stream's poll. */
@@ -153,7 +165,8 @@ async function toFailedAnswer(
   from: number,
   failure: Failure,
 ): Promise<PollAnswer> {
-  const { name, message } = toErrorDetails(await decodeFailure(failure, context.payloads))
+  const errorDetails = toErrorDetails(await decodeFailure(failure, context.payloads))
+  const { name, message } = errorDetails
   const isClosed = name === 'AcceptedUpdateCompletedWorkflow' && failure.source === 'Server'
   // A workflow that was canceled fails all polls from then on.
   if (isClosed || name === STREAM_DRAINING || name === 'CanceledFailure' || message === 'Workflow cancelled')
@@ -162,8 +175,7 @@ async function toFailedAnswer(
   if (isOffset(base) && base > from)
     return { kind: 'chunk', chunk: { from, items: [], next: base, bytes: 0, isStored: true }, isFull: true }
   if (message.includes(STREAM_POLL)) throw streamNotFound(run)
-  const details = { ...executionIds(run), errorDetails: toErrorDetails(failure) }
   throw new ServiceError('UpdateFailedError', `The stream of workflow ${run.workflowId} failed: ${message}`, {
-    details,
+    details: { ...executionIds(run), errorDetails },
   })
 }

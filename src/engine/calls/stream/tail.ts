@@ -7,7 +7,7 @@ import { createStreamLog } from '../../../temporal/history/stream-log.ts'
 import { type EngineContext, executionIds } from '../../context.ts'
 import { toServiceError } from '../../errors.ts'
 import { readPage } from '../history-pages.ts'
-import { queryItems, type StreamHandlers, streamHead, verifyStream } from './handlers.ts'
+import { queryItems, streamHead, verifyStream } from './handlers.ts'
 import { type Chunk, storedPoll, toChunk } from './poll.ts'
 
 export interface Tail {
@@ -48,33 +48,35 @@ async function fromHistory(
   { from, next }: Pick<Chunk, 'from' | 'next'>,
   call: Call,
 ): Promise<Chunk> {
-  const log = createStreamLog()
+  const log = createStreamLog(from)
   let nextPageToken: Uint8Array | null = null
   try {
     do {
-      const page = await readPage(context, run, call, nextPageToken === null ? {} : { nextPageToken })
+      const page = await readPage(
+        context,
+        run,
+        atMost(call, TIMEOUT_MS.describe),
+        nextPageToken === null ? {} : { nextPageToken },
+      )
       await log.add(page.events, (payloads) => context.payloads.decode(payloads))
       nextPageToken = page.nextPageToken
     } while (nextPageToken !== null)
   } catch (error) {
     throw toServiceError(error, { kind: 'read', details: executionIds(run) })
   }
-  const items = log.items()
-  // Workflow code publishes without leaving a trace in the history: then these are not all, and their offsets unknown.
-  const found = items.length === next - from ? items.map((item, at) => ({ ...item, offset: from + at })) : []
-  return toChunk(from, { items: found, next_offset: next, more_ready: false }, false)
+  const items = (log.itemsUpTo(next) ?? []).map((item, at) => ({ ...item, offset: from + at }))
+  return toChunk(from, { items, next_offset: next, more_ready: false }, false)
 }
 
 /** The chunk with this offset, which the engine or the workflow still has. */
 export async function readAgain(
   context: EngineContext,
   run: RunRef,
-  from: number,
-  { hasPollQuery }: StreamHandlers,
+  { from, isStored }: Pick<Chunk, 'from' | 'isStored'>,
   call: Call,
 ): Promise<Chunk> {
+  if (!isStored) return toChunk(from, await queryItems(context, run, from, call), false)
   const answer = await storedPoll(context)(context, run, from, call)
   if (answer.kind === 'chunk') return answer.chunk
-  if (hasPollQuery) return toChunk(from, await queryItems(context, run, from, call), false)
   throw new Error(`the engine has lost the poll of offset ${from}`)
 }

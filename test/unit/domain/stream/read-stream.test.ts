@@ -63,6 +63,31 @@ test('without a wait, items that were published before the request are returned 
   expect(await reading).toMatchObject({ items: items(0, 1) })
 })
 
+test('the wait begins when everything that was published before the request was read, also of other topics', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const pages = { [RUN_1]: [live(0), pageOf(items(0, 2, 'other'))] }
+  const command = { topics: ['tokens'] }
+
+  const passing = read({ pages, head: 2 }, command)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(await passing).toEqual({ ...EMPTY, next: `1@${RUN_1}` })
+
+  const waiting = read({ pages, head: 2 }, { ...command, waitMs: 20_000 })
+  await vi.advanceTimersByTimeAsync(19_999)
+  expect(await Promise.race([waiting, 'pending'])).toBe('pending')
+  await vi.advanceTimersByTimeAsync(1)
+  expect(await waiting).toEqual({ ...EMPTY, next: `1@${RUN_1}` })
+})
+
+test('a client that reads past items of other topics for long continues where it was', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const reading = read({ pages: { [RUN_1]: [pageOf(items(0, 5, 'other'))] } }, { topics: ['tokens'] })
+
+  await vi.advanceTimersByTimeAsync(8000)
+
+  expect(await reading).toEqual({ ...EMPTY, next: `4@${RUN_1}` })
+})
+
 test('now: the position to continue from is where the stream is now, although nothing came', async () => {
   expect(await read({ pages: { [RUN_1]: [live(7)] }, head: 7 }, { from: 'now' })).toEqual({
     ...EMPTY,
@@ -163,10 +188,10 @@ test('says how the run ended, and that no worker could confirm it', async () => 
 
 test('a run that cannot answer is an error, unless there are items', async () => {
   const paused = new ServiceError('WorkflowNotReadyError', 'paused', { details: { workflowStatus: 'paused' } })
-  const trouble = { items: [], next: 1, trouble: paused }
+  const obstacle = { items: [], next: 1, obstacle: paused }
 
-  expect(await rejection(read({ pages: { [RUN_1]: [trouble] } }))).toMatchObject({ error: 'WorkflowNotReadyError' })
-  expect(await read({ pages: { [RUN_1]: [pageOf(items(0, 1)), trouble] } })).toMatchObject({
+  expect(await rejection(read({ pages: { [RUN_1]: [obstacle] } }))).toMatchObject({ error: 'WorkflowNotReadyError' })
+  expect(await read({ pages: { [RUN_1]: [pageOf(items(0, 1)), obstacle] } })).toMatchObject({
     status: 'paused',
     items: items(0, 1),
     next: `0@${RUN_1}`,

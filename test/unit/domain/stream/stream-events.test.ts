@@ -69,12 +69,12 @@ test('says what is lost before the items that are left', async () => {
 
 test('says why the workflow cannot answer, with its status, and when everything was read', async () => {
   const paused = new ServiceError('WorkflowNotReadyError', 'paused', { details: { workflowStatus: 'paused' } })
-  const pages = [{ items: [], next: 0, trouble: paused }, live(0), endAt(0)]
+  const pages = [{ items: [], next: 0, obstacle: paused }, live(0), endAt(0)]
 
   const { events } = await readAll({ pages: { [RUN_1]: pages } })
 
   expect(events.slice(1, 3)).toEqual([
-    { type: 'trouble', workflow: { ...FIRST, status: 'paused' }, error: paused },
+    { type: 'obstacle', workflow: { ...FIRST, status: 'paused' }, error: paused },
     { type: 'live', runId: RUN_1, next: 0, head: expect.any(Function) },
   ])
 })

@@ -248,6 +248,22 @@ test('statuses: a message that the protocol does not allow is a 400, and an unkn
   expect(found[2]?.body).toMatchObject({ id: 1, error: { data: { supported: ['2026-07-28'] } } })
 })
 
+test('below a namespace the tools are those of its catalogs', async () => {
+  const { legacy } = api({
+    auth: { tokens: ['s3cret'] },
+    namespaces: {
+      acme: { startable: async (catalog) => ({ catalog, inputsChecked: true, workflows: [entry('of_acme')] }) },
+    },
+  })
+  const token = { Authorization: 'Bearer s3cret' }
+
+  const { body } = await legacy('tools/list', {}, token, '/namespaces/acme/mcp')
+  const unauthorized = await legacy('tools/list', {}, {}, '/namespaces/acme/mcp')
+
+  expect(body.result.tools[0].name).toBe('of_acme')
+  expect([unauthorized.status, unauthorized.headers.get('WWW-Authenticate')]).toEqual([401, 'Bearer realm="portico"'])
+})
+
 test('a notification is accepted, without a body', async () => {
   const { status, body } = await api().send({ jsonrpc: '2.0', method: 'notifications/initialized' })
 
@@ -284,10 +300,14 @@ test('credentials: a 401 names Bearer alone, and there is no OAuth to discover',
   expect(statuses).toEqual([404, 404, 401])
 })
 
-test('the log line names the method and the tool', async () => {
+test('the log line names the method and the tool, if they exist', async () => {
   const { legacy, events } = api({ workflows: { run: async () => COMPLETED } })
 
   await legacy('tools/call', { name: 'greet', arguments: {} })
+  await legacy('a secret')
 
-  expect(events.at(-1)?.fields).toMatchObject({ route: '/mcp', rpcMethod: 'tools/call', tool: 'greet', status: 200 })
+  expect(events.map(({ fields }) => fields)).toMatchObject([
+    { route: '/mcp', rpcMethod: 'tools/call', tool: 'greet', status: 200 },
+    { route: '/mcp', rpcMethod: 'unknown', status: 200 },
+  ])
 })

@@ -283,7 +283,7 @@ test('events: what is lost, the next run and why the workflow cannot answer are 
 
   const events = await sent([
     FIRST,
-    { type: 'trouble', workflow: { ...WORKFLOW, problem }, error: new ServiceError('WorkflowNotReadyError', 'x') },
+    { type: 'obstacle', workflow: { ...WORKFLOW, problem }, error: new ServiceError('WorkflowNotReadyError', 'x') },
     { type: 'truncated', runId: RUN_ID, from: 0, to: 4 },
     { type: 'continued', continued, from: 0 },
     { type: 'live', runId: NEXT_ID, next: 0, head: async () => 0 },

@@ -16,42 +16,53 @@ const completed = (updateId: string, outcome: object): HistoryEvent => ({
   workflowExecutionUpdateCompletedEventAttributes: { meta: { updateId }, outcome },
 })
 
-/** The topics of the log after these events, each in a page of its own and all in one. */
-async function topicsAfter(...attributes: HistoryEvent[]): Promise<string[]> {
+/** The topics of the items of that log, each event in a page of its own and all in one. */
+async function topicsUpTo(from: number, head: number, ...attributes: HistoryEvent[]): Promise<string[] | null> {
   const events = attributes.map((each, index) => event(index + 1, each))
   const decode = async (payloads: Payload[]) => payloads.map(fromPayload)
-  const [whole, paged] = [createStreamLog(), createStreamLog()]
+  const [whole, paged] = [createStreamLog(from), createStreamLog(from)]
   await whole.add(events, decode)
   for (const each of events) await paged.add([each], decode)
-  expect(paged.items()).toEqual(whole.items())
-  return whole.items().map(({ topic }) => topic)
+  expect(paged.itemsUpTo(head)).toEqual(whole.itemsUpTo(head))
+  return whole.itemsUpTo(head)?.map(({ topic }) => topic) ?? null
 }
 
 test('stream log: has the items of all signals that publish, in order', async () => {
   const other = signal({ items: [{ topic: 'other', data: '' }] }, 'other')
 
   expect(
-    await topicsAfter(publish(['a', 'b']), other, { workflowTaskStartedEventAttributes: {} }, publish(['c'])),
+    await topicsUpTo(0, 3, publish(['a', 'b']), other, { workflowTaskStartedEventAttributes: {} }, publish(['c'])),
   ).toEqual(['a', 'b', 'c'])
 })
 
-test('stream log: begins after the last poll that had a result', async () => {
-  const answered = completed(pollUpdateId(0), { success: {} })
+const answered = completed(pollUpdateId(0), { success: {} })
 
-  expect(await topicsAfter(publish(['a']), answered, publish(['b']))).toEqual(['b'])
-  expect(await topicsAfter(publish(['a']), answered)).toEqual([])
+test('stream log: where signals have published all items, begins at the offset, whatever polls have returned', async () => {
+  expect(await topicsUpTo(1, 3, publish(['a', 'b']), answered, publish(['c']))).toEqual(['b', 'c'])
+  expect(await topicsUpTo(3, 3, publish(['a', 'b', 'c']))).toEqual([])
+})
+
+test('stream log: where the workflow has published items too, begins after the last poll that had a result', async () => {
+  expect(await topicsUpTo(6, 7, publish(['a']), answered, publish(['b']))).toEqual(['b'])
+  expect(await topicsUpTo(6, 6, publish(['a']), answered)).toEqual([])
+})
+
+test('stream log: has no items if it cannot be told which offsets they have', async () => {
+  expect(await topicsUpTo(1, 3, publish(['a']), answered, publish(['b']))).toBeNull()
 })
 
 test('stream log: a failed poll and the updates of others change nothing', async () => {
   const failed = completed(pollUpdateId(0), { failure: { message: 'closed' } })
   const others = completed('of-a-client', { success: {} })
 
-  expect(await topicsAfter(publish(['a']), failed, others, publish(['b']))).toEqual(['a', 'b'])
+  expect(await topicsUpTo(5, 7, publish(['a']), failed, others, publish(['b']))).toEqual(['a', 'b'])
 })
 
 test('stream log: ignores a batch that its publisher has sent before, as the workflow does', async () => {
   expect(
-    await topicsAfter(
+    await topicsUpTo(
+      0,
+      3,
       publish(['a'], 'p', 1),
       publish(['again'], 'p', 1),
       publish(['b'], 'q', 1),
@@ -62,9 +73,7 @@ test('stream log: ignores a batch that its publisher has sent before, as the wor
 })
 
 test('stream log: remembers publishers across polls', async () => {
-  const answered = completed(pollUpdateId(0), { success: {} })
-
-  expect(await topicsAfter(publish(['a'], 'p', 1), answered, publish(['again'], 'p', 1))).toEqual([])
+  expect(await topicsUpTo(6, 6, publish(['a'], 'p', 1), answered, publish(['again'], 'p', 1))).toEqual([])
 })
 
 test.each([
@@ -74,11 +83,11 @@ test.each([
   ['an item without data', { items: [{ topic: 'x' }], publisher_id: '', sequence: 0 }],
   ['an item without a topic', { items: [{ data: 'x' }], publisher_id: '', sequence: 0 }],
 ])('stream log: ignores a signal whose argument is %s, and keeps the order of the others', async (_, argument) => {
-  expect(await topicsAfter(publish(['a']), signal(argument), publish(['b']))).toEqual(['a', 'b'])
+  expect(await topicsUpTo(0, 2, publish(['a']), signal(argument), publish(['b']))).toEqual(['a', 'b'])
 })
 
 test('stream log: a signal without arguments is not one that publishes', async () => {
   const empty: HistoryEvent = { workflowExecutionSignaledEventAttributes: { signalName: STREAM_PUBLISH } }
 
-  expect(await topicsAfter(empty, publish(['a']))).toEqual(['a'])
+  expect(await topicsUpTo(0, 1, empty, publish(['a']))).toEqual(['a'])
 })

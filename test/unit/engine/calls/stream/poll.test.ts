@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { readPoll, sendPoll } from '../../../../../src/engine/calls/stream/poll.ts'
 import { RpcError } from '../../../../../src/engine/transport/transport.ts'
 import { STREAM_POLL } from '../../../../../src/protocol/stream.ts'
-import { UpdateWorkflowExecutionLifecycleStage } from '../../../../../src/temporal/enums.ts'
+import { ResourceExhaustedCause, UpdateWorkflowExecutionLifecycleStage } from '../../../../../src/temporal/enums.ts'
 import { GrpcCode } from '../../../../../src/temporal/grpc-code.ts'
 import { toPayload } from '../../../../../src/temporal/payload.ts'
 import { payloadToWire } from '../../../../../src/temporal/payload-wire.ts'
@@ -167,7 +167,6 @@ describe('what the engine rejects', () => {
   test.each([
     [GrpcCode.NOT_FOUND, 'workflow execution already completed', 'closing'],
     [GrpcCode.NOT_FOUND, 'workflow update was aborted by closing workflow', 'closing'],
-    [GrpcCode.RESOURCE_EXHAUSTED, 'workflow operation can not be applied because workflow is closing', 'closing'],
     [
       GrpcCode.FAILED_PRECONDITION,
       'The limit on the total number of distinct updates in this workflow has been reached (20)',
@@ -179,8 +178,18 @@ describe('what the engine rejects', () => {
   })
 
   test.each([
+    'workflow operation can not be applied because workflow is closing',
+    'limit on number of concurrent in-flight updates has been reached (10)',
+  ])('poll: a limit of the run is no limit of the engine: %s', async (message) => {
+    const busy = { name: 'ResourceExhaustedFailure', fields: { cause: ResourceExhaustedCause.BUSY_WORKFLOW } }
+    const error = new RpcError(message, { code: GrpcCode.RESOURCE_EXHAUSTED, details: [busy] })
+
+    expect(await poll(error)).toEqual({ kind: 'unready' })
+  })
+
+  test.each([
     [GrpcCode.NOT_FOUND, 'workflow not found for ID: w'],
-    [GrpcCode.RESOURCE_EXHAUSTED, 'limit on number of concurrent in-flight updates has been reached (10)'],
+    [GrpcCode.RESOURCE_EXHAUSTED, 'namespace concurrent poller limit exceeded'],
   ])('poll: code %i, %s: says nothing about the stream', async (code, message) => {
     await expect(poll(rejected(code, message))).rejects.toMatchObject({ code, message })
   })

@@ -1,0 +1,30 @@
+import { atMost, type Call } from '../../domain/model/call.ts'
+import { withinCall } from '../../domain/model/within-call.ts'
+
+// The call itself says why it has no answer, a moment after its time is over.
+const ANSWER_MS = 1000
+
+/**
+ * Callers that need the same at the same time share one call of `act`. None of them that leaves ends it for the others.
+ * With `sharesPending` false each has its own: on workerd a request cannot await the call of another one.
+ */
+export function shareCalls<Key, T>(
+  { sharesPending, timeoutMs }: { sharesPending: boolean; timeoutMs: number },
+  act: (key: Key, call: Call) => Promise<T>,
+): (key: Key, call: Call) => Promise<T> {
+  const pending = new Map<Key, Promise<T>>()
+
+  function begin(key: Key, call: Call): Promise<T> {
+    const { signal } = new AbortController()
+    const acting = act(key, { ...call, signal }).finally(() => pending.delete(key))
+    pending.set(key, acting)
+    return acting
+  }
+
+  return (key, call) => {
+    const bounded = atMost(call, timeoutMs)
+    if (!sharesPending) return act(key, bounded)
+    const waiting = atMost(call, timeoutMs + ANSWER_MS)
+    return withinCall(pending.get(key) ?? begin(key, bounded), waiting)
+  }
+}

@@ -1,0 +1,102 @@
+/** The engine and the worker are killed while streams are open. */
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
+import { startEngine } from '../../../src/cli/dev/servers/engine.ts'
+import { exitSignal, startProcess } from '../../../src/cli/dev/servers/process.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
+import { test } from '../../support/fixtures.ts'
+import { UNDISTURBED } from '../../support/undisturbed.ts'
+import { publish, readStream } from './reader.ts'
+
+const WORKER = fileURLToPath(new URL('../worker-process.ts', import.meta.url))
+
+test('streams: an open stream continues when the engine is back, and a new one gets a 503 meanwhile', async ({
+  folder,
+  serve,
+  startWorker,
+  cleanup,
+}) => {
+  const engine = await startEngine({ dbFile: join(folder, 'engine.sqlite'), dynamicConfig: UNDISTURBED })
+  cleanup.defer(() => engine.kill())
+  const service = serve({ ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: 'killed' })
+  await startWorker({ address: engine.address, taskQueue: 'killed' })
+  const { workflowId } = (await service.start('streamSignals', {})).body
+  const reader = readStream(() => service, `${workflowId}/stream`)
+  await publish(service, workflowId, 1)
+  await reader.first('item')
+
+  await engine.kill()
+  const rejected = await service.call('GET', `/workflow/${workflowId}/stream`)
+  const restarted = await engine.restart()
+  cleanup.defer(() => restarted.kill())
+  await until('an item is published', async () => (await publish(service, workflowId, 2)).status === 202)
+  await until('the item arrives', () => reader.data().includes(2))
+  await service.post(`${workflowId}/signal/finish`)
+  await reader.ended
+
+  expect([rejected.status, rejected.body.error]).toEqual([503, 'EngineUnavailableError'])
+  expect(reader.data()).toEqual([1, 2])
+  expect(reader.statuses).toEqual([200])
+  expect(reader.events.at(-1)).toMatchObject({ event: 'done', data: { next: 2, complete: true } })
+})
+
+test('streams: without a worker readers get what was read before, and the rest when there is one again', async ({
+  engine,
+  serve,
+  client,
+}) => {
+  const catalog = `streams-${crypto.randomUUID()}`
+  const service = serve({ SERVICE_CATALOG_ID: catalog })
+  const start = async () => {
+    const worker = await startProcess({
+      command: process.execPath,
+      args: [WORKER],
+      env: {
+        PATH: process.env.PATH,
+        PORTICO_WORKFLOW_BUNDLES: process.env.PORTICO_WORKFLOW_BUNDLES,
+        ENGINE_ADDRESS: engine.address,
+        SERVICE_CATALOG_ID: catalog,
+      },
+    })
+    await until('the worker is ready', () => worker.output().includes('ready'), {
+      signal: exitSignal(worker, 'the worker'),
+    })
+    return worker
+  }
+  const killed = await start()
+  const { workflowId } = (await service.start('streamSignals', {})).body
+  const reader = readStream(() => service, `${workflowId}/stream`)
+  await publish(service, workflowId, 1)
+  await reader.first('item')
+
+  await killed.kill()
+  const alone = serve({ SERVICE_CATALOG_ID: catalog })
+  const late = readStream(() => alone, `${workflowId}/stream`)
+  await late.first('item')
+  const data = Buffer.from([
+    0x0a,
+    0x16,
+    0x0a,
+    8,
+    ...Buffer.from('encoding'),
+    0x12,
+    10,
+    ...Buffer.from('json/plain'),
+    0x12,
+    1,
+    0x32,
+  ])
+  const batch = { items: [{ topic: 't', data: data.toString('base64') }], publisher_id: '', sequence: 0 }
+  await client.workflow.getHandle(workflowId).signal('__temporal_workflow_stream_publish', batch)
+  const worker = await start()
+  await until('both have the second item', () => [reader, late].every((each) => each.data().length === 2))
+  await service.post(`${workflowId}/signal/finish`)
+  await Promise.all([reader.ended, late.ended])
+  await worker.kill()
+
+  expect([reader.data(), late.data()]).toEqual([
+    [1, 2],
+    [1, 2],
+  ])
+})
