@@ -1,4 +1,4 @@
-/** The official conformance suite judges a service: also its scenarios of extensions, which it runs but does not score. */
+/** The official conformance suite judges a service, also in scenarios of extensions, which it does not score. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
