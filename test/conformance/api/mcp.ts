@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { publishRaw } from '../../support/hostile-catalogs.ts'
+import { hostileWorkflows, hostileWorkflowsOf } from '../../support/hostile-workflows.ts'
 import { rule } from '../../support/rules.ts'
 import { type ApiFixture, AUTHORIZED, anId, startMessages } from './api-fixture.ts'
 
@@ -312,17 +313,8 @@ export function mcp(api: () => ApiFixture): void {
   rule('mcp.offers-every-workflow-to-every-host', async () => {
     const { service, hasGap } = api()
     const catalog = `hostile-${crypto.randomUUID()}`
-    const names = hostileNames()
-    const workflows = names.map((name, index) => ({
-      name,
-      inputSchema: SCHEMAS[index % SCHEMAS.length],
-      outputSchema: SCHEMAS[(index + 3) % SCHEMAS.length],
-    }))
-    await publishRaw({
-      catalog,
-      definition: JSON.stringify({ workflows }),
-      workflowNames: JSON.stringify(Object.fromEntries(names.map((name) => [name, name]))),
-    })
+    const names = hostileWorkflows().map(({ name }) => name)
+    await publishRaw(hostileWorkflowsOf(catalog))
     const path = `/mcp/${catalog}`
     // Recorded as a response of the API.
     const { body } = await service.call('POST', path, { jsonrpc: '2.0', id: 1, method: 'tools/list' })
@@ -357,40 +349,6 @@ interface ListedTool {
   inputSchema: Record<string, unknown>
   outputSchema?: Record<string, unknown>
 }
-
-/** 260 names that workers could publish. */
-function hostileNames(): string[] {
-  const special = [
-    'a b',
-    'a.b',
-    'a_b',
-    'a/b',
-    '日本語',
-    '__proto__',
-    'toString',
-    'x'.repeat(900),
-    '-',
-    '0',
-    'a b c8687a08',
-  ]
-  const similar = ['a_b_c8687a08', 'Workflow', 'result', 'ünïcödé', 'emoji 🎉', '../..', '<b>', '"', "'", '\\', '%2F']
-  const many = Array.from({ length: 260 - special.length - similar.length }, (_, index) => `work flow ${index}`)
-  return [...special, ...similar, ...many]
-}
-
-const SCHEMAS: readonly unknown[] = [
-  null,
-  { type: 'object', properties: { name: { type: 'string' } } },
-  { anyOf: [{ type: 'object' }, { type: 'string' }] },
-  { type: 'object', properties: { 'not a key': {} }, required: ['not a key'] },
-  { $ref: '#/$defs/missing' },
-  { type: 'object', properties: { pattern: { type: 'string', pattern: '(' } } },
-  { $ref: 'https://example.com/schema.json' },
-  { type: ['object', 'null'], if: { required: ['a'] }, else: { required: ['b'] } },
-  { $schema: 'http://json-schema.org/draft-07/schema#', definitions: { a: { items: { $ref: '#/definitions/a' } } } },
-  { type: 'what', required: 'all', minimum: 'one' },
-  false,
-]
 
 const NOT_AT_ROOT = ['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const', 'if', '$ref']
 

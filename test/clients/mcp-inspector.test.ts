@@ -1,0 +1,44 @@
+/** The official inspector lists and calls tools in each of its eras, and reports nothing that a host rejects. */
+import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
+import { outputOf } from '../../src/cli/dev/servers/component.ts'
+import { test as sharedTest } from '../support/fixtures.ts'
+import { catalog as definition } from './mcp/catalog.ts'
+import { TOKEN } from './mcp/clients.ts'
+
+const test = sharedTest
+  .extend('workerOptions', { scope: 'file' }, () => ({
+    workflowsPath: new URL('./mcp/workflows.ts', import.meta.url),
+    catalog: definition,
+  }))
+  .extend('serviceEnv', { scope: 'file' }, () => ({ SERVICE_API_AUTH_TOKEN: TOKEN }))
+  /** Runs the inspector, and returns the result that it prints. Rejects if it reports an error. */
+  .extend('inspect', { scope: 'file' }, ({ serviceProcess, folder }) => async (era: string, args: string[]) => {
+    const output = await outputOf({
+      command: process.execPath,
+      args: [
+        ...[PROGRAM, '--cli', '--server-url', `${serviceProcess.url}/mcp`, '--transport', 'http'],
+        ...['--header', `Authorization: Bearer ${TOKEN}`, '--protocol-era', era, '--stored-auth-only'],
+        ...['--format', 'json', ...args],
+      ],
+      env: { ...process.env, HOME: folder },
+    })
+    return JSON.parse(output.split('\n').find((line) => line.startsWith('{')) ?? 'null').result
+  })
+
+const PROGRAM = fileURLToPath(new URL('../../node_modules/.bin/mcp-inspector', import.meta.url))
+
+test.for(['legacy', 'modern', 'auto'])(
+  'inspector, era %s: lists without errors, and calls',
+  async (era, { inspect }) => {
+    const listed = await inspect(era, ['--method', 'tools/list', '--strict'])
+    const called = await inspect(era, [
+      ...['--method', 'tools/call', '--tool-name', 'greet', '--tool-args-json', '{"name":"Ada"}'],
+    ])
+
+    expect(listed.tools.map(({ name }: { name: string }) => name)).toEqual(
+      expect.arrayContaining(['greet', 'slow_compute', 'workflow_result']),
+    )
+    expect(called.structuredContent).toMatchObject({ status: 'completed', output: 'Hello, Ada!' })
+  },
+)

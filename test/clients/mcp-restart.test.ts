@@ -1,0 +1,64 @@
+/** Official clients follow a run through SIGKILL of the gateway: its store is the engine. */
+import { expect } from 'vitest'
+import { until } from '../../src/cli/dev/servers/until.ts'
+import { test as sharedTest } from '../support/fixtures.ts'
+import { catalog as definition } from './mcp/catalog.ts'
+import { connectOlder, connectWithTasks, TOKEN } from './mcp/clients.ts'
+import { callFromPython } from './mcp/python.ts'
+
+const test = sharedTest
+  .extend('workerOptions', { scope: 'file' }, () => ({
+    workflowsPath: new URL('./mcp/workflows.ts', import.meta.url),
+    catalog: definition,
+  }))
+  .extend('serviceEnv', { scope: 'file' }, () => ({ SERVICE_API_AUTH_TOKEN: TOKEN }))
+
+const SECONDS = 20
+
+test('a killed gateway: another process on its port answers for the same runs', async ({
+  serviceProcess,
+  startService,
+  serviceEnv,
+}) => {
+  const url = `${serviceProcess.url}/mcp`
+  const seen = { polls: 0, lostPolls: 0, pythonTasks: 0, pythonLost: 0, progress: '' }
+  const given = (label: string) => ({ seconds: SECONDS, label })
+
+  const withTasks = await connectWithTasks(url, { onSent: countPolls, onLost: () => seen.lostPolls++ })
+  const older = await connectOlder(url, (message) => {
+    seen.progress ||= message
+  })
+  const ofTasks = withTasks.call('slow_compute', given('tasks'))
+  const ofPython = callFromPython({
+    url,
+    era: 'auto',
+    calls: [['slow_compute', given('python')]],
+    onLine: (line) => {
+      if (line.startsWith('{"task"')) seen.pythonTasks++
+      if (line.startsWith('{"interrupted"')) seen.pythonLost++
+    },
+  })
+  // Its error is reported by the end of the test.
+  ofPython.catch(() => {})
+  const ofOlder = older.call('slow_compute', given('progress')).catch(() => 'lost')
+  await until('all clients follow their runs', () => seen.polls > 1 && seen.pythonTasks > 0 && seen.progress !== '')
+  await serviceProcess.kill()
+  await until('both clients of tasks miss an answer', () => seen.lostPolls > 0 && seen.pythonLost > 0)
+  await startService({ env: { ...serviceEnv, SERVICE_PORT: new URL(url).port } })
+
+  const [, workflowId = '', runId = ''] = /workflow ([^,]+), run ([^:]+)/.exec(seen.progress) ?? []
+  const again = await connectOlder(url)
+  const attached = await again.call('workflow_result', { workflowId, runId })
+  const tasks = await ofTasks
+  const python = (await ofPython).at(-1)
+  await Promise.all([older, again, withTasks].map((client) => client.close()))
+
+  expect(attached.structuredContent).toEqual({ workflowId, runId, status: 'completed', output: 'computed progress' })
+  expect(tasks.structuredContent).toMatchObject({ status: 'completed', output: 'computed tasks' })
+  expect(python.structuredContent).toMatchObject({ status: 'completed', output: 'computed python' })
+  expect(await ofOlder).toBe('lost')
+
+  function countPolls(method: string): void {
+    if (method === 'tasks/get') seen.polls++
+  }
+})
