@@ -76,6 +76,12 @@ export const TIMEOUT_MS = {
   /** One query of a workflow for its stream. A client that does not wait gets an error within 8 s without a worker. */
   streamQuery: 7000,
 
+  /**
+   * The same when the run has just ended. The engine first sends a query to the worker that has the run in its cache,
+   * and to another one after 10 s: that worker may have dropped the run, and the query with it.
+   */
+  streamTailQuery: 15_000,
+
   /** Reading what polls of a stream have not returned, after its run has ended: page by page of the whole history. */
   streamTail: 300_000,
 

@@ -23,7 +23,7 @@ export interface Tail {
 export async function readTail(context: EngineContext, run: RunRef, next: number, call: Call): Promise<Tail> {
   const chunks: Chunk[] = []
   let from = next
-  const brief = () => atMost(call, TIMEOUT_MS.streamQuery)
+  const brief = () => atMost(call, TIMEOUT_MS.streamTailQuery)
   try {
     const { hasPollQuery } = await verifyStream(context, run, brief())
     for (let isFull = hasPollQuery; isFull; ) {
