@@ -45,7 +45,7 @@ export function createReader(feed: ReadFeed, from: number | 'now', close: () => 
 
   /** What the feed has to say besides; null if the reader must wait. */
   function news({ isLive, obstacle, end, failure }: FeedState, next: number): StreamPage | null {
-    if (isLive && !isLiveReported) {
+    if (isLive && !isLiveReported && end === null) {
       isLiveReported = true
       return { items: [], next, isLive: true }
     }

@@ -22,12 +22,16 @@ function feedOf(state: FeedState, parts: Partial<ReadFeed> = {}): ReadFeed {
 
 const over = () => ({ ...aCall(), deadlineAt: 0 })
 
-test('stream reader: gets the items, then what the feed has to say', async () => {
-  const reader = createReader(feedOf({ ...LIVE, end: END }), 0, () => {})
+test('stream reader: gets the items, then that it has all of them, or the end', async () => {
+  const live = createReader(feedOf(LIVE), 0, () => {})
+  const ended = createReader(feedOf({ ...LIVE, end: END }), 0, () => {})
 
-  expect([await reader.next(aCall()), await reader.next(aCall()), await reader.next(aCall())]).toEqual([
+  expect([await live.next(aCall()), await live.next(aCall())]).toEqual([
     { items: chunk.items, next: 1 },
     { items: [], next: 1, isLive: true },
+  ])
+  expect([await ended.next(aCall()), await ended.next(aCall())]).toEqual([
+    { items: chunk.items, next: 1 },
     { items: [], next: 1, end: END },
   ])
 })
