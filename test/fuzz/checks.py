@@ -28,7 +28,10 @@ INEXPRESSIBLE = {
     r"^/\S+ is rejected by the workflow engine$": "the limits of the engine",
     r"^/eventId the run has no": "the history of the run",
     r"^Last-Event-ID (must be|\S+ is not an event of run)": "the history of the run",
+    r"^Last-Event-ID and from must be the id of an item of this run": "the run of an item",
     r"^pageToken is damaged": "the tokens of the service",
+    r"^wait and limit are only for JSON": "a header together with parameters",
+    r"^startIndex is only for format=ui-message": "the relation of two parameters",
     r"^/workflowIdConflictPolicy must not be terminate-existing with an Idempotency-Key": "a header together with the body",
 }
 

@@ -4,6 +4,7 @@ import { accepts } from 'hono/accepts'
 import * as z from 'zod/mini'
 import { ServiceError } from '../../domain/model/errors.ts'
 import type { StreamStart } from '../../domain/model/stream.ts'
+import { UUID_PATTERN } from '../../protocol/names.ts'
 import { parsePosition } from '../../protocol/stream.ts'
 import type { Env } from '../context.ts'
 import { endpoint, type RequestBody } from '../endpoint.ts'
@@ -33,7 +34,7 @@ const start = z
     ),
     z.transform((text) => toStart(text) ?? 0),
   )
-  .register(jsonForms, { pattern: '^(?:now|[0-9]{1,15}|(?:[0-9]{1,15}|-)@[0-9A-Fa-f-]{36})$' })
+  .register(jsonForms, { pattern: `^(?:now|[0-9]{1,15}|(?:[0-9]{1,15}|-)@${UUID_PATTERN})$` })
 
 const read = endpoint({
   method: 'get',
