@@ -22,8 +22,11 @@ import { MAX_WAIT_MS, queryDuration, queryInteger } from './fields/query-values.
 const MAX_ITEMS = 1000
 
 const signedInteger = z
-  .pipe(z.string().check(z.regex(/^-?\d{1,15}$/, { message: 'must be an integer' })), z.transform(Number))
-  .register(jsonForms, { type: 'integer' })
+  .pipe(
+    z.string().check(z.regex(/^-?\d{1,9}$/, { message: 'must be an integer of at most 9 digits' })),
+    z.transform(Number),
+  )
+  .register(jsonForms, { type: 'integer', minimum: -999_999_999, maximum: 999_999_999 })
 
 const start = z
   .pipe(
