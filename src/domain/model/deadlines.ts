@@ -73,14 +73,14 @@ export const TIMEOUT_MS = {
   /** All child runs of a trace together. */
   traceChildren: 3000,
 
-  /** One query of a workflow for its stream. A client that does not wait gets an error within 8 s without a worker. */
+  /** A query of a workflow for its stream. A client that does not wait gets an error within 8 s without a worker. */
   streamQuery: 7000,
 
-  /**
-   * The same when the run has just ended. The engine first sends a query to the worker that has the run in its cache,
-   * and to another one after 10 s: that worker may have dropped the run, and the query with it.
-   */
+  /** The same when the run has ended, when no later query can tell what this one has not. */
   streamTailQuery: 15_000,
+
+  /** After so long, such a query is sent again: one of 2,500, sent beside updates and signals, was never answered. */
+  streamQueryAgain: 3000,
 
   /** Reading what polls of a stream have not returned, after its run has ended: page by page of the whole history. */
   streamTail: 300_000,

@@ -1,6 +1,8 @@
 /** What a workflow with a stream answers to queries. */
-import type { Call } from '../../../domain/model/call.ts'
+import { atMost, type Call } from '../../../domain/model/call.ts'
+import { TIMEOUT_MS } from '../../../domain/model/deadlines.ts'
 import { hasErrorName } from '../../../domain/model/errors.ts'
+import { sleep } from '../../../lib/abort.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'
 import { isOffset, type PollResult, STREAM_OFFSET, STREAM_POLL } from '../../../protocol/stream.ts'
 import { type EngineContext, executionIds } from '../../context.ts'
@@ -24,7 +26,7 @@ export interface StreamHandlers {
  */
 export function verifyStream(context: EngineContext, run: RunRef, call: Call): Promise<StreamHandlers> {
   return withProblem(context, run, call, async () => {
-    const handlers = await listHandlers(context, run, call)
+    const handlers = await twice(call, (attempt) => listHandlers(context, run, attempt))
     if (handlers.update === null) {
       await streamHead(context, run, call)
       return { hasPollQuery: false }
@@ -53,7 +55,7 @@ async function listHandlers(
 /** The offset after the last item. Rejects with `StreamNotFoundError`, and like a query. */
 export async function streamHead(context: EngineContext, run: RunRef, call: Call): Promise<number> {
   try {
-    const head = await query(context, run, { name: STREAM_OFFSET, args: [] }, call)
+    const head = await twice(call, (attempt) => query(context, run, { name: STREAM_OFFSET, args: [] }, attempt))
     if (isOffset(head)) return head
   } catch (error) {
     if (!isUnknownQuery(error)) throw error
@@ -70,5 +72,20 @@ function isUnknownQuery(error: unknown): boolean {
 /** The items that the workflow keeps from an offset on, where it has that query. */
 export async function queryItems(context: EngineContext, run: RunRef, from: number, call: Call): Promise<PollResult> {
   const args = [{ topics: [], from_offset: from }]
-  return toPollResult(run, await query(context, run, { name: STREAM_POLL, args }, call))
+  return toPollResult(run, await twice(call, (attempt) => query(context, run, { name: STREAM_POLL, args }, attempt)))
+}
+
+// The engine rejects a second query of a run while it holds one, and needs a moment to forget that.
+const PAUSE_MS = 100
+
+/** Asks again if no worker answers soon: a query can get lost while updates and signals reach the run. */
+async function twice<T>(call: Call, ask: (call: Call) => Promise<T>): Promise<T> {
+  try {
+    return await ask(atMost(call, TIMEOUT_MS.streamQueryAgain))
+  } catch (error) {
+    const mayAskAgain = hasErrorName(error, 'DeadlineExceededError') && call.deadlineAt - Date.now() > PAUSE_MS
+    if (!mayAskAgain || call.signal.aborted) throw error
+    await sleep(PAUSE_MS, call.signal)
+    return ask(call)
+  }
 }
