@@ -10,11 +10,18 @@ import { jsonForms } from './endpoints/fields/json-forms.ts'
 import type { ResponseHeader } from './openapi/headers.ts'
 import { jsonResponse, setHeader } from './response.ts'
 
+const EVENTS = 'text/event-stream'
+const JSON_TYPE = 'application/json'
+
 /** Whether the `Accept` header prefers events to JSON. The response to HEAD never has events. */
 export function prefersEvents(c: Context): boolean {
-  if (c.req.method === 'HEAD') return false
-  const supports = ['application/json', 'text/event-stream']
-  return accepts(c, { header: 'Accept', supports, default: 'application/json' }) === 'text/event-stream'
+  const supports = [JSON_TYPE, EVENTS]
+  return c.req.method !== 'HEAD' && accepts(c, { header: 'Accept', supports, default: JSON_TYPE }) === EVENTS
+}
+
+/** Whether the header prefers JSON, where events are the usual response: also for any type, and without the header. */
+export function prefersJson(c: Context): boolean {
+  return accepts(c, { header: 'Accept', supports: [EVENTS, JSON_TYPE], default: EVENTS }) === JSON_TYPE
 }
 
 export interface AsyncPreference {

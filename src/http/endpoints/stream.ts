@@ -1,6 +1,5 @@
 /** What a running workflow publishes: as events, page by page, and publishing from outside. */
 import type { Context } from 'hono'
-import { accepts } from 'hono/accepts'
 import * as z from 'zod/mini'
 import { ServiceError } from '../../domain/model/errors.ts'
 import type { StreamStart } from '../../domain/model/stream.ts'
@@ -11,6 +10,7 @@ import { endpoint, type RequestBody } from '../endpoint.ts'
 import { EVENT_STREAM_HEADERS } from '../events.ts'
 import { idempotencyKey } from '../idempotency-key.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
+import { prefersJson } from '../prefer.ts'
 import { jsonResponse, respond } from '../response.ts'
 import { streamResponse } from '../stream-events.ts'
 import { UI_MESSAGE_HEADERS, uiMessageResponse } from '../ui-messages.ts'
@@ -92,7 +92,7 @@ const read = endpoint({
     const ref = readPath(c)
     const { topic: topics = [], from = 0, wait, limit, format, startIndex } = query(c)
     const command = { ref, from: lastRead(c) ?? from, topics, followsChain: ref.runId === undefined }
-    const asEvents = format !== undefined || prefersEvents(c)
+    const asEvents = format !== undefined || !prefersJson(c)
     rejectIf(
       asEvents && (wait ?? limit) !== undefined,
       'wait and limit are only for JSON: send Accept: application/json',
@@ -124,9 +124,8 @@ const item = z.strictObject({ topic: requiredText, data: z.unknown() })
 // As JSON Schema, what `publishRequest` checks.
 const EITHER = {
   if: { required: ['items'] },
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  then: { not: { anyOf: [{ required: ['topic'] }, { required: ['data'] }] } },
   else: { required: ['topic', 'data'] },
+  not: { anyOf: [{ required: ['items', 'topic'] }, { required: ['items', 'data'] }] },
 }
 
 const publishRequest = {
@@ -144,12 +143,10 @@ const publishRequest = {
       .check(
         z.refine(
           (body) => ('items' in body ? !('topic' in body || 'data' in body) : 'topic' in body && 'data' in body),
-          {
-            message: 'must contain either topic and data, or items',
-          },
+          { message: 'must contain either topic and data, or items' },
         ),
       )
-      .register(jsonForms, { ...EITHER }),
+      .register(jsonForms, EITHER),
     z.transform(({ topic = '', data = null, items }) => ({
       items: (items ?? [{ topic, data }]).map((each) => ({ topic: each.topic, data: each.data })),
     })),
@@ -207,9 +204,4 @@ function lastRead(c: Context<Env>): StreamStart | null {
   const position = parsePosition(id)
   if (position !== null) return position
   throw new ServiceError('ValidationError', 'Last-Event-ID must be the id of an event of this stream')
-}
-
-function prefersEvents(c: Context<Env>): boolean {
-  const supports = ['text/event-stream', 'application/json']
-  return accepts(c, { header: 'Accept', supports, default: 'text/event-stream' }) === 'text/event-stream'
 }
