@@ -51,7 +51,7 @@ export function createNamespace(namespace: string, shared: SharedParts): Namespa
       ...(sharesPending && { maxPolls: config.limits.maxPolls }),
       streams: {
         maxBufferBytes: config.limits.streamBufferBytes,
-        maxPolls: config.limits.streamUpdates,
+        maxUpdates: config.limits.streamUpdates,
         onCount: metrics?.streamsChanged,
       },
     }),

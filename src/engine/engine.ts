@@ -51,7 +51,7 @@ export interface EngineOptions {
   streams?: StreamOptions
 }
 
-const DEFAULT_STREAMS: StreamOptions = { maxBufferBytes: 4 * 1024 * 1024, maxPolls: 1500 }
+const DEFAULT_STREAMS: StreamOptions = { maxBufferBytes: 4 * 1024 * 1024, maxUpdates: 1500 }
 
 /** The port `Engine` for Temporal, over any transport. */
 export function createEngine(options: EngineOptions): Engine {

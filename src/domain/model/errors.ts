@@ -112,6 +112,12 @@ export function notFoundMessage({ workflowId, runId }: Pick<ErrorFacts, 'workflo
   return runId === undefined ? `Workflow ${workflowId} not found` : `Workflow ${workflowId} has no run ${runId}`
 }
 
+/** No worker has said in time what the stream of the run has. */
+export function streamUnanswered({ workflowId, runId }: Required<ExecutionRef>): ServiceError {
+  const message = `No worker responded in time to the reader of the stream of workflow ${workflowId}`
+  return new ServiceError('DeadlineExceededError', message, { details: { workflowId, runId } })
+}
+
 /** `details.runId` is the run that uses the id. */
 export function idInUse(details: ErrorFacts, cause?: unknown): ServiceError {
   return new ServiceError('WorkflowAlreadyStartedError', `Workflow id ${details.workflowId} is in use`, {

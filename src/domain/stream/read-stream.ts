@@ -1,7 +1,7 @@
 import { linkSignals } from '../../lib/abort.ts'
 import { positionId } from '../../protocol/stream.ts'
 import type { Call } from '../model/call.ts'
-import { ServiceError } from '../model/errors.ts'
+import { streamUnanswered } from '../model/errors.ts'
 import type { ReadStreamCommand, StreamBatch, StreamEvent, StreamItem } from '../model/stream.ts'
 import { type StreamPorts, sourceOf } from './follow-stream.ts'
 import { type StreamSource, streamEvents } from './stream-events.ts'
@@ -38,12 +38,7 @@ export async function readStream(ports: StreamPorts, command: ReadStreamCommand,
     linked.release()
   }
   if (batch.isLive() || batch.next() > beginning || call.signal.aborted) return batch.result()
-  throw noAnswer(source)
-}
-
-function noAnswer({ run: { workflowId, runId } }: StreamSource): ServiceError {
-  const message = `No worker responded in time to the reader of the stream of workflow ${workflowId}`
-  return new ServiceError('DeadlineExceededError', message, { details: { workflowId, runId } })
+  throw streamUnanswered(source.run)
 }
 
 interface Batch {

@@ -60,6 +60,16 @@ export async function pollUntil<T>(
   return null
 }
 
+/**
+ * Calls `act`, which does not wait, until the engine answers: through outages, with pauses. Null when `call` is over
+ * first. Rejects with a failure that waiting cannot end.
+ */
+export function untilAnswered<T>(call: Call, act: (call: Call) => Promise<T>): Promise<T | null> {
+  const once = async (attempt: Call) => ({ found: await act(attempt) })
+  const afterFailure = (failure: PollFailure): AfterFailure => (failure === 'final' ? 'throw' : 'back off')
+  return pollUntil({ polls: null }, call, { poll: once, read: once, afterFailure })
+}
+
 /** Whether the wait is over before anything was found. */
 export function isOver({ signal, deadlineAt }: Call): boolean {
   return signal.aborted || Date.now() >= deadlineAt

@@ -23,7 +23,7 @@ const PAUSES: readonly (readonly [share: number, ms: number])[] = [
 ]
 
 /** Null if readers have used up their share: the run gets no more polls. */
-export function pauseAfterPollMs({ polls, historyLength, historySizeBytes }: Usage, maxPolls: number): number | null {
-  const used = Math.max(polls / maxPolls, historyLength / MAX_EVENTS, historySizeBytes / MAX_BYTES)
+export function pauseAfterPollMs({ polls, historyLength, historySizeBytes }: Usage, maxUpdates: number): number | null {
+  const used = Math.max(polls / maxUpdates, historyLength / MAX_EVENTS, historySizeBytes / MAX_BYTES)
   return PAUSES.find(([share]) => used < share)?.[1] ?? null
 }

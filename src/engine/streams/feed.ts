@@ -4,16 +4,15 @@
  */
 import { backgroundCall, type Call, withTimeout } from '../../domain/model/call.ts'
 import { TIMEOUT_MS } from '../../domain/model/deadlines.ts'
-import { hasErrorName, isOutage, type ServiceError } from '../../domain/model/errors.ts'
+import { hasErrorName, isOutage, type ServiceError, streamUnanswered } from '../../domain/model/errors.ts'
 import type { RunEnd } from '../../domain/model/stream.ts'
 import { sleep } from '../../lib/abort.ts'
 import { type Closing, isOpen } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { UpdateWorkflowExecutionLifecycleStage } from '../../temporal/enums.ts'
-import type { PollFailure } from '../calls/poll-failure.ts'
-import { type AfterFailure, pollUntil } from '../calls/poll-until.ts'
+import { pollUntil, untilAnswered } from '../calls/poll-until.ts'
 import { isCarriedOn } from '../calls/stream/carried-on.ts'
-import { exhausted, noWorker, poisoned } from '../calls/stream/errors.ts'
+import { exhausted, poisoned } from '../calls/stream/errors.ts'
 import { queryItems, type StreamHandlers } from '../calls/stream/handlers.ts'
 import { inspect, type RunState } from '../calls/stream/inspect.ts'
 import { type Chunk, type PollAnswer, readPoll, sendPoll, storedPoll, toChunk } from '../calls/stream/poll.ts'
@@ -25,8 +24,8 @@ import type { VerifyStream } from './verification.ts'
 export interface FeedPorts {
   context: EngineContext
   run: RunRef
-  /** How many polls the readers of one run may send. */
-  maxPolls: number
+  /** How many updates the readers of one run may send to it. */
+  maxUpdates: number
   verify: VerifyStream
   /** Ends the feed. */
   signal: AbortSignal
@@ -67,8 +66,7 @@ export async function follow(ports: FeedPorts): Promise<void> {
   let handlers: StreamHandlers | null = null
 
   const stored = await readStored(readPoll)
-  if (stored.kind !== 'closing') await poll(stored)
-  await close()
+  await close(stored.kind === 'closing' ? null : await poll(stored))
 
   /** Reads what the engine has stored, without asking the workflow. Returns the first answer that has no items. */
   async function readStored(read: typeof readPoll): Promise<PollAnswer> {
@@ -79,19 +77,20 @@ export async function follow(ports: FeedPorts): Promise<void> {
     }
   }
 
-  /** Polls until the run is ending. */
-  async function poll(stored: PollAnswer): Promise<void> {
+  /** Polls until the run is ending. Returns its state if it was described as closed, else null. */
+  async function poll(stored: PollAnswer): Promise<RunState | null> {
     let state = await inspectAfter(stored)
-    if (!isOpen(state.status)) return
+    if (!isOpen(state.status)) return state
     // A poll is only sent to a run whose stream was verified.
     await verify(stored.kind === 'pending' || buffer.polls() > 0)
     onChange({ isLive: true, hasPollQuery: handlers?.hasPollQuery === true })
     while (isOpen(state.status)) {
       const answer = await nextAnswer(state)
-      if (answer.kind === 'closing') return
+      if (answer.kind === 'closing') return null
       if (answer.kind === 'exhausted') return queryUntilClosed()
       state = answer.kind === 'chunk' ? await take(answer, state) : await inspectAfter(answer)
     }
+    return state
   }
 
   function nextAnswer(state: RunState): Promise<Exclude<PollAnswer, { kind: 'chunk' }> | TimedChunk> {
@@ -106,13 +105,13 @@ export async function follow(ports: FeedPorts): Promise<void> {
   }
 
   function pauseMs(state: RunState): number | null {
-    return pauseAfterPollMs({ ...state, polls: buffer.polls() }, ports.maxPolls)
+    return pauseAfterPollMs({ ...state, polls: buffer.polls() }, ports.maxUpdates)
   }
 
   async function inspectAfter(answer: PollAnswer): Promise<RunState> {
     if (answer.kind === 'unready') await sleep(PAUSE_MS, signal)
     const isUnseen = answer.kind === 'pending' && !answer.isAccepted
-    return inspectRun(isUnseen ? noWorker(run) : null)
+    return inspectRun(isUnseen ? streamUnanswered(run) : null)
   }
 
   async function pollOnce(): Promise<Exclude<PollAnswer, { kind: 'chunk' }> | TimedChunk> {
@@ -129,11 +128,13 @@ export async function follow(ports: FeedPorts): Promise<void> {
   }
 
   /** Reads without updates. Rejects if the SDK of the workflow has no query for that. */
-  async function queryUntilClosed(): Promise<void> {
+  async function queryUntilClosed(): Promise<RunState> {
     await verify()
     if (handlers?.hasPollQuery !== true) throw exhausted(run)
     onChange({ isLive: true, hasPollQuery: true })
-    while (isOpen((await inspectRun(null)).status)) {
+    while (true) {
+      const state = await inspectRun(null)
+      if (!isOpen(state.status)) return state
       const from = buffer.next()
       const result = await persist((call) => queryItems(context, run, from, call), TIMEOUT_MS.streamQuery)
       if (result.next_offset > from) add(toChunk(from, result, false))
@@ -173,9 +174,11 @@ export async function follow(ports: FeedPorts): Promise<void> {
     return state
   }
 
-  async function close(): Promise<void> {
+  /** `closed` is the run as it was described after its end; null if it may be open. */
+  async function close(closed: RunState | null): Promise<void> {
     // A canceled run may take its time. Its readers have everything so far.
-    if (isOpen((await inspectRun(null)).status)) onChange({ isLive: true, hasPollQuery: false })
+    if (closed === null && isOpen((await inspectRun(null)).status))
+      onChange({ isLive: true, hasPollQuery: handlers?.hasPollQuery === true })
     const { nextRunId } = unlessOver(await ports.waitForEnd(run, background))
     onChange({ obstacle: null })
     // Other replicas may have polled further. A poll adds nothing to a closed run.
@@ -184,7 +187,7 @@ export async function follow(ports: FeedPorts): Promise<void> {
       (call) => readTail(context, run, buffer.next(), call),
       TIMEOUT_MS.streamTail,
     )
-    const { status, completedAt } = await persist((call) => inspect(context, run, call))
+    const { status, completedAt } = closed ?? (await inspectRun(null))
     for (const chunk of chunks) add(chunk)
     onChange({ end: { status, completedAt, next: nextRunId === null ? null : await continueAs(nextRunId), complete } })
   }
@@ -203,8 +206,7 @@ export async function follow(ports: FeedPorts): Promise<void> {
 
   /** Calls `act` until the engine answers, through outages. */
   async function persist<T>(act: (call: Call) => Promise<T>, timeoutMs: number = TIMEOUT_MS.describe): Promise<T> {
-    const once = async (call: Call) => ({ found: await act(withTimeout(call, timeoutMs)) })
-    return unlessOver(await pollUntil({ polls: null }, background, { poll: once, read: once, afterFailure: backOff }))
+    return unlessOver(await untilAnswered(background, (call) => act(withTimeout(call, timeoutMs))))
   }
 
   /** Rejects for null, which says that the feed is over. */
@@ -216,10 +218,6 @@ export async function follow(ports: FeedPorts): Promise<void> {
 }
 
 const { ACCEPTED } = UpdateWorkflowExecutionLifecycleStage
-
-function backOff(failure: PollFailure): AfterFailure {
-  return failure === 'final' ? 'throw' : 'back off'
-}
 
 /** Null for an answer that the next read may change. */
 function toFinal(answer: PollAnswer): PollAnswer | null {

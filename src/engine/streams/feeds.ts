@@ -1,14 +1,14 @@
 /** Readers of streams. All readers of one run share its feed, and read at their own pace. */
 import type { Call } from '../../domain/model/call.ts'
 import { TIMEOUT_MS } from '../../domain/model/deadlines.ts'
-import { type ErrorName, hasErrorName, ServiceError } from '../../domain/model/errors.ts'
+import { hasErrorName, ServiceError } from '../../domain/model/errors.ts'
 import { type ExecutionRef, toKey } from '../../domain/model/execution.ts'
 import { shareCalls } from '../../domain/model/share-calls.ts'
 import type { StreamReader } from '../../domain/model/stream.ts'
-import { whenOver } from '../../lib/abort.ts'
+import { sleep, whenOver } from '../../lib/abort.ts'
 import type { Closing } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
-import { pollUntil } from '../calls/poll-until.ts'
+import { isOver, untilAnswered } from '../calls/poll-until.ts'
 import { streamHead } from '../calls/stream/handlers.ts'
 import { readAgain } from '../calls/stream/tail.ts'
 import { type EngineContext, executionIds } from '../context.ts'
@@ -22,7 +22,7 @@ export interface StreamOptions {
   /** Limit on the memory of one stream; that of all together is 16 times as high. */
   maxBufferBytes: number
   /** How many updates the readers of one run may send to it. */
-  maxPolls: number
+  maxUpdates: number
   /** Called with each change of a number that is a metric. */
   onCount?: ((name: StreamCount, change: number) => void) | undefined
 }
@@ -44,6 +44,8 @@ export type OpenStream = (run: RunRef, from: number | 'now') => StreamReader
 const GRACE_MS = 5000
 
 const STREAMS_IN_MEMORY = 16
+
+const START_AGAIN_MS = 1000
 
 // So many readers are woken before others may run. The promises of all that wake at the same time run in turns: with
 // thousands of readers, each turn would touch more memory than the processor's caches hold, and other requests would
@@ -132,12 +134,21 @@ function createFeed(run: RunRef, options: FeedsOptions, createBuffer: CreateBuff
     async chunkAt(offset, call) {
       if (offset >= buffer.next()) return null
       const found = buffer.find(offset)
-      return 'items' in found ? found : persist(call, (reading) => readPlace(found, reading))
+      return 'items' in found ? found : answered(call, (reading) => readPlace(found, reading))
     },
 
-    // The offset is that of a moment after the request, so a worker that is away only delays the answer.
-    start: (call) =>
-      persist(call, (reading) => readHead('head', reading), ['DeadlineExceededError', 'WorkflowNotReadyError']),
+    async start(call) {
+      while (!isOver(call)) {
+        try {
+          return await answered(call, (reading) => readHead('head', reading))
+        } catch (error) {
+          // The worker was there when the stream was verified, and may come back.
+          if (!hasErrorName(error, 'DeadlineExceededError', 'WorkflowNotReadyError')) throw error
+          await sleep(START_AGAIN_MS, call.signal)
+        }
+      }
+      return null
+    },
 
     changed(since, call) {
       if (since !== state) return Promise.resolve()
@@ -156,21 +167,10 @@ function createFeed(run: RunRef, options: FeedsOptions, createBuffer: CreateBuff
     },
   }
 
-  /** Calls `act` until the engine answers, through outages and these errors; null when `call` is over first. */
-  async function persist<T>(call: Call, act: (call: Call) => Promise<T>, errors: ErrorName[] = []): Promise<T | null> {
-    const once = async (attempt: Call) => {
-      try {
-        return { found: await act(attempt) }
-      } catch (error) {
-        if (!hasErrorName(error, ...errors)) throw error
-        return { found: null, isRepeated: true }
-      }
-    }
-    try {
-      return await pollUntil({ polls: null }, call, { poll: once, read: once })
-    } catch (error) {
+  function answered<T>(call: Call, act: (call: Call) => Promise<T>): Promise<T | null> {
+    return untilAnswered(call, act).catch((error) => {
       throw translate(error)
-    }
+    })
   }
 
   /** How long the feed stays without a reader. Of a failure, only one that will last is kept. */

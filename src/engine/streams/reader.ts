@@ -56,14 +56,21 @@ export function createReader(feed: ReadFeed, from: number | 'now', close: () => 
     return obstacle && { items: [], next, obstacle }
   }
 
-  async function now(state: FeedState, call: Call): Promise<StreamPage | null> {
+  /** Null while a reader that begins with what is new must wait for the worker. */
+  async function place(state: FeedState, call: Call): Promise<number | null> {
     if (position === null && state.end !== null) position = feed.next()
     if (position === null && state.isLive) position = await feed.start(call)
-    const items = position === null ? null : await itemsAt(position, call)
-    if (items !== null) position = items.next
-    // The call ended before the items could be read again. What follows them must wait.
-    if (items === null && position !== null && position < feed.next()) return null
-    return items ?? news(state, position ?? 0)
+    return position
+  }
+
+  async function now(state: FeedState, call: Call): Promise<StreamPage | null> {
+    const at = await place(state, call)
+    if (at === null) return state.isLive ? null : news(state, 0)
+    const items = await itemsAt(at, call)
+    // If the call ended before the items could be read again, what follows them must wait.
+    if (items === null) return at < feed.next() ? null : news(state, at)
+    position = items.next
+    return items
   }
 
   return {

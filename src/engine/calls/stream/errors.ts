@@ -9,11 +9,6 @@ export function streamNotFound(run: RunRef): ServiceError {
   return new ServiceError('StreamNotFoundError', message, { details: executionIds(run) })
 }
 
-export function noWorker(run: RunRef): ServiceError {
-  const message = `No worker responded in time to the reader of the stream of workflow ${run.workflowId}`
-  return new ServiceError('DeadlineExceededError', message, { details: executionIds(run) })
-}
-
 /** For a run that is not polled any more. */
 export function poisoned(run: RunRef, problem: Problem | undefined): ServiceError {
   const message = `Workflow ${run.workflowId} fails because what it sends is too large, probably an item of its stream, so its stream is not read; reset or terminate it`
