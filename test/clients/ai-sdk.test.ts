@@ -2,26 +2,12 @@
 import { expect } from 'vitest'
 import { chatTransport } from '../../examples/chat-transport.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { openChat, textsOf } from '../support/chat.ts'
+import { BEGINNING, openChat, REST, textsOf } from '../support/chat.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 
 const TOKEN = 'ai-sdk-token'
 
 const HEADERS = { Authorization: `Bearer ${TOKEN}` }
-
-const BEGINNING = [
-  { type: 'start', messageId: 'm1' },
-  { type: 'start-step' },
-  { type: 'text-start', id: '1' },
-  { type: 'text-delta', id: '1', delta: 'Hello' },
-]
-
-const REST = [
-  { type: 'text-delta', id: '1', delta: ', Ada' },
-  { type: 'text-end', id: '1' },
-  { type: 'finish-step' },
-  { type: 'finish' },
-]
 
 const test = sharedTest
   .extend('serviceEnv', { scope: 'file' }, () => ({ SERVICE_API_AUTH_TOKEN: TOKEN }))

@@ -26,12 +26,15 @@ import { readAgain } from './api/read-again.ts'
 import { run } from './api/run.ts'
 import { runEnds } from './api/run-ends.ts'
 import { runEvents } from './api/run-events.ts'
+import { runStream } from './api/run-stream.ts'
 import { runs } from './api/runs.ts'
 import { signalWithStart } from './api/signal-with-start.ts'
 import { start } from './api/start.ts'
 import { startOptions } from './api/start-options.ts'
 import { storedElsewhere } from './api/stored-elsewhere.ts'
 import { streams } from './api/stream.ts'
+import { streamErrors } from './api/stream-errors.ts'
+import { streamPublish } from './api/stream-publish.ts'
 import { updateWithStart } from './api/update-with-start.ts'
 import { validate } from './api/validate.ts'
 import { waiting } from './api/wait.ts'
@@ -49,6 +52,7 @@ export function describeApi(runtime: string, serveAlone: Serve, gaps: readonly G
     run(api)
     runEnds(api)
     runEvents(api)
+    runStream(api)
     start(api)
     startOptions(api)
     validate(api)
@@ -61,6 +65,8 @@ export function describeApi(runtime: string, serveAlone: Serve, gaps: readonly G
     history(api)
     historyStream(api)
     streams(api)
+    streamPublish(api)
+    streamErrors(api)
     runs(api)
     failingTask(api)
     explain(api)

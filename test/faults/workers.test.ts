@@ -1,14 +1,12 @@
 /** Workers that die, are not there, or can't run their own code. */
-
-import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
-import { exitSignal, type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import type { RunningProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import type { Service } from '../support/service.ts'
+import { startWorkerProcess } from './start-worker-process.ts'
 
-const WORKER = fileURLToPath(new URL('./worker-process.ts', import.meta.url))
 const MESSAGE_TIMEOUT_MS = 1500
 const catalog = `workers-${crypto.randomUUID()}`
 
@@ -20,21 +18,8 @@ let service: Service
 let failing: string
 
 test.beforeAll(async ({ engine, startService, cleanup }) => {
-  worker = await startProcess({
-    command: process.execPath,
-    args: [WORKER],
-    env: {
-      PATH: process.env.PATH,
-      PORTICO_WORKFLOW_BUNDLES: process.env.PORTICO_WORKFLOW_BUNDLES,
-      ENGINE_ADDRESS: engine.address,
-      SERVICE_CATALOG_ID: catalog,
-    },
-  })
-  cleanup.defer(async () => void (await worker.kill()))
+  worker = await startWorkerProcess({ address: engine.address, catalog, cleanup })
   service = await startService({ env: { SERVICE_MESSAGE_TIMEOUT: `${MESSAGE_TIMEOUT_MS}` } })
-  await until('the worker is ready', () => worker.output().includes('ready'), {
-    signal: exitSignal(worker, 'the worker'),
-  })
   failing = await startFirstRun(service, 'failTask')
 })
 

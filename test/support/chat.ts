@@ -1,5 +1,21 @@
 import { AbstractChat, type ChatState, type ChatTransport, type UIMessage } from 'ai'
 
+/** The first chunks of a message. */
+export const BEGINNING = [
+  { type: 'start', messageId: 'm1' },
+  { type: 'start-step' },
+  { type: 'text-start', id: '1' },
+  { type: 'text-delta', id: '1', delta: 'Hello' },
+]
+
+/** The others: with them its text is `Hello, Ada`. */
+export const REST = [
+  { type: 'text-delta', id: '1', delta: ', Ada' },
+  { type: 'text-end', id: '1' },
+  { type: 'finish-step' },
+  { type: 'finish' },
+]
+
 /** What `useChat` shows, without React: the chat of a page. */
 class Chat extends AbstractChat<UIMessage> {}
 

@@ -28,6 +28,17 @@ const test = baseTest
     // The library may have a copy of the client of its own: same code, but another class for TypeScript.
     return WorkflowStreamClient.create(client, workflowId)
   })
+  /** Publishes `a` to a run of such a workflow, and `b` to the next run, which the signal begins. Returns that run. */
+  .extend('startTwoRuns', { scope: 'file' }, ({ client, startSignals, streamOf }) => {
+    return async (of: Worker, signal: 'continueAsNew' | 'restart'): Promise<WorkflowHandle> => {
+      const handle = await startSignals(of)
+      await publish(streamOf(handle), 'a')
+      await handle.signal(signal)
+      await ended(client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId))
+      await publish(streamOf(handle), 'b')
+      return client.workflow.getHandle(handle.workflowId)
+    }
+  })
   /** The items of a stream as `topic: JSON`, `count` of them. */
   .extend('read', { scope: 'file' }, ({ streamOf }) => async (handle: WorkflowHandle, count: number, from = 0) => {
     const items: string[] = []
@@ -71,15 +82,10 @@ test.for<Worker>(['typescript', 'python'])(
 
 test.for<Worker>(['typescript', 'python'])(
   'a stream in %s: is carried over by continueAsNew',
-  async (of, { client, startSignals, streamOf, read }) => {
-    const handle = await startSignals(of)
-    const newest = client.workflow.getHandle(handle.workflowId)
+  async (of, { startTwoRuns, read }) => {
+    const newest = await startTwoRuns(of, 'continueAsNew')
 
-    await publish(streamOf(handle), 'a')
-    await handle.signal('continueAsNew')
-    await ended(client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId))
-    await publish(streamOf(handle), 'b')
-    const items = await read(handle, 2)
+    const items = await read(newest, 2)
     await newest.signal('finish')
 
     expect(items).toEqual(['0 words: "a"', '1 words: "b"'])
@@ -89,15 +95,10 @@ test.for<Worker>(['typescript', 'python'])(
 
 test.for<Worker>(['typescript', 'python'])(
   'a stream in %s: begins again after restart',
-  async (of, { client, startSignals, streamOf, read }) => {
-    const handle = await startSignals(of)
-    const newest = client.workflow.getHandle(handle.workflowId)
+  async (of, { startTwoRuns, read }) => {
+    const newest = await startTwoRuns(of, 'restart')
 
-    await publish(streamOf(handle), 'a')
-    await handle.signal('restart')
-    await ended(client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId))
-    await publish(streamOf(handle), 'b')
-    const items = await read(handle, 1)
+    const items = await read(newest, 1)
     await newest.signal('finish')
 
     expect(items).toEqual(['0 words: "b"'])

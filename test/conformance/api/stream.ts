@@ -1,23 +1,12 @@
 import { expect, test } from 'vitest'
-import { until } from '../../../src/cli/dev/servers/until.ts'
-import type { Answer } from '../../support/api.ts'
-import { eventsIn, openEvents, type Sent } from '../../support/event-stream.ts'
+import { eventsIn, type Sent } from '../../support/event-stream.ts'
 import { rule } from '../../support/rules.ts'
-import { type ApiFixture, AUTHORIZED, anId, startDirectly } from './api-fixture.ts'
+import type { ApiFixture } from './api-fixture.ts'
+import { streamApi } from './stream-api.ts'
 
-/** GET and POST stream. */
+/** What GET stream sends. */
 export function streams(api: () => ApiFixture): void {
-  const pathOf = (run: string, parameters = '') => `/workflow/${run}/stream${parameters}`
-  const post = (run: string, body: unknown, headers?: Record<string, string>) =>
-    api().service.post(`${run}/stream`, body, headers)
-  const signal = (id: string, name: string, payload?: unknown) =>
-    api().service.post(`${id}/signal/${name}`, payload === undefined ? undefined : { payload })
-  const json = (run: string, parameters = ''): Promise<Answer> =>
-    api().service.get(`${run}/stream${parameters}`, { Accept: 'application/json' })
-  const open = (run: string, parameters = '', lastEventId?: string) =>
-    openEvents(`${api().service.url}${pathOf(run, parameters)}`, {
-      headers: { ...AUTHORIZED, ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) },
-    })
+  const { post, signal, json, open, pathOf, startStream } = streamApi(api)
 
   /** All events of the stream, once it has ended. */
   async function readAll(run: string, parameters = '', lastEventId?: string): Promise<Sent[]> {
@@ -25,17 +14,6 @@ export function streams(api: () => ApiFixture): void {
     const { status, text } = await api().service.call('GET', pathOf(run, parameters), undefined, headers)
     expect(status).toBe(200)
     return eventsIn(text)
-  }
-
-  /** A run with a stream, and how clients publish to it. */
-  async function startStream(input: object = {}) {
-    const { body } = await api().service.start('streamSignals', input)
-    const { workflowId, runId } = body as { workflowId: string; runId: string }
-    const publish = async (...data: unknown[]) => {
-      const answer = await post(workflowId, { items: data.map((each) => ({ topic: 'tokens', data: each })) })
-      expect(answer.status).toBe(202)
-    }
-    return { workflowId, runId, publish }
   }
 
   const dataOf = (sent: readonly Sent[]) => sent.filter(({ event }) => event === 'item').map(({ data }) => data.data)
@@ -120,58 +98,6 @@ export function streams(api: () => ApiFixture): void {
       ['truncated', { from: 0, to: 3 }],
       ['done', expect.objectContaining({ next: 3, complete: true })],
     ])
-  })
-
-  test('stream: run as events sends the items before the result, and continues after any of them', async () => {
-    const body = { workflowName: 'streamFromActivity', input: ['one', 'two', 'three'], stream: { topics: ['tokens'] } }
-    const run = (lastEventId?: string) =>
-      api().service.post('run', body, {
-        Accept: 'text/event-stream',
-        ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
-      })
-
-    const sent = eventsIn((await run()).text)
-    const [started, first] = sent
-    const { workflowId, runId } = started?.data ?? {}
-    const again = eventsIn((await run(first?.id)).text)
-
-    expect(sent.map(({ id, event, data }) => [id, event, event === 'item' ? data.data.text : null])).toEqual([
-      [`${workflowId}/${runId}`, 'started', null],
-      [`${workflowId}/${runId}/1`, 'item', 'one'],
-      [`${workflowId}/${runId}/2`, 'item', 'two'],
-      [`${workflowId}/${runId}/3`, 'item', 'three'],
-      [`${workflowId}/${runId}/end`, 'result', null],
-    ])
-    expect(again).toEqual([started, ...sent.slice(2)])
-    const json = await api().service.post('run', body)
-    expect([json.status, json.body.status]).toEqual([200, 'completed'])
-  })
-
-  test('stream: run as events of a workflow without a stream has no items', async () => {
-    const body = { workflowName: 'echo', input: 1, stream: {} }
-
-    const sent = await api().service.post('run', body, { Accept: 'text/event-stream' })
-
-    expect(eventsIn(sent.text).map(({ event }) => event)).toEqual(['started', 'result'])
-  })
-
-  test('stream: run in the format of the AI SDK names the workflow in a header', async () => {
-    const chunks = [
-      { type: 'start' },
-      { type: 'text-start', id: 't' },
-      { type: 'text-delta', id: 't', delta: 'Hello' },
-      { type: 'text-end', id: 't' },
-      { type: 'finish' },
-    ]
-    const body = { workflowName: 'streamParts', args: ['chat', chunks], stream: { format: 'ui-message' } }
-
-    const sent = await api().service.post('run', body, { Accept: 'text/event-stream' })
-
-    expect(sent.headers.get('x-vercel-ai-ui-message-stream')).toBe('v1')
-    const status = await api().service.get(`${sent.headers.get('x-workflow-run-id')}/status`)
-    expect(status.body).toMatchObject({ workflowName: 'streamParts', status: 'completed' })
-    const frames = [...chunks.map((chunk) => JSON.stringify(chunk)), '[DONE]'].map((data) => `data: ${data}\n\n`)
-    expect(sent.text).toContain(frames.join(''))
   })
 
   test('stream: selects topics, and moves the position of a reader past the items of others', async () => {
@@ -285,72 +211,6 @@ export function streams(api: () => ApiFixture): void {
     expect(dataOf(resumed)).toEqual(['two', 'three'])
   })
 
-  rule('stream.publishes-once-for-each-key', async () => {
-    const { workflowId, runId } = await startStream()
-    const key = { 'Idempotency-Key': anId() }
-
-    const first = await post(workflowId, { topic: 't', data: 1 }, key)
-    const again = await post(`${workflowId}/runs/${runId}`, { topic: 't', data: 1 }, key)
-    await signal(workflowId, 'continueAsNew')
-    await until('the run has continued', async () => {
-      const { body } = await api().service.get(`${workflowId}/status`)
-      return body.runId !== first.body.runId
-    })
-    const later = await post(workflowId, { topic: 't', data: 1 }, key)
-    await post(workflowId, { topic: 't', data: 2 })
-
-    expect([first.status, again.body, later.status]).toEqual([202, first.body, 202])
-    expect((await json(workflowId)).body.items.map(({ data }: { data: unknown }) => data)).toEqual([1, 2])
-    await signal(workflowId, 'finish')
-  })
-
-  rule('stream.workflows-without-one-receive-nothing', async () => {
-    const { body } = await api().service.start('defaultHandlers')
-    const { workflowId, runId } = body
-
-    const events = await api().service.call('GET', pathOf(workflowId))
-    const items = await json(workflowId)
-    const published = await post(workflowId, { topic: 't', data: 1 })
-    await signal(workflowId, 'finish')
-    const { body: result } = await api().service.get(`${workflowId}/result?wait=30s`)
-
-    for (const { status, body } of [events, items, published])
-      expect([status, body]).toEqual([
-        404,
-        expect.objectContaining({ error: 'StreamNotFoundError', workflowId, runId }),
-      ])
-    expect(result.output).toEqual(['finish'])
-  })
-
-  test('stream: rejects what is not valid', async () => {
-    const { workflowId } = await startStream()
-    const unknown = anId()
-
-    const answers = [
-      await json(workflowId, '?from=yesterday'),
-      await json(workflowId, '?from=-1'),
-      await json(workflowId, '?topic='),
-      await json(workflowId, '?limit=0'),
-      await json(workflowId, '?wait=61s'),
-      await json(workflowId, '?offset=3'),
-      await api().service.call('GET', pathOf(workflowId, '?wait=1s')),
-      await api().service.call('GET', pathOf(workflowId), undefined, { 'Last-Event-ID': 'x' }),
-      await json(`${workflowId}/runs/${crypto.randomUUID()}`),
-      await api().service.call('GET', pathOf(workflowId), undefined, { 'Last-Event-ID': `0@${crypto.randomUUID()}` }),
-      await json(unknown),
-      await post(unknown, { topic: 't', data: 1 }),
-      await post(workflowId, { data: 1 }),
-      await post(workflowId, { items: [] }),
-    ]
-
-    expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
-      ...Array.from({ length: 8 }, () => [400, 'ValidationError']),
-      ...Array.from({ length: 4 }, () => [404, 'WorkflowNotFoundError']),
-      ...Array.from({ length: 2 }, () => [400, 'ValidationError']),
-    ])
-    await signal(workflowId, 'finish')
-  })
-
   test('stream: HEAD adds nothing to the run', async () => {
     const { workflowId } = await startStream()
 
@@ -360,18 +220,5 @@ export function streams(api: () => ApiFixture): void {
     expect([head.status, head.headers.get('Content-Type'), head.text]).toEqual([200, 'text/event-stream', ''])
     expect(body.events.map(({ eventType }: { eventType: string }) => eventType).join()).not.toContain('Update')
     await signal(workflowId, 'finish')
-  })
-
-  test('stream: of a workflow without a worker waits as events, and is a 504 as JSON', async () => {
-    const { workflowId } = await startDirectly(api(), 'streamSignals', { taskQueue: anId() })
-
-    const stream = await open(workflowId)
-    const workflow = await stream.next('workflow')
-    const items = await json(workflowId)
-    const published = await post(workflowId, { topic: 't', data: 1 })
-
-    expect(workflow.data).toMatchObject({ workflowId, status: 'running', from: 0 })
-    expect([items.status, items.body.error, published.status]).toEqual([504, 'DeadlineExceededError', 504])
-    stream.cut()
   })
 }

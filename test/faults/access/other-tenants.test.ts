@@ -3,34 +3,11 @@ import { expect } from 'vitest'
 import { sealPageToken } from '../../../src/domain/inspect/page-token.ts'
 import { ENDPOINTS } from '../../../src/http/endpoints/endpoints.ts'
 import type { Api } from '../../support/api.ts'
-import { test as sharedTest } from '../../support/fixtures.ts'
-import { testCatalog } from '../../support/test-catalog.ts'
 import { callEach, requestTo } from '../endpoints.ts'
-import { bytesOf, historyLengthOf, refusal, startCallers, tokenRule } from './callers.ts'
-
-const RULES = [
-  tokenRule('acme', { can: ['*'], ids: ['acme:*'], options: ['*'] }),
-  tokenRule('globex', { can: ['*'], ids: ['globex:*'], options: ['*'] }),
-  // Without ids: what a run is decides, not whose it is.
-  tokenRule('desk', { can: ['*'], workflows: ['messages'], options: ['*'] }),
-]
-
-const test = sharedTest
-  .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
-  .extend('callers', { scope: 'file' }, ({ serve, cleanup, worker: _ }) =>
-    startCallers({ serve, cleanup, rules: RULES }),
-  )
+import { bytesOf, historyLengthOf, refusal } from './callers.ts'
+import { newId, startRun, test } from './tenants.ts'
 
 const ABOUT_A_RUN = ENDPOINTS.filter(({ path }) => path.startsWith('/workflow/:id/'))
-
-const JSON_ONLY = { Accept: 'application/json' }
-
-const newId = (tenant: string) => `${tenant}:${crypto.randomUUID()}`
-
-async function startRun(api: Api, workflowName: string, workflowId: string, input: unknown = null) {
-  const { body } = await api.start(workflowName, input, { workflowId })
-  return { workflowId, runId: String(body.runId) }
-}
 
 /** All endpoints about this run, one after the other: some of them change it. */
 async function bytesOfEach(api: Api, run: { workflowId: string; runId: string }) {
@@ -167,64 +144,6 @@ test('an earlier run of the same id, but of another workflow, stays hidden by an
   expect(hiddenEnd).toMatch(/^\[404,/)
   expect(hiddenEnd).toBe(await readToEnd(as('desk'), unknown))
   expect(await readToEnd(operator, hidden.runId)).toMatch(/^\[204,/)
-})
-
-test('the stream of an earlier run of another workflow stays hidden, also from a reader that says it has read all (threats 18, 22)', async ({
-  callers: { as, operator },
-}) => {
-  const workflowId = `order-${crypto.randomUUID()}`
-  const hidden = await startRun(operator, 'streamSignals', workflowId, {})
-  await operator.post(`${workflowId}/stream`, { topic: 't', data: 'secret' })
-  await operator.post(`${workflowId}/signal/finish`)
-  await operator.get(`${workflowId}/result?wait=60s`)
-  await startRun(operator, 'messages', workflowId)
-  const readAll = async (api: Api, runId: string) => {
-    const positions = [`-@${runId}`, `0@${runId}`, `1@${runId}/end`]
-    const paths = [`${workflowId}/stream`, `${workflowId}/runs/${runId}/stream`]
-    const answers = await Promise.all([
-      ...positions.flatMap((id) => paths.map((path) => api.get(path, { 'Last-Event-ID': id }))),
-      ...positions.slice(0, 2).map((id) => api.get(`${workflowId}/stream?from=${encodeURIComponent(id)}`, JSON_ONLY)),
-      ...paths.slice(1).map((path) => api.get(path, JSON_ONLY)),
-    ])
-    return answers.map((answer) => JSON.parse(JSON.stringify(bytesOf(answer)).replaceAll(runId, '<run id>')))
-  }
-
-  const ofHidden = await readAll(as('desk'), hidden.runId)
-  const ofUnknown = await readAll(as('desk'), crypto.randomUUID())
-  const ofOperator = await readAll(operator, hidden.runId)
-
-  expect(ofHidden).toEqual(ofUnknown)
-  expect(ofHidden.map(([status]) => status)).toEqual(ofHidden.map(() => 404))
-  expect(new Set(ofOperator.map(([status]) => status))).toEqual(new Set([200, 204]))
-  expect(JSON.stringify(ofOperator)).toContain('secret')
-})
-
-test('the stream of another tenant can neither be read nor published to, whatever is sent along (threat 16)', async ({
-  callers: { as, operator },
-}) => {
-  const { workflowId, runId } = await startRun(operator, 'streamSignals', newId('globex'), {})
-  const acme = as('acme')
-
-  const denied = [
-    await acme.get(`${workflowId}/stream`),
-    await acme.get(`${workflowId}/stream`, JSON_ONLY),
-    await acme.call('HEAD', `/workflow/${workflowId}/stream`),
-    await acme.get(`${workflowId}/stream`, { 'Last-Event-ID': `0@${runId}/end` }),
-    await acme.get(`${workflowId}/runs/${runId}/stream?from=now`),
-    await acme.post(`${workflowId}/stream`, { topic: 't', data: 'from acme' }),
-    await acme.post(
-      `${workflowId}/runs/${runId}/stream`,
-      { topic: 't', data: 'from acme' },
-      { 'Idempotency-Key': 'k' },
-    ),
-  ]
-  const published = await as('globex').post(`${workflowId}/stream`, { topic: 't', data: 'own' })
-  const { body } = await as('globex').get(`${workflowId}/stream`, JSON_ONLY)
-  await operator.post(`${workflowId}/signal/finish`)
-
-  expect(denied.map(({ status }) => status)).toEqual(denied.map(() => 403))
-  expect(published.status).toBe(202)
-  expect(body.items.map(({ data }: { data: unknown }) => data)).toEqual(['own'])
 })
 
 test('a page token of a history is good for its workflow id alone, whoever presents it (threat 18)', async ({

@@ -1,15 +1,12 @@
 /** The engine and the worker are killed while streams are open. */
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import { startEngine } from '../../../src/cli/dev/servers/engine.ts'
-import { exitSignal, startProcess } from '../../../src/cli/dev/servers/process.ts'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { test } from '../../support/fixtures.ts'
 import { UNDISTURBED } from '../../support/undisturbed.ts'
+import { startWorkerProcess } from '../start-worker-process.ts'
 import { publish, readStream } from './reader.ts'
-
-const WORKER = fileURLToPath(new URL('../worker-process.ts', import.meta.url))
 
 test('streams: an open stream continues when the engine is back, and a new one gets a 503 meanwhile', async ({
   folder,
@@ -45,25 +42,11 @@ test('streams: without a worker readers get what was read before, and the rest w
   engine,
   serve,
   client,
+  cleanup,
 }) => {
   const catalog = `streams-${crypto.randomUUID()}`
   const service = serve({ SERVICE_CATALOG_ID: catalog })
-  const start = async () => {
-    const worker = await startProcess({
-      command: process.execPath,
-      args: [WORKER],
-      env: {
-        PATH: process.env.PATH,
-        PORTICO_WORKFLOW_BUNDLES: process.env.PORTICO_WORKFLOW_BUNDLES,
-        ENGINE_ADDRESS: engine.address,
-        SERVICE_CATALOG_ID: catalog,
-      },
-    })
-    await until('the worker is ready', () => worker.output().includes('ready'), {
-      signal: exitSignal(worker, 'the worker'),
-    })
-    return worker
-  }
+  const start = () => startWorkerProcess({ address: engine.address, catalog, cleanup })
   const killed = await start()
   const { workflowId } = (await service.start('streamSignals', {})).body
   const reader = readStream(() => service, `${workflowId}/stream`)

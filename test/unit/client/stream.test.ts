@@ -1,58 +1,24 @@
 /** How the client reads a stream, with responses that the test writes. The clock is virtual. */
 import { expect, test, vi } from 'vitest'
-import type { StreamEvent, StreamOptions } from '../../../src/client/index.ts'
-import { clientOf, cut, ok, problem, type Respond, resetBeforeEach, sent } from './scripted-service.ts'
+import type { StreamEvent } from '../../../src/client/index.ts'
+import { clientOf, ok, problem, resetBeforeEach, sent } from './scripted-service.ts'
+import {
+  at,
+  done,
+  ended,
+  events,
+  frame,
+  item,
+  lastEventIds,
+  parts,
+  RUN,
+  RUN_ID,
+  readAll,
+  stream,
+  workflow,
+} from './scripted-stream.ts'
 
 resetBeforeEach()
-
-const RUN_ID = '01a208f4-a730-742e-81e9-92b88320ed51'
-const RUN = { workflowId: 'w', runId: RUN_ID }
-const at = (offset: number | '-' | string) => `${offset}@${RUN_ID}`
-
-const frame = (event: string, data: unknown, id?: string) =>
-  `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
-const workflow = (from = 0) => `retry: 2000\n\n${frame('workflow', { ...RUN, status: 'running', from })}`
-const item = (offset: number, data: unknown = offset) => frame('item', { offset, topic: 't', data }, at(offset))
-const ended = { ...RUN, status: 'completed', completedAt: '2026-01-01T00:00:00.000Z', next: 2, complete: true }
-const done = frame('done', ended, at('1').concat('/end'))
-
-const HEADERS = { 'Content-Type': 'text/event-stream' }
-
-/** A connection that is closed after these frames. */
-const events =
-  (...frames: string[]): Respond =>
-  () =>
-    new Response(frames.join(''), { headers: HEADERS })
-
-/** A connection that sends these parts, and then nothing. */
-const parts =
-  (...texts: (string | Uint8Array)[]): Respond =>
-  ({ signal }) => {
-    const encoder = new TextEncoder()
-    const body = new ReadableStream({
-      start(controller) {
-        for (const text of texts) controller.enqueue(typeof text === 'string' ? encoder.encode(text) : text)
-        signal?.addEventListener('abort', () => controller.error(signal.reason))
-      },
-    })
-    return new Response(body, { headers: HEADERS })
-  }
-
-/** The result of reading all, after as much time as that takes. */
-async function readAll<Item>(items: AsyncIterable<Item>): Promise<{ items: Item[]; error?: unknown }> {
-  const read: Item[] = []
-  const all = (async () => {
-    for await (const one of items) read.push(one)
-    return { items: read }
-  })().catch((error: unknown) => ({ items: read, error }))
-  await vi.advanceTimersByTimeAsync(600_000)
-  return all
-}
-
-const stream = (responses: Respond[], options?: StreamOptions, ...client: Parameters<typeof clientOf>[1][]) =>
-  clientOf(responses, ...client).stream({ ...RUN }, options)
-
-const lastEventIds = () => sent.map(({ headers }) => headers.get('Last-Event-ID'))
 
 test('stream: yields the items with their ids, and ends at done', async () => {
   const { items, error } = await readAll(stream([events(workflow(), item(0, { text: 'a' }), item(1), done)]))
@@ -88,50 +54,6 @@ test('stream: sends nothing before it is iterated', () => {
   stream([events(done)])
 
   expect(sent).toEqual([])
-})
-
-test('stream: continues after the last id when the connection is lost, without losing or repeating an item', async () => {
-  const responses = [events(workflow(), item(0)), cut, events(workflow(1), item(1), item(2)), events(workflow(3), done)]
-
-  const { items, error } = await readAll(stream(responses))
-
-  expect(error).toBeUndefined()
-  expect(items.map(({ offset }) => offset)).toEqual([0, 1, 2])
-  expect(lastEventIds()).toEqual([null, at(0), at(0), at(2)])
-})
-
-test('stream: an event that has only an id moves its place', async () => {
-  const { items } = await readAll(
-    stream([events(workflow(), item(0), `: still running\nid: ${at(8)}\n\n`), events(done)]),
-  )
-
-  expect(items).toHaveLength(1)
-  expect(lastEventIds()).toEqual([null, at(8)])
-})
-
-test('stream: ignores an event whose end was lost, and its id', async () => {
-  const torn = item(1).slice(0, -1)
-
-  const { items } = await readAll(stream([events(workflow(), item(0), torn), events(item(1), done)]))
-
-  expect(items.map(({ offset }) => offset)).toEqual([0, 1])
-  expect(lastEventIds()).toEqual([null, at(0)])
-})
-
-test('stream: without an item it continues where it began, although that was now', async () => {
-  await readAll(stream([events(workflow(7)), events(done)], { from: 'now' }))
-  const fromNow = sent.splice(0)
-  await readAll(
-    stream([events(frame('workflow', { ...RUN, status: 'running', from: 'now' })), events(done)], { from: 'now' }),
-  )
-  const unknown = sent.splice(0)
-  await readAll(stream([events(workflow(0)), events(done)]))
-
-  expect(fromNow.map(({ headers }) => headers.get('Last-Event-ID'))).toEqual([null, at(6)])
-  expect(fromNow.map(({ url }) => new URL(url).search)).toEqual(['?from=now', ''])
-  // Without a worker the service does not know the offset yet.
-  expect(unknown.map(({ url }) => new URL(url).search)).toEqual(['?from=now', '?from=now'])
-  expect(lastEventIds()).toEqual([null, at('-')])
 })
 
 test('stream: the handle of start begins with the run that was started', async () => {
@@ -180,36 +102,6 @@ test('stream: an integer that a number cannot hold is a bigint, and parse replac
   expect([...read.items, ...parsed.items]).toMatchObject([{ data: 9007199254740993n }, { data: 'large' }])
 })
 
-test('stream: opens a new connection after 30 s without a byte; a comment is enough', async () => {
-  const comments = ({ signal }: { signal: AbortSignal | undefined }) => {
-    const body = new ReadableStream({
-      start(controller) {
-        const send = (text: string) => controller.enqueue(new TextEncoder().encode(text))
-        send(workflow())
-        const timer = setInterval(() => send(': still running\n\n'), 10_000)
-        setTimeout(() => clearInterval(timer), 95_000)
-        signal?.addEventListener('abort', () => controller.error(signal.reason))
-      },
-    })
-    return new Response(body, { headers: HEADERS })
-  }
-  const onRetry = vi.fn()
-  const beganAt = Date.now()
-  let lostAfterMs = 0
-  onRetry.mockImplementation(() => {
-    lostAfterMs = Date.now() - beganAt
-  })
-
-  const { items } = await readAll(stream([comments, events(done)], {}, { onRetry }))
-
-  expect(items).toEqual([])
-  expect(lostAfterMs).toBe(120_000)
-  expect(onRetry.mock.calls).toMatchObject([
-    [{ error: { message: `GET /workflow/w/runs/${RUN_ID}/stream: nothing was received for 30000 ms` } }],
-  ])
-  expect(lastEventIds()).toEqual([null, at('-')])
-})
-
 test('stream: ends when the service has sent its last event before', async () => {
   const { items, error } = await readAll(stream([() => new Response(null, { status: 204 })], { from: `${at(1)}/end` }))
 
@@ -228,17 +120,6 @@ test.for([
   expect(sent).toHaveLength(1)
 })
 
-test.for([429, 503])('stream: waits as long as Retry-After of a %i says', async (status) => {
-  const limited = problem(status, 'ResourceExhaustedError', {}, { 'Retry-After': '7' })
-  const reading = readAll(stream([limited, events(done)]))
-  const beganAt = Date.now()
-  let openedAt = 0
-  await vi.waitFor(() => expect(sent).toHaveLength(2)).then(() => (openedAt = Date.now()))
-
-  await reading
-  expect(openedAt - beganAt).toBeGreaterThanOrEqual(7000)
-})
-
 test('stream: throws a server_error with a final id', async () => {
   const body = { status: 503, error: 'EngineUnavailableError', message: 'gone', workflowId: 'w', requestId: 'q' }
   const final = frame('server_error', body, `${at(0)}/end`)
@@ -248,56 +129,6 @@ test('stream: throws a server_error with a final id', async () => {
   expect(items).toHaveLength(1)
   expect(error).toMatchObject({ error: 'EngineUnavailableError', status: 503, message: 'gone', requestId: 'q' })
   expect(sent).toHaveLength(1)
-})
-
-test('stream: continues after a server_error that can be resumed', async () => {
-  const failed = frame('server_error', { status: 429, error: 'ResourceExhaustedError', message: 'later' }, at(0))
-
-  const { items, error } = await readAll(stream([events(workflow(), item(0), failed), events(item(1), done)]))
-
-  expect(error).toBeUndefined()
-  expect(items).toHaveLength(2)
-  expect(lastEventIds()).toEqual([null, at(0)])
-})
-
-test('stream: throws a server_error that ends every connection at once, after retryMs', async () => {
-  const failed = frame('server_error', { status: 429, error: 'ResourceExhaustedError', message: 'later' }, at(0))
-
-  const { error } = await readAll(stream([events(workflow(), failed)], {}, { retryMs: 20_000 }))
-
-  expect(error).toMatchObject({ error: 'ResourceExhaustedError', attempts: sent.length })
-  expect(sent.length).toBeLessThan(20)
-})
-
-test('stream: a connection that lasts, and one that brings an item, begin the time of retryMs again', async () => {
-  const lasting: Respond = () => {
-    const start = (controller: ReadableStreamDefaultController) => void setTimeout(() => controller.close(), 1500)
-    return new Response(new ReadableStream({ start }), { headers: HEADERS })
-  }
-  const lost = Array.from({ length: 30 }, (_, n) => (n % 2 === 0 ? events(workflow(), item(n)) : lasting))
-
-  const { items, error } = await readAll(stream([...lost, events(done)], {}, { retryMs: 1000 }))
-
-  expect(error).toBeUndefined()
-  expect(items).toHaveLength(15)
-})
-
-test('stream: with retryMs 0 a lost connection is an error', async () => {
-  const { items, error } = await readAll(stream([events(workflow(), item(0))], {}, { retryMs: 0 }))
-
-  expect(items).toHaveLength(1)
-  expect(error).toMatchObject({
-    error: 'ConnectionError',
-    message: expect.stringContaining('the connection was closed'),
-  })
-})
-
-test('stream: onRetry is called for a lost connection', async () => {
-  const onRetry = vi.fn()
-
-  await readAll(stream([events(workflow(), item(0)), events(done)], {}, { onRetry }))
-
-  expect(onRetry.mock.calls).toMatchObject([[{ attempts: 1, error: { error: 'ConnectionError' } }]])
 })
 
 test('stream: a response that is not a stream is an UnexpectedResponseError', async () => {
@@ -361,45 +192,4 @@ test('events: has lost items, the next run, its reset and the end', async () => 
     { type: 'continued', ...continued },
     { type: 'done', ...ended },
   ])
-})
-
-test('publish: sends one item or several to the run, with a key', async () => {
-  const client = clientOf([ok(RUN), ok(RUN), cut, ok(RUN)])
-
-  const one = client.publish('w', { topic: 't', data: { n: 1 } })
-  await vi.advanceTimersByTimeAsync(1000)
-  const several = client.publish(
-    { ...RUN },
-    [
-      { topic: 't', data: 1 },
-      { topic: 'u', data: null },
-    ],
-    { idempotencyKey: 'k' },
-  )
-  await vi.advanceTimersByTimeAsync(1000)
-
-  expect([await one, await several]).toEqual([RUN, RUN])
-  expect(sent.map(({ method, url }) => `${method} ${new URL(url).pathname}`)).toEqual([
-    'GET /workflow/w/status',
-    `POST /workflow/w/runs/${RUN_ID}/stream`,
-    `POST /workflow/w/runs/${RUN_ID}/stream`,
-    `POST /workflow/w/runs/${RUN_ID}/stream`,
-  ])
-  expect(sent.slice(1).map(({ body }) => body)).toEqual([
-    { topic: 't', data: { n: 1 } },
-    {
-      items: [
-        { topic: 't', data: 1 },
-        { topic: 'u', data: null },
-      ],
-    },
-    {
-      items: [
-        { topic: 't', data: 1 },
-        { topic: 'u', data: null },
-      ],
-    },
-  ])
-  const keys = sent.slice(1).map(({ headers }) => headers.get('Idempotency-Key'))
-  expect(keys).toEqual([expect.stringMatching(/^[\da-f]{32}$/), 'k', 'k'])
 })

@@ -11,23 +11,9 @@ import type { StreamEvent } from '../../../src/domain/model/stream.ts'
 import { UI_MESSAGE_HEADERS, uiMessageFrames } from '../../../src/http/ui-messages.ts'
 import { toBase64 } from '../../../src/lib/base64.ts'
 import type { Status } from '../../../src/protocol/execution.ts'
-import { openChat, textsOf } from '../../support/chat.ts'
+import { BEGINNING, openChat, REST, textsOf } from '../../support/chat.ts'
 
 const RUN = { workflowId: 'chat-1', runId: '01a208f4-a730-742e-81e9-92b88320ed51' }
-
-const BEGINNING = [
-  { type: 'start', messageId: 'm1' },
-  { type: 'start-step' },
-  { type: 'text-start', id: '1' },
-  { type: 'text-delta', id: '1', delta: 'Hello' },
-]
-
-const REST = [
-  { type: 'text-delta', id: '1', delta: ', Ada' },
-  { type: 'text-end', id: '1' },
-  { type: 'finish-step' },
-  { type: 'finish' },
-]
 
 const HELLO = { type: 'text', text: 'Hello, Ada', state: 'done' }
 
