@@ -13,6 +13,7 @@ import { historyLengthOf, OPERATOR, startCallers, tokenOf, tokenRule } from './c
 const RULES = [
   tokenRule('ci', { can: ['*'], ids: ['ci:*'], options: ['workflowIdConflictPolicy'] }),
   tokenRule('slow', { can: ['*'], ids: ['slow:*'], limits: { perSecond: 0.001, burst: 2 } }),
+  tokenRule('narrow', { can: ['*'], ids: ['slow:*'], limits: { inFlight: 1 } }),
   tokenRule('waiter', { can: ['*'], ids: ['slow:*'], limits: { waits: 1 } }),
   { name: 'users', who: { jwt: 'main' }, can: ['start', 'read'], ids: ['u:{sub}:*'] },
   { name: 'some-users', who: { jwt: 'main', claims: { plan: 'slow' } }, can: ['read'], limits: { perSecond: 0.001 } },
@@ -266,6 +267,36 @@ test('a wait over the limit is a 429, and the place of a wait that has ended is 
   expect((await read('1s')).status).toBe(200)
 })
 
+test('a request over inFlight is a 429 and starts nothing, and the place of one that has ended is free (threat 29)', async ({
+  startCallers,
+  client,
+}) => {
+  const { service, as, operator } = await startCallers()
+  const start = (workflowId: string) => as('narrow').start('nothing', null, { workflowId })
+  const ids = Array.from({ length: 4 }, () => `slow:${crypto.randomUUID()}`)
+  const [held = '', rejected = '', afterwards = '', afterLeaving = ''] = ids
+  // From now on its credential is remembered, so that its requests are counted in their order.
+  await as('narrow').get(`${held}/status`)
+
+  const first = openStart(service, tokenOf('narrow'))
+  const over = await start(rejected)
+  const others = [await as('ci').start('nothing'), await operator.start('nothing')]
+  const ended = await first.send({ workflowName: 'nothing', input: null, workflowId: held })
+  const next = await start(afterwards)
+  const leaving = openStart(service, tokenOf('narrow'))
+  const again = await start(rejected)
+  await leaving.leave()
+  const last = await until('the place is free', async () => {
+    const answer = await start(afterLeaving)
+    return answer.status === 429 ? null : answer
+  })
+
+  expect([over.status, over.body.error, over.headers.get('Retry-After')]).toEqual([429, 'TooManyRequestsError', '1'])
+  expect([ended, next, again, last, ...others].map(({ status }) => status)).toEqual([200, 200, 429, 200, 200, 200])
+  const started = await Promise.allSettled(ids.map((id) => client.workflow.getHandle(id).describe()))
+  expect(started.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+})
+
 test('metrics have the names of rules and actions alone, whatever callers and handlers are named (threat 30)', async ({
   startCallers,
 }) => {
@@ -308,4 +339,32 @@ async function eventsOfCaller(client: Client, run: { workflowId: string; runId: 
       .filter(([, value]) => JSON.stringify(value)?.includes(`"identity":"${identity}"`))
       .map(([attributes]) => attributes.replace(/EventAttributes$/, '')),
   )
+}
+
+/** A start whose body has not been sent yet: it is in flight. */
+function openStart({ fetch }: InProcessService, token: string) {
+  const { readable, writable } = new TransformStream()
+  const leaving = new AbortController()
+  const response = fetch(
+    new Request('http://portico.test/workflow/start', {
+      method: 'POST',
+      headers: { Authorization: `Basic ${token}`, 'Content-Type': 'application/json' },
+      body: readable,
+      duplex: 'half',
+      signal: leaving.signal,
+    } as RequestInit),
+  )
+  return {
+    send(body: object): Promise<Response> {
+      const writer = writable.getWriter()
+      // Neither ends if the request has been rejected, because nobody reads its body.
+      void Promise.allSettled([writer.write(new TextEncoder().encode(JSON.stringify(body))), writer.close()])
+      return response
+    },
+    async leave(): Promise<void> {
+      leaving.abort()
+      await writable.abort(new Error('the client has left'))
+      await Promise.allSettled([response])
+    },
+  }
 }
