@@ -71,7 +71,7 @@ async function serve(
   const statusOf = async (authorization?: string) => (await get('/nope', authorization)).status
   const statusesOf = (jwts: readonly string[]) => Promise.all(jwts.map((jwt) => statusOf(`Bearer ${jwt}`)))
   const jwtsOf = (...users: User[]) => Promise.all(users.map((user) => issuer.issue(user)))
-  return { issuer, get, statusOf, statusesOf, jwtsOf }
+  return { issuer, get, statusOf, statusesOf, jwtsOf, output: service.output }
 }
 
 describe.concurrent.for(Object.keys(RUNTIMES))('credentials on %s', (runtime) => {
@@ -226,3 +226,13 @@ describe.concurrent.for(Object.keys(RUNTIMES))('credentials on %s', (runtime) =>
     expect(answers[1]?.headers.get('Retry-After')).toMatch(/^(100|9\d)$/)
   })
 })
+
+// Without the token it says so: test/runtimes/policy-file.test.ts.
+test.concurrent.for(Object.keys(FROM_SOURCE))(
+  'on %s the log of the start says that there is a shared token beside the policy (threat 5)',
+  async (runtime, { engine, onTestFinished }) => {
+    const { output } = await serve(runtime, { engine, onTestFinished })
+
+    expect(output()).toMatch(/"open":false,"rules":5,"operators":true/)
+  },
+)

@@ -1,14 +1,19 @@
 /** What is recorded, and what is limited: threats 27 to 30 of docs/access.md. */
+import type { Client } from '@temporalio/client'
 import { expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import { test as sharedTest } from '../../support/fixtures.ts'
+import { ENDPOINTS } from '../../../src/http/endpoints/endpoints.ts'
+import type { Answer } from '../../support/api.ts'
+import { type InProcessService, test as sharedTest } from '../../support/fixtures.ts'
 import { parseMetrics } from '../../support/prometheus.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
-import { OPERATOR, startCallers, tokenOf, tokenRule } from './callers.ts'
+import { requestTo } from '../endpoints.ts'
+import { historyLengthOf, OPERATOR, startCallers, tokenOf, tokenRule } from './callers.ts'
 
 const RULES = [
-  tokenRule('ci', { can: ['*'], ids: ['ci:*'] }),
+  tokenRule('ci', { can: ['*'], ids: ['ci:*'], options: ['workflowIdConflictPolicy'] }),
   tokenRule('slow', { can: ['*'], ids: ['slow:*'], limits: { perSecond: 0.001, burst: 2 } }),
+  tokenRule('narrow', { can: ['*'], ids: ['slow:*'], limits: { inFlight: 1 } }),
   tokenRule('waiter', { can: ['*'], ids: ['slow:*'], limits: { waits: 1 } }),
   { name: 'users', who: { jwt: 'main' }, can: ['start', 'read'], ids: ['u:{sub}:*'] },
   { name: 'some-users', who: { jwt: 'main', claims: { plan: 'slow' } }, can: ['read'], limits: { perSecond: 0.001 } },
@@ -56,25 +61,95 @@ test("the engine's history says who started, signaled, updated, canceled and ter
   expect(shown.text).not.toContain('portico token:ci')
 })
 
-test('reset, pause and a start that terminates have the identity of their caller (threat 27)', async ({
+const UPDATE = ['workflowExecutionUpdateAccepted', 'workflowExecutionUpdateCompleted']
+
+/** The events of a history that say who has sent each request that changes runs. */
+const RECORDED_IN: Readonly<Record<string, string[]>> = {
+  '/workflow/start': ['workflowExecutionStarted'],
+  '/workflow/run': ['workflowExecutionStarted'],
+  '/workflow/signal-with-start/:name': ['workflowExecutionStarted', 'workflowExecutionSignaled'],
+  '/workflow/update-with-start/:name': ['workflowExecutionStarted', ...UPDATE],
+  '/workflow/:id/signal/:name': ['workflowExecutionSignaled'],
+  '/workflow/:id/stream': ['workflowExecutionSignaled'],
+  '/workflow/:id/update/:name': UPDATE,
+  '/workflow/:id/stop': ['workflowExecutionCancelRequested'],
+  '/workflow/:id/terminate': ['workflowExecutionTerminated'],
+  '/workflow/:id/pause': ['workflowExecutionPaused'],
+  '/workflow/:id/unpause': ['workflowExecutionUnpaused'],
+  // The engine gets the identity, and writes its own: "history-service" and "history-resetter".
+  '/workflow/:id/reset': [],
+}
+
+const CHANGES = ['start', 'signal', 'update', 'stop', 'terminate', 'pause', 'reset']
+const WRITES = ENDPOINTS.filter(
+  ({ id, method, access }) => method !== 'get' && CHANGES.includes(access ?? '') && id !== 'validateRequest',
+)
+
+test('each request that changes a run is one audit line, and the engine records its caller for all but a reset (threat 27)', async ({
   startCallers,
   client,
 }) => {
-  const { as, operator } = await startCallers()
-  const workflowId = `ci:${crypto.randomUUID()}`
-  const { runId } = (await operator.start('messages', null, { workflowId })).body
-  await as('ci').post(`${workflowId}/query/state`)
-  const paused = await as('ci').post(`${workflowId}/pause`)
-  const reset = await as('ci').post(`${workflowId}/reset`, { eventId: 4 })
-  const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory()
+  const { service, as, operator } = await startCallers()
+  const lines = auditOf(service)
 
-  const identities = events?.flatMap((event) => [
-    event.workflowExecutionPausedEventAttributes?.identity,
-    event.workflowTaskFailedEventAttributes?.identity,
-    event.workflowExecutionTerminatedEventAttributes?.identity,
-  ])
-  expect([paused.status, reset.status]).toEqual([200, 200])
-  expect(identities?.filter((identity) => identity != null)).toContain('portico token:ci')
+  for (const endpoint of WRITES) {
+    const path = endpoint.path.replace('/runs/:rid', '')
+    const workflowId = `ci:${crypto.randomUUID()}`
+    const workflow = path === '/workflow/:id/stream' ? 'streamSignals' : 'messages'
+    const { runId } = (await operator.start(workflow, {}, { workflowId })).body
+    await historyLengthOf(client, workflowId)
+    if (path === '/workflow/:id/unpause') await operator.post(`${workflowId}/pause`)
+    const answer = await as('ci').call(...requestTo(endpoint, { workflowId, runId }))
+
+    const changed = path.startsWith('/workflow/:id/') ? { workflowId, runId } : answer.body
+    const events = await eventsOfCaller(client, changed, 'portico token:ci')
+    const audited = lines(answer).map(({ caller, action }) => [caller, action?.split(':')[0]])
+    expect([path, answer.status < 300, ...events]).toEqual([path, true, ...(RECORDED_IN[path] ?? ['not in the table'])])
+    expect([path, ...audited]).toEqual([path, ['token:ci', endpoint.access]])
+    if (answer.body.runId !== runId) await operator.post(`${answer.body.workflowId}/terminate`)
+    await operator.post(`${workflowId}/terminate`)
+  }
+  expect(new Set(WRITES.map(({ path }) => path.replace('/runs/:rid', '')))).toEqual(new Set(Object.keys(RECORDED_IN)))
+})
+
+test('a start that terminates the open run is one audit line, and its caller stands in the new run (threat 27)', async ({
+  startCallers,
+  client,
+}) => {
+  const { service, as, operator } = await startCallers()
+  const lines = auditOf(service)
+  const workflowId = `ci:${crypto.randomUUID()}`
+  const before = (await operator.start('messages', null, { workflowId })).body
+
+  const start = await as('ci').start('messages', null, { workflowId, workflowIdConflictPolicy: 'terminate-existing' })
+  const ended = await operator.get(`${workflowId}/runs/${before.runId}/status`)
+
+  expect([start.status, ended.body.status]).toEqual([200, 'terminated'])
+  expect(lines(start)).toMatchObject([{ caller: 'token:ci', rule: 'ci', action: 'start', ...start.body, status: 200 }])
+  expect(await eventsOfCaller(client, start.body, 'portico token:ci')).toEqual(['workflowExecutionStarted'])
+  // The engine itself ends the other run.
+  expect(await eventsOfCaller(client, before, 'portico token:ci')).toEqual([])
+})
+
+test('changes by tools of agents are audit lines, and have the identity of their caller (threat 27)', async ({
+  startCallers,
+  client,
+}) => {
+  const { service, as, operator } = await startCallers()
+  const lines = auditOf(service)
+  const workflowId = `ci:${crypto.randomUUID()}`
+  const run = (await operator.start('messages', null, { workflowId })).body
+  const callTool = (name: string, given: object) =>
+    as('ci').call('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } })
+
+  const start = await callTool('echo', { input: 1 })
+  const stop = await callTool('workflow_stop', { workflowId })
+
+  const started = start.body.result.structuredContent
+  expect(lines(start)).toMatchObject([{ caller: 'token:ci', action: 'start', workflowId: started.workflowId }])
+  expect(lines(stop)).toMatchObject([{ caller: 'token:ci', action: 'stop', workflowId }])
+  expect(await eventsOfCaller(client, started, 'portico token:ci')).toEqual(['workflowExecutionStarted'])
+  expect(await eventsOfCaller(client, run, 'portico token:ci')).toEqual(['workflowExecutionCancelRequested'])
 })
 
 test('one audit line has each change and each denial, also with the log level error (threat 27)', async ({
@@ -192,6 +267,36 @@ test('a wait over the limit is a 429, and the place of a wait that has ended is 
   expect((await read('1s')).status).toBe(200)
 })
 
+test('a request over inFlight is a 429 and starts nothing, and the place of one that has ended is free (threat 29)', async ({
+  startCallers,
+  client,
+}) => {
+  const { service, as, operator } = await startCallers()
+  const start = (workflowId: string) => as('narrow').start('nothing', null, { workflowId })
+  const ids = Array.from({ length: 4 }, () => `slow:${crypto.randomUUID()}`)
+  const [held = '', rejected = '', afterwards = '', afterLeaving = ''] = ids
+  // From now on its credential is remembered, so that its requests are counted in their order.
+  await as('narrow').get(`${held}/status`)
+
+  const first = openStart(service, tokenOf('narrow'))
+  const over = await start(rejected)
+  const others = [await as('ci').start('nothing'), await operator.start('nothing')]
+  const ended = await first.send({ workflowName: 'nothing', input: null, workflowId: held })
+  const next = await start(afterwards)
+  const leaving = openStart(service, tokenOf('narrow'))
+  const again = await start(rejected)
+  await leaving.leave()
+  const last = await until('the place is free', async () => {
+    const answer = await start(afterLeaving)
+    return answer.status === 429 ? null : answer
+  })
+
+  expect([over.status, over.body.error, over.headers.get('Retry-After')]).toEqual([429, 'TooManyRequestsError', '1'])
+  expect([ended, next, again, last, ...others].map(({ status }) => status)).toEqual([200, 200, 429, 200, 200, 200])
+  const started = await Promise.allSettled(ids.map((id) => client.workflow.getHandle(id).describe()))
+  expect(started.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+})
+
 test('metrics have the names of rules and actions alone, whatever callers and handlers are named (threat 30)', async ({
   startCallers,
 }) => {
@@ -217,3 +322,49 @@ test('metrics have the names of rules and actions alone, whatever callers and ha
     ]),
   )
 })
+
+/** The audit lines of a response's request. */
+function auditOf(service: InProcessService) {
+  const lines: { message: string; requestId: string; caller?: string; action?: string }[] = []
+  service.onLine((line) => lines.push(JSON.parse(line)))
+  return ({ headers }: Answer) =>
+    lines.filter(({ message, requestId }) => message === 'audit' && requestId === headers.get('X-Request-Id'))
+}
+
+/** The events of a run that have this identity. */
+async function eventsOfCaller(client: Client, run: { workflowId: string; runId: string }, identity: string) {
+  const { events } = await client.workflow.getHandle(run.workflowId, run.runId).fetchHistory()
+  return (events ?? []).flatMap((event) =>
+    Object.entries(event)
+      .filter(([, value]) => JSON.stringify(value)?.includes(`"identity":"${identity}"`))
+      .map(([attributes]) => attributes.replace(/EventAttributes$/, '')),
+  )
+}
+
+/** A start whose body has not been sent yet: it is in flight. */
+function openStart({ fetch }: InProcessService, token: string) {
+  const { readable, writable } = new TransformStream()
+  const leaving = new AbortController()
+  const response = fetch(
+    new Request('http://portico.test/workflow/start', {
+      method: 'POST',
+      headers: { Authorization: `Basic ${token}`, 'Content-Type': 'application/json' },
+      body: readable,
+      duplex: 'half',
+      signal: leaving.signal,
+    } as RequestInit),
+  )
+  return {
+    send(body: object): Promise<Response> {
+      const writer = writable.getWriter()
+      // Neither ends if the request has been rejected, because nobody reads its body.
+      void Promise.allSettled([writer.write(new TextEncoder().encode(JSON.stringify(body))), writer.close()])
+      return response
+    },
+    async leave(): Promise<void> {
+      leaving.abort()
+      await writable.abort(new Error('the client has left'))
+      await Promise.allSettled([response])
+    },
+  }
+}

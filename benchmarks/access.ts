@@ -1,0 +1,121 @@
+/**
+ * What does a policy cost for each request? Measures the CPU time of `GET status` without sockets, and with a response
+ * that stands in for the engine.
+ */
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { median, percentile } from '../dev/percentiles.ts'
+import { parseConfig } from '../src/config.ts'
+import type { Transport } from '../src/engine/transport/transport.ts'
+import { createPortico } from '../src/portico.ts'
+
+const [rounds = '100', requests = '1500'] = process.argv.slice(2)
+const WARM_UP_REQUESTS = 30_000
+const ISSUER = 'https://login.example.com/'
+const OPERATOR = 'operator-token'
+const TOKEN = 'ptc_of-a-rule'
+const RUN = { workflowId: 'u:ada:order-17', runId: '01a1fc00-969a-7396-9f99-7c3e726b2428' }
+
+const { publicKey, privateKey } = await generateKeyPair('ES256')
+const keys = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'first', alg: 'ES256' }] })
+const provider = createServer((_, response) => response.end(keys)).listen(0, '127.0.0.1')
+await once(provider, 'listening')
+const jwt = await new SignJWT({ sub: 'ada' })
+  .setProtectedHeader({ alg: 'ES256', kid: 'first' })
+  .setIssuer(ISSUER)
+  .setAudience('portico')
+  .setExpirationTime('1h')
+  .sign(privateKey)
+
+const policy = JSON.stringify({
+  version: 1,
+  issuers: {
+    main: {
+      issuer: ISSUER,
+      audience: 'portico',
+      jwksUrl: `http://127.0.0.1:${(provider.address() as AddressInfo).port}/`,
+    },
+  },
+  rules: [
+    { name: 'ci', who: { token: `sha256:${createHash('sha256').update(TOKEN).digest('hex')}` }, can: ['read'] },
+    { name: 'users', who: { jwt: 'main' }, can: ['read'], ids: ['u:{sub}:*'] },
+  ],
+})
+const withPolicy = { SERVICE_API_AUTH_TOKEN: OPERATOR, SERVICE_POLICY: policy }
+
+interface Variant {
+  name: string
+  env: Record<string, string>
+  token: string
+}
+
+const VARIANTS: Variant[] = [
+  { name: 'shared token, no policy', env: { SERVICE_API_AUTH_TOKEN: OPERATOR }, token: OPERATOR },
+  // Shows how much of a difference is chance.
+  { name: 'the same again', env: { SERVICE_API_AUTH_TOKEN: OPERATOR }, token: OPERATOR },
+  { name: 'shared token beside a policy', env: withPolicy, token: OPERATOR },
+  { name: 'token of a rule', env: withPolicy, token: TOKEN },
+  { name: 'JWT that is remembered, rule with ids', env: withPolicy, token: jwt },
+]
+
+const services = VARIANTS.map(({ name, env, token }) => {
+  const config = parseConfig({ SERVICE_CATALOG_ID: 'examples', ...env }, { binds: false })
+  const portico = createPortico({ config, transport: createTransport(), log: () => {}, runtime: 'node' })
+  const headers = { Authorization: `Bearer ${token}` }
+  const send = () => portico.fetch(new Request(`http://127.0.0.1/workflow/${RUN.workflowId}/status`, { headers }))
+  return { name, send, portico, costs: [] as number[] }
+})
+for (const { send } of services) await cpuTimeOf(send, WARM_UP_REQUESTS)
+for (let round = 0; round < Number(rounds); round++) {
+  // In another order each time, so that none always follows the same one.
+  for (const { send, costs } of services.toSorted(() => Math.random() - 0.5))
+    costs.push(await cpuTimeOf(send, Number(requests)))
+}
+await Promise.all(services.map(({ portico }) => portico.close()))
+provider.closeAllConnections()
+provider.close()
+
+const [base] = services
+console.log('| Credential | Lowest | 10th percentile | Difference | Ratio |\n|---|---|---|---|---|')
+for (const { name, costs } of services) {
+  const paired = costs.map((cost, round) => [cost, base?.costs[round] ?? Number.NaN] as const)
+  const difference = median(paired.map(([cost, other]) => cost - other))
+  const ratio = median(paired.map(([cost, other]) => cost / other))
+  const cells = [percentile(costs, 0), percentile(costs, 0.1), difference].map((micros) => `${micros.toFixed(1)} µs`)
+  console.log(`| ${[name, ...cells, ratio.toFixed(3)].join(' | ')} |`)
+}
+
+/** In microseconds for each request. */
+async function cpuTimeOf(send: () => Promise<Response>, times: number): Promise<number> {
+  const before = process.cpuUsage()
+  for (let left = times; left > 0; left--) {
+    const response = await send()
+    if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`)
+  }
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / times
+}
+
+function createTransport(): Transport {
+  const described = {
+    executionConfig: { taskQueue: { name: 'examples' } },
+    workflowExecutionInfo: {
+      execution: RUN,
+      type: { name: 'order' },
+      taskQueue: 'examples',
+      status: 1,
+      startTime: { seconds: 1_795_000_000, nanos: 0 },
+      historyLength: 8,
+    },
+  }
+  const replayed = {
+    name: 'grpc',
+    features: { slashInIds: true, updateWithStart: true, asyncUpdates: true },
+    call: async () => described,
+    close: async () => {},
+  }
+  return replayed as unknown as Transport
+}
