@@ -110,11 +110,14 @@ export function errorOf(c: Context<Env>, status: number): string | undefined {
   return typeof error === 'string' && status !== CLIENT_CLOSED_REQUEST ? error : undefined
 }
 
-/** 499 if the client disconnected. For an event stream that ended with an error, the status of that error. */
+/**
+ * 499 if the client disconnected. For an error that an event stream or a JSON-RPC message reports, the status of that
+ * error.
+ */
 export function statusOf(c: Context<Env>): number {
   const signal: AbortSignal | undefined = c.get('signal')
   if (signal?.aborted && signal.reason !== SHUTTING_DOWN) return CLIENT_CLOSED_REQUEST
-  return c.get('sent') !== undefined && c.error !== undefined ? problemBody(c, c.error).status : c.res.status
+  return c.error === undefined ? c.res.status : problemBody(c, c.error).status
 }
 
 function levelOf(status: number, isPeriodic: boolean): LogLevel {

@@ -42,8 +42,8 @@ export async function awaitRun(
   style: WaitStyle,
   call: Call,
 ): Promise<ToolAnswer> {
-  if (style.hasTasks) return resultOrTask(run)
-  const wait = begin(run, style.waitMs)
+  if (style.hasTasks) return resultOrTask(run, call)
+  const wait = begin(run, style.waitMs, call)
   if (!style.acceptsEvents) return { kind: 'result', result: await resultOf(wait) }
   const early = await within(resultOf(wait), GRACE_MS)
   if (early !== null) return { kind: 'result', result: early }
@@ -58,7 +58,7 @@ interface Wait {
 
 type Ended = { result: CallToolResult } | { running: RunRef }
 
-function begin({ wait, toResult, starts }: AwaitedRun, waitMs: number): Wait {
+function begin({ wait, toResult, starts }: AwaitedRun, waitMs: number, call: Call): Wait {
   const { promise: found, resolve } = Promise.withResolvers<RunRef>()
   let known: RunRef | null = null
 
@@ -72,6 +72,7 @@ function begin({ wait, toResult, starts }: AwaitedRun, waitMs: number): Wait {
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       if (hasErrorName(error, 'WorkflowExecutionTimedOutError') && known !== null) return { running: known }
+      call.reportError(error)
       return { result: rejectedToolResult(error, starts ? known : null) }
     }
   }
@@ -84,8 +85,8 @@ async function resultOf({ ended }: Wait): Promise<CallToolResult> {
   return 'result' in end ? end.result : runningToolResult(end.running)
 }
 
-async function resultOrTask(run: AwaitedRun): Promise<ToolAnswer> {
-  const end = await begin(run, GRACE_MS).ended
+async function resultOrTask(run: AwaitedRun, call: Call): Promise<ToolAnswer> {
+  const end = await begin(run, GRACE_MS, call).ended
   return 'result' in end ? { kind: 'result', result: end.result } : { kind: 'task', run: end.running }
 }
 

@@ -36,8 +36,9 @@ export async function callTool(workflows: Workflows, toolCall: ToolCall, call: C
     const context: RunToolContext = { ...toolCall, workflows, given: given ?? {}, call }
     return (await runTool?.use(context)) ?? Promise.reject(invalidParams('Unknown tool'))
   } catch (error) {
-    if (error instanceof ServiceError) return { kind: 'result', result: rejectedToolResult(error) }
-    throw error
+    if (!(error instanceof ServiceError)) throw error
+    call.reportError(error)
+    return { kind: 'result', result: rejectedToolResult(error) }
   }
 }
 

@@ -55,6 +55,7 @@ export async function answerMessage(request: McpRequest): Promise<McpAnswer> {
     return await dispatch(message, request)
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
+    if (error.cause instanceof ServiceError) request.call.reportError(error.cause)
     return errorAnswer(requestIdOf(request.body), error)
   }
 }
@@ -168,9 +169,9 @@ function selected({ tools, byName, byWorkflow }: ToolSet, only: readonly string[
 }
 
 /** An error that no tool can return. */
-function serviceError({ error, message, details }: ServiceError): RpcError {
-  const data = { name: error, retryable: details.retryAfterSeconds !== undefined }
-  return new RpcError(RPC_CODES.internalError, message, { data })
+function serviceError(cause: ServiceError): RpcError {
+  const data = { name: cause.error, retryable: cause.details.retryAfterSeconds !== undefined }
+  return new RpcError(RPC_CODES.internalError, cause.message, { data, cause })
 }
 
 async function callOneTool(message: RequestMessage, request: McpRequest): Promise<McpAnswer> {
