@@ -1,7 +1,7 @@
 /** Waits for a run as long as the client can: with its result, a task, or a stream of progress. */
 import { type Call, withTimeout } from '../domain/model/call.ts'
 import { TIMEOUT_MS } from '../domain/model/deadlines.ts'
-import { hasErrorName, ServiceError } from '../domain/model/errors.ts'
+import { hasErrorName, isOutage, ServiceError } from '../domain/model/errors.ts'
 import type { WorkflowResult } from '../domain/model/execution.ts'
 import type { Workflows } from '../domain/model/workflows.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
@@ -71,9 +71,14 @@ function begin({ wait, toResult, starts }: AwaitedRun, waitMs: number, call: Cal
       return { result: await toResult(result) }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      if (hasErrorName(error, 'WorkflowExecutionTimedOutError') && known !== null) return { running: known }
+      if (known !== null && hasErrorName(error, 'WorkflowExecutionTimedOutError')) return { running: known }
+      if (known !== null && isOutage(error)) {
+        // The run does not depend on whether it can be read.
+        call.note({ waitInterrupted: error })
+        return { running: known }
+      }
       call.reportError(error)
-      return { result: rejectedToolResult(error, starts ? known : null) }
+      return { result: rejectedToolResult(error, { starts, started: starts ? known : null }) }
     }
   }
 

@@ -2,7 +2,7 @@
  * What a tool returns. Every value is in `structuredContent` and as text, because some hosts show only one of them to
  * the model.
  */
-import type { ErrorFacts, ServiceError } from '../domain/model/errors.ts'
+import { type ErrorFacts, isOutage, type ServiceError } from '../domain/model/errors.ts'
 import type { WorkflowResult } from '../domain/model/execution.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 
@@ -45,8 +45,18 @@ export function runningToolResult({ workflowId, runId }: RunRef): CallToolResult
   })
 }
 
-/** A request that was rejected. With `started`, the error came after the run had started. */
-export function rejectedToolResult(error: ServiceError, started: RunRef | null = null): CallToolResult {
+/** What a call that failed may have done. */
+interface FailedCall {
+  /** Whether it starts a workflow. */
+  starts?: boolean
+  /** The run that it has started. */
+  started?: RunRef | null
+}
+
+/** A request that was rejected, or one that has started a run, or may have. */
+export function rejectedToolResult(error: ServiceError, failed: FailedCall = {}): CallToolResult {
+  const { started = null } = failed
+  const note = noteOf(error, failed)
   const { workflowId, runId, retryAfterSeconds, issues, available, problem } = error.details
   const facts: ErrorFacts = {
     ...(issues !== undefined && { issues }),
@@ -57,12 +67,27 @@ export function rejectedToolResult(error: ServiceError, started: RunRef | null =
     ...(workflowId !== undefined && { workflowId }),
     ...(runId !== undefined && { runId }),
     ...started,
-    status: started === null ? 'rejected' : 'unknown',
+    status: note === null ? 'rejected' : 'unknown',
     error: { name: error.error, message: error.message, ...facts, retryable: retryAfterSeconds !== undefined },
-    ...(started !== null && {
-      note: 'The workflow has been started. Call workflow_result with this workflowId and runId. Do not start it again.',
-    }),
+    ...(note !== null && { note }),
   })
+}
+
+const STARTED =
+  'The workflow has been started. Call workflow_result with this workflowId and runId. Do not start it again.'
+
+const MAYBE_STARTED =
+  'The workflow may have been started. Call workflow_result with this workflowId. Start it again only if it does not exist.'
+
+/** How to find out what the call has done; null if it has done nothing. */
+function noteOf(error: ServiceError, { starts = false, started = null }: FailedCall): string | null {
+  if (started !== null) return STARTED
+  return starts && mayBeCarriedOut(error) ? MAYBE_STARTED : null
+}
+
+/** Whether the answer of the engine was lost. */
+function mayBeCarriedOut(error: ServiceError): boolean {
+  return isOutage(error) && error.details.retryAfterSeconds === undefined
 }
 
 /** The result of a tool that returns this object. */

@@ -100,8 +100,21 @@ test('rejectedToolResult: has what the caller can correct, and whether it can re
 })
 
 test('rejectedToolResult: an error after the start has the ids, and is not a rejection', () => {
-  const { structuredContent } = rejectedToolResult(new ServiceError('NotSupportedError', 'stored elsewhere'), RUN)
+  const { structuredContent } = rejectedToolResult(new ServiceError('NotSupportedError', 'stored elsewhere'), {
+    started: RUN,
+  })
 
   expect(structuredContent).toMatchObject({ ...RUN, status: 'unknown' })
   expect(String(structuredContent.note)).toContain('Do not start it again')
+})
+
+test('rejectedToolResult: a start whose answer was lost may have been carried out', () => {
+  const lost = new ServiceError('EngineUnavailableError', 'lost', { details: { workflowId: 'w' } })
+  const unsent = new ServiceError('EngineUnavailableError', 'down', { details: { retryAfterSeconds: 1 } })
+
+  const { structuredContent, isError } = rejectedToolResult(lost, { starts: true })
+
+  expect([structuredContent.workflowId, structuredContent.status, isError]).toEqual(['w', 'unknown', true])
+  expect(structuredContent.note).toContain('workflow_result with this workflowId')
+  expect(rejectedToolResult(unsent, { starts: true }).structuredContent).not.toHaveProperty('note')
 })
