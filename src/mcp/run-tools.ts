@@ -18,7 +18,7 @@ import { awaitRun, type ToolAnswer, type WaitStyle } from './await-run.ts'
 import { checkedToolResult } from './check-output.ts'
 import { RUN_TOOL_PREFIX } from './tool-name.ts'
 import { valueResult } from './tool-result.ts'
-import type { Tool, ToolSet } from './tools.ts'
+import type { Tool } from './tools.ts'
 
 export interface RunToolContext extends WaitStyle {
   workflows: Workflows
@@ -27,7 +27,6 @@ export interface RunToolContext extends WaitStyle {
   catalog: string
   maxWaitMs: number
   idempotencyKey: string | undefined
-  tools: ToolSet
   call: Call
 }
 

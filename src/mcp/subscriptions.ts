@@ -5,7 +5,7 @@ import { ServiceError } from '../domain/model/errors.ts'
 import { sleep, whenAborted } from '../lib/abort.ts'
 import { isObject } from '../lib/is-object.ts'
 import { META, notification, type RequestId, resultMessage } from './protocol.ts'
-import { invalidParams, RpcError } from './rpc-error.ts'
+import { invalidParams } from './rpc-error.ts'
 import type { WorkflowTool } from './tools.ts'
 
 export interface Subscription {
@@ -82,8 +82,8 @@ async function digest(readTools: Subscription['readTools'], call: Call): Promise
     const tools = await readTools(withTimeout(call, TIMEOUT_MS.request))
     return JSON.stringify(tools.map(({ tool }) => tool))
   } catch (error) {
-    if (error instanceof RpcError || error instanceof ServiceError) return null
-    throw error
+    if (!(error instanceof ServiceError)) throw error
+    return null
   }
 }
 

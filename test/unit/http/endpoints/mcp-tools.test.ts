@@ -135,6 +135,22 @@ test('tools/call: a rejected start is a result with the issues, and an unknown t
   ])
 })
 
+test('tools/call: during an outage of the catalog a start is rejected, and a tool for runs works', async () => {
+  const outage = new ServiceError('EngineUnavailableError', 'down', { details: { retryAfterSeconds: 1 } })
+  const { legacy } = mcpApi({
+    workflows: { startable: () => Promise.reject(outage), result: async () => COMPLETED },
+  })
+
+  const start = await legacy('tools/call', { name: 'greet' })
+  const waited = await legacy('tools/call', { name: 'workflow_result', arguments: RUN })
+
+  expect(start.body.result).toMatchObject({
+    isError: true,
+    structuredContent: { status: 'rejected', error: { name: 'EngineUnavailableError', retryable: true } },
+  })
+  expect(waited.body.result.structuredContent).toMatchObject({ ...RUN, status: 'completed' })
+})
+
 test('tools/call: a bug is the 500 of any request', async () => {
   const { legacy } = mcpApi({ workflows: { run: () => Promise.reject(new Error('a bug')) } })
 
