@@ -1,4 +1,5 @@
 /** Waits for a run as long as the client can: with its result, a task, or a stream of progress. */
+import { addIds } from '../domain/model/attach-ids.ts'
 import { type Call, withTimeout } from '../domain/model/call.ts'
 import { TIMEOUT_MS } from '../domain/model/deadlines.ts'
 import { hasErrorName, isOutage, ServiceError } from '../domain/model/errors.ts'
@@ -64,25 +65,37 @@ function begin({ wait, toResult, starts }: AwaitedRun, waitMs: number, call: Cal
 
   async function end(): Promise<Ended> {
     try {
-      const result = await wait(waitMs, ({ workflowId, runId }) => {
-        known = { workflowId, runId }
+      const result = await wait(waitMs, (run) => {
+        known = idsOf(run)
         resolve(known)
       })
-      return { result: await toResult(result) }
+      return { result: await toResult(result).catch((error) => Promise.reject(addIds(error, idsOf(result)))) }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      if (known !== null && hasErrorName(error, 'WorkflowExecutionTimedOutError')) return { running: known }
-      if (known !== null && isOutage(error)) {
-        // The run does not depend on whether it can be read.
-        call.note({ waitInterrupted: error })
-        return { running: known }
-      }
-      call.reportError(error)
-      return { result: rejectedToolResult(error, { starts, started: starts ? known : null }) }
+      return afterFailure(error, { known, starts }, call)
     }
   }
 
   return { found, ended: end() }
+}
+
+function afterFailure(
+  error: ServiceError,
+  { known, starts }: { known: RunRef | null; starts: boolean },
+  call: Call,
+): Ended {
+  if (known !== null && hasErrorName(error, 'WorkflowExecutionTimedOutError')) return { running: known }
+  if (known !== null && isOutage(error)) {
+    // The run does not depend on whether it can be read.
+    call.note({ waitInterrupted: error })
+    return { running: known }
+  }
+  call.reportError(error)
+  return { result: rejectedToolResult(error, { starts, started: starts ? known : null }) }
+}
+
+function idsOf({ workflowId, runId }: RunRef): RunRef {
+  return { workflowId, runId }
 }
 
 async function resultOf({ ended }: Wait): Promise<CallToolResult> {
@@ -130,7 +143,8 @@ async function describe({ explain }: Pick<Workflows, 'explain'>, run: RunRef, ca
     const { verdict, reasons } = await explain({ workflowId }, withTimeout(call, TIMEOUT_MS.request))
     return `${ids}: ${verdict}: ${reasons[0]?.advice}`
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error
+    // The client gets the ids of the run also after a bug.
+    if (!(error instanceof ServiceError)) throw addIds(error, idsOf(run))
     return ids
   }
 }

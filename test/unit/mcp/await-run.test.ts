@@ -152,3 +152,13 @@ test('awaitRun: an error after the start has the ids', async () => {
     result: { isError: true, structuredContent: { ...RUN, status: 'unknown' } },
   })
 })
+
+test('awaitRun: a bug after the end of the run has the ids', async () => {
+  const cause = new TypeError('a bug')
+  const failing = { ...endingAfter(0), toResult: () => Promise.reject(cause) }
+
+  expect(await answered(failing)).toMatchObject({
+    kind: 'result',
+    result: { isError: true, structuredContent: { ...RUN, status: 'unknown', error: { name: 'InternalError' } } },
+  })
+})

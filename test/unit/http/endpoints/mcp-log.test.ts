@@ -43,6 +43,28 @@ test('an error that a JSON-RPC error reports is in the log line', async () => {
   expect(events).toMatchObject([{ level: 'warn', fields: { status: 503, error: 'EngineUnavailableError', cause } }])
 })
 
+test('a stream that fails reports the error with the ids of the run', async () => {
+  const cause = new TypeError('a bug')
+  const { promise: never } = Promise.withResolvers<never>()
+  const run: Workflows['run'] = async ({ onStarted }) => {
+    onStarted?.(RUN)
+    return never
+  }
+  const { call, events } = mcpApi({ workflows: { run, explain: () => Promise.reject(cause) } })
+  const params = { name: 'greet', _meta: { progressToken: 'p' } }
+  const message = { jsonrpc: '2.0', id: 7, method: 'tools/call', params }
+
+  const response = await call('POST', '/mcp', message, { Accept: 'text/event-stream' })
+  const [, last = ''] = (await response.text()).split('data: ')
+
+  expect(JSON.parse(last)).toEqual({
+    jsonrpc: '2.0',
+    id: 7,
+    error: { code: -32_603, message: 'Internal error', data: { name: 'InternalError', ...RUN } },
+  })
+  expect(events).toMatchObject([{ level: 'error', fields: { status: 500, error: 'InternalError', cause } }])
+})
+
 test('a bug after a start is logged as an error with its cause, also in a stream', async () => {
   const cause = new TypeError('a bug')
   const { promise: ended, reject } = Promise.withResolvers<never>()
