@@ -2,6 +2,7 @@
 import type { Call } from '../domain/model/call.ts'
 import { hasErrorName, ServiceError } from '../domain/model/errors.ts'
 import type { Workflows } from '../domain/model/workflows.ts'
+import type { Limiter } from '../lib/limiter.ts'
 import { VERSION } from '../version.ts'
 import { callTool } from './call-tool.ts'
 import { checkedToolResult } from './check-output.ts'
@@ -251,6 +252,7 @@ function toToolResult(request: McpRequest): ToToolResult {
 function subscribe({ id, params }: RequestMessage, request: McpRequest): McpAnswer {
   const { call, ttlMs } = request
   const readTools = async (call: Call) => (await toolSet(request, call)).tools
-  const taskEnd = (taskId: string) => awaitTask(request.workflows, taskId, toToolResult(request), call)
+  const taskEnd = (taskId: string, limit: Limiter) =>
+    awaitTask(request.workflows, taskId, toToolResult(request), limit, call)
   return { kind: 'stream', messages: listen({ id, params, ttlMs, readTools, taskEnd }, call) }
 }

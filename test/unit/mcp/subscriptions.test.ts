@@ -81,6 +81,36 @@ test('listen: sends the tasks that have ended', async () => {
   ])
 })
 
+test('listen: watches a task once, however often it is named', async () => {
+  const watched: string[] = []
+  const taskEnd = async (taskId: string) => {
+    watched.push(taskId)
+    return null
+  }
+  const { end } = await subscribe({ params: { notifications: { taskIds: ['a', 'b', 'a'] } }, taskEnd })
+
+  const [acknowledged] = await end()
+
+  expect(watched).toEqual(['a', 'b'])
+  expect(acknowledged).toMatchObject({ params: { notifications: { taskIds: ['a', 'b'] } } })
+})
+
+test('listen: reads at most eight tasks at the same time', async () => {
+  const { promise: never } = Promise.withResolvers<null>()
+  const reading: string[] = []
+  const taskEnd: Subscription['taskEnd'] = (taskId, limit) =>
+    limit(() => {
+      reading.push(taskId)
+      return never
+    })
+  const taskIds = Array.from({ length: 100 }, (_, index) => String(index))
+  const { end } = await subscribe({ params: { notifications: { taskIds } }, taskEnd })
+
+  await end()
+
+  expect(reading).toHaveLength(8)
+})
+
 test('listen: ends with a result when the service shuts down', async () => {
   const { end } = await subscribe({})
 
