@@ -176,7 +176,7 @@ export interface AuditOptions {
 }
 
 /** Actions that change nothing, and are not recorded with `effects` unless they are denied. */
-const READS: ReadonlySet<string> = new Set(['read', 'list', 'query', 'catalog', 'validate', 'metrics', 'any'])
+const READS: ReadonlySet<string> = new Set(['read', 'list', 'query', 'catalog', 'tools', 'validate', 'metrics', 'any'])
 
 /**
  * Logs one line when the response is complete: what the request did, and which rule allowed it. A request that was

@@ -50,7 +50,7 @@ const DECLARATION = {
   errors: [...BODY_ERRORS, 'OverloadedError'],
   takes: 'wait',
   key: 'taken',
-  access: 'catalog',
+  access: 'tools',
   feature: 'mcp',
 } as const
 

@@ -11,6 +11,7 @@ const RULES = [
   tokenRule('ben', { can: ['start', 'read', 'stop'], ids: ['ben:*'] }),
   tokenRule('starter', { can: ['start'], ids: ['s:*'] }),
   tokenRule('reader', { can: ['read'] }),
+  tokenRule('stopper', { can: ['stop'] }),
 ]
 
 const test = sharedTest
@@ -55,6 +56,18 @@ test('a caller that may only start does not get the output', async ({ callers: {
     status: 'rejected',
     error: { name: 'ForbiddenError' },
   })
+})
+
+test('a caller that may only stop runs lists and calls the tool that stops them', async ({ callers: { as } }) => {
+  const { workflowId } = await callTool(as('ada'), 'echo', { input: 1 })
+
+  const { result } = await send(as('stopper'), 'tools/list')
+  const stopped = await callTool(as('stopper'), 'workflow_stop', { workflowId })
+  const read = await callTool(as('stopper'), 'workflow_result', { workflowId })
+
+  expect(result.tools).toHaveLength(7)
+  expect(stopped).toMatchObject({ workflowId, status: 'completed', cancelRequested: false })
+  expect(read).toMatchObject({ status: 'rejected', error: { name: 'ForbiddenError', action: 'read' } })
 })
 
 test('runs of another tenant are out of reach of every tool and of tasks', async ({ callers: { as } }) => {
