@@ -33,6 +33,19 @@ test('an error that a tool returns is in the log line, as that of any request', 
   expect(ofInvalid.events[0]?.fields).not.toHaveProperty('cause')
 })
 
+test('an error of a tool for runs, and of the catalog that a start needs, is in the log line', async () => {
+  const rejecting = () => Promise.reject(new ServiceError('EngineUnavailableError', 'down'))
+  const { legacy, events } = mcpApi({ workflows: { stop: rejecting, startable: rejecting } })
+
+  await legacy('tools/call', { name: 'workflow_stop', arguments: { workflowId: 'w' } })
+  await legacy('tools/call', { name: 'greet' })
+
+  expect(events.map(({ fields }) => [fields.tool, fields.status, fields.error])).toEqual([
+    ['workflow_stop', 503, 'EngineUnavailableError'],
+    [undefined, 503, 'EngineUnavailableError'],
+  ])
+})
+
 test('an error that a JSON-RPC error reports is in the log line', async () => {
   const cause = new Error('connection refused')
   const down = () => Promise.reject(new ServiceError('EngineUnavailableError', 'down', { cause }))
