@@ -76,6 +76,9 @@ function createCall(c: Context<Env>): Call {
     ...(forwardedHeaders && { forwardedHeaders }),
     ...(caller && { caller }),
     note: (fields) => void Object.assign(c.get('facts'), fields),
+    reportError: (error) => {
+      c.error = error
+    },
     audit: (facts) => void Object.assign(c.get('audit'), facts),
     startWaiting:
       endWork === undefined

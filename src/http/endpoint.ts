@@ -93,9 +93,9 @@ export type LinkTarget = 'workflow' | 'getWorkflowResult' | 'getRunUpdate' | 'li
 /** Groups the operations of the document. */
 export type Tag = 'Workflows' | 'Start' | 'Find' | 'Inspect' | 'Messages' | 'Control' | 'Service'
 
-/** `any`: every valid token has the right. */
+/** `any`: every valid token has the right. `catalog`: a verb on runs. `tools`: a verb that a tool of an agent needs. */
 export type Access =
-  | ('start' | 'read' | 'list' | 'catalog' | 'metrics' | 'any')
+  | ('start' | 'read' | 'list' | 'catalog' | 'tools' | 'metrics' | 'any')
   | ('signal' | 'query' | 'update')
   | ('stop' | 'terminate' | 'pause' | 'reset')
 

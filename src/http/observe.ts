@@ -110,11 +110,14 @@ export function errorOf(c: Context<Env>, status: number): string | undefined {
   return typeof error === 'string' && status !== CLIENT_CLOSED_REQUEST ? error : undefined
 }
 
-/** 499 if the client disconnected. For an event stream that ended with an error, the status of that error. */
+/**
+ * 499 if the client disconnected. For an error that an event stream or a JSON-RPC message reports, the status of that
+ * error.
+ */
 export function statusOf(c: Context<Env>): number {
   const signal: AbortSignal | undefined = c.get('signal')
   if (signal?.aborted && signal.reason !== SHUTTING_DOWN) return CLIENT_CLOSED_REQUEST
-  return c.get('sent') !== undefined && c.error !== undefined ? problemBody(c, c.error).status : c.res.status
+  return c.error === undefined ? c.res.status : problemBody(c, c.error).status
 }
 
 function levelOf(status: number, isPeriodic: boolean): LogLevel {
@@ -173,7 +176,7 @@ export interface AuditOptions {
 }
 
 /** Actions that change nothing, and are not recorded with `effects` unless they are denied. */
-const READS: ReadonlySet<string> = new Set(['read', 'list', 'query', 'catalog', 'validate', 'metrics', 'any'])
+const READS: ReadonlySet<string> = new Set(['read', 'list', 'query', 'catalog', 'tools', 'validate', 'metrics', 'any'])
 
 /**
  * Logs one line when the response is complete: what the request did, and which rule allowed it. A request that was

@@ -1,7 +1,8 @@
 /** Waits for a run as long as the client can: with its result, a task, or a stream of progress. */
+import { addIds } from '../domain/model/attach-ids.ts'
 import { type Call, withTimeout } from '../domain/model/call.ts'
 import { TIMEOUT_MS } from '../domain/model/deadlines.ts'
-import { hasErrorName, ServiceError } from '../domain/model/errors.ts'
+import { hasErrorName, isOutage, ServiceError } from '../domain/model/errors.ts'
 import type { WorkflowResult } from '../domain/model/execution.ts'
 import type { Workflows } from '../domain/model/workflows.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
@@ -42,8 +43,8 @@ export async function awaitRun(
   style: WaitStyle,
   call: Call,
 ): Promise<ToolAnswer> {
-  if (style.hasTasks) return resultOrTask(run)
-  const wait = begin(run, style.waitMs)
+  if (style.hasTasks) return resultOrTask(run, call)
+  const wait = begin(run, style.waitMs, call)
   if (!style.acceptsEvents) return { kind: 'result', result: await resultOf(wait) }
   const early = await within(resultOf(wait), GRACE_MS)
   if (early !== null) return { kind: 'result', result: early }
@@ -58,25 +59,43 @@ interface Wait {
 
 type Ended = { result: CallToolResult } | { running: RunRef }
 
-function begin({ wait, toResult, starts }: AwaitedRun, waitMs: number): Wait {
+function begin({ wait, toResult, starts }: AwaitedRun, waitMs: number, call: Call): Wait {
   const { promise: found, resolve } = Promise.withResolvers<RunRef>()
   let known: RunRef | null = null
 
   async function end(): Promise<Ended> {
     try {
-      const result = await wait(waitMs, ({ workflowId, runId }) => {
-        known = { workflowId, runId }
+      const result = await wait(waitMs, (run) => {
+        known = idsOf(run)
         resolve(known)
       })
-      return { result: await toResult(result) }
+      return { result: await toResult(result).catch((error) => Promise.reject(addIds(error, idsOf(result)))) }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      if (hasErrorName(error, 'WorkflowExecutionTimedOutError') && known !== null) return { running: known }
-      return { result: rejectedToolResult(error, starts ? known : null) }
+      return afterFailure(error, { known, starts }, call)
     }
   }
 
   return { found, ended: end() }
+}
+
+function afterFailure(
+  error: ServiceError,
+  { known, starts }: { known: RunRef | null; starts: boolean },
+  call: Call,
+): Ended {
+  if (known !== null && hasErrorName(error, 'WorkflowExecutionTimedOutError')) return { running: known }
+  if (known !== null && isOutage(error)) {
+    // The run does not depend on whether it can be read.
+    call.note({ waitInterrupted: error })
+    return { running: known }
+  }
+  call.reportError(error)
+  return { result: rejectedToolResult(error, { starts, started: starts ? known : null }) }
+}
+
+function idsOf({ workflowId, runId }: RunRef): RunRef {
+  return { workflowId, runId }
 }
 
 async function resultOf({ ended }: Wait): Promise<CallToolResult> {
@@ -84,8 +103,8 @@ async function resultOf({ ended }: Wait): Promise<CallToolResult> {
   return 'result' in end ? end.result : runningToolResult(end.running)
 }
 
-async function resultOrTask(run: AwaitedRun): Promise<ToolAnswer> {
-  const end = await begin(run, GRACE_MS).ended
+async function resultOrTask(run: AwaitedRun, call: Call): Promise<ToolAnswer> {
+  const end = await begin(run, GRACE_MS, call).ended
   return 'result' in end ? { kind: 'result', result: end.result } : { kind: 'task', run: end.running }
 }
 
@@ -124,7 +143,8 @@ async function describe({ explain }: Pick<Workflows, 'explain'>, run: RunRef, ca
     const { verdict, reasons } = await explain({ workflowId }, withTimeout(call, TIMEOUT_MS.request))
     return `${ids}: ${verdict}: ${reasons[0]?.advice}`
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error
+    // The client gets the ids of the run also after a bug.
+    if (!(error instanceof ServiceError)) throw addIds(error, idsOf(run))
     return ids
   }
 }

@@ -6,7 +6,7 @@ import { isObject } from '../lib/is-object.ts'
 import { awaitRun, type ToolAnswer, type WaitStyle } from './await-run.ts'
 import { checkedToolResult } from './check-output.ts'
 import { invalidParams } from './rpc-error.ts'
-import { RUN_TOOLS, type RunToolContext } from './run-tools.ts'
+import { RUN_TOOLS } from './run-tools.ts'
 import { workflowArguments } from './tool-arguments.ts'
 import { rejectedToolResult } from './tool-result.ts'
 import type { ToolSet, WorkflowTool } from './tools.ts'
@@ -19,7 +19,8 @@ export interface ToolCall extends WaitStyle {
   /** The longest wait that a caller may choose. */
   maxWaitMs: number
   idempotencyKey: string | undefined
-  tools: ToolSet
+  /** Reads the catalog, which a tool for runs does not need. */
+  readTools(): Promise<ToolSet>
 }
 
 /** Rejects with `RpcError` if there is no such tool. Every other error that is expected is a result. */
@@ -28,16 +29,19 @@ export async function callTool(workflows: Workflows, toolCall: ToolCall, call: C
   if (typeof name !== 'string') throw invalidParams('name must be a string')
   if (given !== undefined && !isObject(given)) throw invalidParams('arguments must be an object')
   const runTool = RUN_TOOLS.find(({ tool }) => tool.name === name)
-  const tool = runTool === undefined ? toolCall.tools.byName.get(name) : undefined
-  if (runTool === undefined && tool === undefined) throw invalidParams(`Unknown tool: ${name.slice(0, 100)}`)
-  call.note({ tool: tool?.tool.name ?? name })
   try {
-    if (tool !== undefined) return await startWorkflow(workflows, tool, { ...toolCall, given }, call)
-    const context: RunToolContext = { ...toolCall, workflows, given: given ?? {}, call }
-    return (await runTool?.use(context)) ?? Promise.reject(invalidParams('Unknown tool'))
+    if (runTool !== undefined) {
+      call.note({ tool: name })
+      return await runTool.use({ ...toolCall, workflows, given: given ?? {}, call })
+    }
+    const tool = (await toolCall.readTools()).byName.get(name)
+    if (tool === undefined) throw invalidParams(`Unknown tool: ${name.slice(0, 100)}`)
+    call.note({ tool: tool.tool.name })
+    return await startWorkflow(workflows, tool, { ...toolCall, given }, call)
   } catch (error) {
-    if (error instanceof ServiceError) return { kind: 'result', result: rejectedToolResult(error) }
-    throw error
+    if (!(error instanceof ServiceError)) throw error
+    call.reportError(error)
+    return { kind: 'result', result: rejectedToolResult(error) }
   }
 }
 

@@ -18,7 +18,7 @@ import { awaitRun, type ToolAnswer, type WaitStyle } from './await-run.ts'
 import { checkedToolResult } from './check-output.ts'
 import { RUN_TOOL_PREFIX } from './tool-name.ts'
 import { valueResult } from './tool-result.ts'
-import type { Tool, ToolSet } from './tools.ts'
+import type { Tool } from './tools.ts'
 
 export interface RunToolContext extends WaitStyle {
   workflows: Workflows
@@ -27,7 +27,6 @@ export interface RunToolContext extends WaitStyle {
   catalog: string
   maxWaitMs: number
   idempotencyKey: string | undefined
-  tools: ToolSet
   call: Call
 }
 
@@ -70,41 +69,31 @@ export const RUN_TOOLS: readonly RunTool[] = [
     annotations: READ,
     use: async (context) => value({ ...(await context.workflows.explain(refOf(context), context.call)) }),
   }),
-  runTool({
-    name: 'query',
+  messageTool({
+    kind: 'query',
     description: 'Sends a query to a workflow and returns its result. Changes nothing.',
-    properties: { ...OF_RUN, query: { type: 'string', description: 'Name of the query' }, payload: PAYLOAD },
-    required: ['query'],
     annotations: READ,
-    async use(context) {
-      const command = messageOf(context, 'query')
-      const result = await context.workflows.query(command, context.call)
-      return value({ ...command.ref, query: command.message.name, result })
+    async send(command, { workflows, call }) {
+      return { ...command.ref, query: command.message.name, result: await workflows.query(command, call) }
     },
   }),
-  runTool({
-    name: 'signal',
+  messageTool({
+    kind: 'signal',
     description: 'Sends a signal to a running workflow, which handles it later.',
-    properties: { ...OF_RUN, signal: { type: 'string', description: 'Name of the signal' }, payload: PAYLOAD },
-    required: ['signal'],
     annotations: CHANGE,
-    async use(context) {
-      const command = messageOf(context, 'signal')
+    async send(command, context) {
       const { workflowId, runId, warnings } = await context.workflows.signal(keyed(command, context), context.call)
       const warned = warnings.length > 0 && { warnings }
-      return value({ workflowId, runId, signal: command.message.name, accepted: true, ...warned })
+      return { workflowId, runId, signal: command.message.name, accepted: true, ...warned }
     },
   }),
-  runTool({
-    name: 'update',
+  messageTool({
+    kind: 'update',
     description: 'Sends an update to a running workflow and returns its result.',
-    properties: { ...OF_RUN, update: { type: 'string', description: 'Name of the update' }, payload: PAYLOAD },
-    required: ['update'],
     annotations: CHANGE,
-    async use(context) {
-      const command = messageOf(context, 'update')
+    async send(command, context) {
       const result = await context.workflows.update(keyed(command, context), context.call)
-      return value({ ...command.ref, update: command.message.name, result })
+      return { ...command.ref, update: command.message.name, result }
     },
   }),
   runTool({
@@ -176,6 +165,24 @@ function runTool(declaration: RunToolDeclaration): RunTool {
   }
 }
 
+interface MessageToolDeclaration {
+  kind: 'query' | 'signal' | 'update'
+  description: string
+  annotations: object
+  send(command: SendCommand, context: RunToolContext): Promise<Record<string, unknown>>
+}
+
+function messageTool({ kind, description, annotations, send }: MessageToolDeclaration): RunTool {
+  return runTool({
+    name: kind,
+    description,
+    properties: { ...OF_RUN, [kind]: { type: 'string', description: `Name of the ${kind}` }, payload: PAYLOAD },
+    required: [kind],
+    annotations,
+    use: async (context) => value(await send(messageOf(context, kind), context)),
+  })
+}
+
 function value(value: Record<string, unknown>): ToolAnswer {
   return { kind: 'result', result: valueResult(value) }
 }
@@ -187,7 +194,7 @@ function refOf({ given }: Pick<RunToolContext, 'given'>): ExecutionRef {
   return { workflowId, runId: check('runId', given.runId, runIdIssue).toLowerCase() }
 }
 
-function messageOf(context: RunToolContext, kind: 'query' | 'signal' | 'update'): SendCommand {
+function messageOf(context: RunToolContext, kind: MessageToolDeclaration['kind']): SendCommand {
   const { payload } = context.given
   const name = check(kind, context.given[kind], handlerNameIssue)
   return {

@@ -2,6 +2,7 @@
 import type { Call } from '../domain/model/call.ts'
 import { hasErrorName, ServiceError } from '../domain/model/errors.ts'
 import type { Workflows } from '../domain/model/workflows.ts'
+import type { Limiter } from '../lib/limiter.ts'
 import { VERSION } from '../version.ts'
 import { callTool } from './call-tool.ts'
 import { checkedToolResult } from './check-output.ts'
@@ -55,6 +56,7 @@ export async function answerMessage(request: McpRequest): Promise<McpAnswer> {
     return await dispatch(message, request)
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
+    if (error.cause instanceof ServiceError) request.call.reportError(error.cause)
     return errorAnswer(requestIdOf(request.body), error)
   }
 }
@@ -138,7 +140,8 @@ function discover({ id }: RequestMessage, { ttlMs }: McpRequest): McpAnswer {
 async function listTools({ id, params, isLegacy }: RequestMessage, request: McpRequest): Promise<McpAnswer> {
   // There is one page.
   if (params.cursor !== undefined) throw invalidParams('Unknown cursor')
-  const tools = [...(await toolSet(request, request.call)).tools, ...RUN_TOOLS].map(({ tool }) => tool)
+  const { tools: ofWorkflows } = await orRpcError(toolSet(request, request.call))
+  const tools = [...ofWorkflows, ...RUN_TOOLS].map(({ tool }) => tool)
   const { ttlMs } = request
   return result(id, isLegacy ? { tools } : { resultType: 'complete', tools, ttlMs, cacheScope: 'private' })
 }
@@ -152,8 +155,7 @@ async function toolSet({ workflows, catalog, only }: McpRequest, call: Call): Pr
     return only === null ? all : selected(all, only)
   } catch (error) {
     if (hasErrorName(error, 'CatalogNotFoundError')) return NO_TOOLS
-    if (!(error instanceof ServiceError) || error.error === 'ForbiddenError') throw error
-    throw serviceError(error)
+    throw error
   }
 }
 
@@ -167,10 +169,15 @@ function selected({ tools, byName, byWorkflow }: ToolSet, only: readonly string[
   }
 }
 
-/** An error that no tool can return. */
-function serviceError({ error, message, details }: ServiceError): RpcError {
-  const data = { name: error, retryable: details.retryAfterSeconds !== undefined }
-  return new RpcError(RPC_CODES.internalError, message, { data })
+/** For what no tool can return. A caller that may not use the catalog gets the error of any request. */
+async function orRpcError<T>(promise: Promise<T>): Promise<T> {
+  try {
+    return await promise
+  } catch (cause) {
+    if (!(cause instanceof ServiceError) || cause.error === 'ForbiddenError') throw cause
+    const data = { name: cause.error, retryable: cause.details.retryAfterSeconds !== undefined }
+    throw new RpcError(RPC_CODES.internalError, cause.message, { data, cause })
+  }
 }
 
 async function callOneTool(message: RequestMessage, request: McpRequest): Promise<McpAnswer> {
@@ -184,7 +191,7 @@ async function callOneTool(message: RequestMessage, request: McpRequest): Promis
     waitMs: request.waitMs,
     maxWaitMs: request.maxWaitMs,
     idempotencyKey: keyOf(meta[META.idempotencyKey]) ?? request.idempotencyKey,
-    tools: await toolSet(request, call),
+    readTools: () => toolSet(request, call),
     hasTasks,
     acceptsEvents: request.acceptsEvents,
     progressToken: typeof progressToken === 'string' || typeof progressToken === 'number' ? progressToken : null,
@@ -225,12 +232,8 @@ function ofTask(act: (message: RequestMessage, request: McpRequest) => Promise<u
         rejected: 'message',
       })
     }
-    try {
-      return result(message.id, { resultType: 'complete', ...Object(await act(message, request)) })
-    } catch (error) {
-      // Also of an outage: the client repeats the request, because the task may exist.
-      throw error instanceof ServiceError ? serviceError(error) : error
-    }
+    // Also for an outage: the client repeats the request, because the task may exist.
+    return result(message.id, { resultType: 'complete', ...Object(await orRpcError(act(message, request))) })
   }
 }
 
@@ -249,6 +252,7 @@ function toToolResult(request: McpRequest): ToToolResult {
 function subscribe({ id, params }: RequestMessage, request: McpRequest): McpAnswer {
   const { call, ttlMs } = request
   const readTools = async (call: Call) => (await toolSet(request, call)).tools
-  const taskEnd = (taskId: string) => awaitTask(request.workflows, taskId, toToolResult(request), call)
+  const taskEnd = (taskId: string, limit: Limiter) =>
+    awaitTask(request.workflows, taskId, toToolResult(request), limit, call)
   return { kind: 'stream', messages: listen({ id, params, ttlMs, readTools, taskEnd }, call) }
 }

@@ -4,8 +4,9 @@ import { TIMEOUT_MS } from '../domain/model/deadlines.ts'
 import { ServiceError } from '../domain/model/errors.ts'
 import { sleep, whenAborted } from '../lib/abort.ts'
 import { isObject } from '../lib/is-object.ts'
+import { createLimiter, type Limiter } from '../lib/limiter.ts'
 import { META, notification, type RequestId, resultMessage } from './protocol.ts'
-import { invalidParams, RpcError } from './rpc-error.ts'
+import { invalidParams } from './rpc-error.ts'
 import type { WorkflowTool } from './tools.ts'
 
 export interface Subscription {
@@ -14,18 +15,22 @@ export interface Subscription {
   /** How often the tools are read. */
   ttlMs: number
   readTools(call: Call): Promise<readonly WorkflowTool[]>
-  /** Waits for the end of the task, and returns it. Null if it cannot be read. */
-  taskEnd(taskId: string): Promise<object | null>
+  /** Waits for the end of the task, and returns it. Null if it cannot be read. Calls the engine within `limit`. */
+  taskEnd(taskId: string, limit: Limiter): Promise<object | null>
 }
 
 // Each of them waits for a run.
 const MAX_TASKS = 100
+
+// The subscription does not count as a request in flight, so it must not start a hundred calls to the engine at once.
+const MAX_READS = 8
 
 /** The messages of the subscription. Throws `RpcError` at once if the parameters are not valid. */
 export function listen({ id, params, ttlMs, readTools, taskEnd }: Subscription, call: Call): AsyncIterable<object> {
   const { toolsListChanged, taskIds } = requested(params)
   const about = { _meta: { [META.subscriptionId]: id } }
   const queue = createQueue(call.signal)
+  const limit = createLimiter(MAX_READS)
 
   async function watchTools(): Promise<void> {
     for await (const _ of toolChanges(ttlMs, readTools, call))
@@ -33,7 +38,7 @@ export function listen({ id, params, ttlMs, readTools, taskEnd }: Subscription, 
   }
 
   async function watchTask(taskId: string): Promise<void> {
-    const task = await taskEnd(taskId)
+    const task = await taskEnd(taskId, limit)
     if (task !== null) queue.push(notification('notifications/tasks', { ...task, ...about }))
   }
 
@@ -56,7 +61,7 @@ function requested({ notifications }: Subscription['params']): { toolsListChange
   const isList = Array.isArray(taskIds) && taskIds.every((taskId) => typeof taskId === 'string')
   if (!isList || taskIds.length > MAX_TASKS)
     throw invalidParams(`notifications.taskIds must be an array of at most ${MAX_TASKS} strings`)
-  return { toolsListChanged: toolsListChanged === true, taskIds }
+  return { toolsListChanged: toolsListChanged === true, taskIds: [...new Set(taskIds)] }
 }
 
 // The catalog may be cached for no time at all.
@@ -82,8 +87,8 @@ async function digest(readTools: Subscription['readTools'], call: Call): Promise
     const tools = await readTools(withTimeout(call, TIMEOUT_MS.request))
     return JSON.stringify(tools.map(({ tool }) => tool))
   } catch (error) {
-    if (error instanceof RpcError || error instanceof ServiceError) return null
-    throw error
+    if (!(error instanceof ServiceError)) throw error
+    return null
   }
 }
 

@@ -2,7 +2,7 @@
  * What a tool returns. Every value is in `structuredContent` and as text, because some hosts show only one of them to
  * the model.
  */
-import type { ErrorFacts, ServiceError } from '../domain/model/errors.ts'
+import { hasErrorName, isOutage, type ServiceError } from '../domain/model/errors.ts'
 import type { WorkflowResult } from '../domain/model/execution.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 
@@ -45,24 +45,54 @@ export function runningToolResult({ workflowId, runId }: RunRef): CallToolResult
   })
 }
 
-/** A request that was rejected. With `started`, the error came after the run had started. */
-export function rejectedToolResult(error: ServiceError, started: RunRef | null = null): CallToolResult {
-  const { workflowId, runId, retryAfterSeconds, issues, available, problem } = error.details
-  const facts: ErrorFacts = {
-    ...(issues !== undefined && { issues }),
-    ...(available !== undefined && { available }),
-    ...(problem !== undefined && { problem }),
-  }
+/** What a call that failed may have done. */
+interface FailedCall {
+  /** Whether it starts a workflow. */
+  starts?: boolean
+  /** The run that it has started. */
+  started?: RunRef | null
+}
+
+/** A request that was rejected, or one that has failed and may have done something. */
+export function rejectedToolResult(error: ServiceError, failed: FailedCall = {}): CallToolResult {
+  const { started = null } = failed
+  const note = noteOf(error, failed)
+  const { workflowId, runId, updateId, retryAfterSeconds, ...facts } = error.details
   return failure({
     ...(workflowId !== undefined && { workflowId }),
     ...(runId !== undefined && { runId }),
+    ...(updateId !== undefined && { updateId }),
     ...started,
-    status: started === null ? 'rejected' : 'unknown',
+    status: note === null ? 'rejected' : 'unknown',
     error: { name: error.error, message: error.message, ...facts, retryable: retryAfterSeconds !== undefined },
-    ...(started !== null && {
-      note: 'The workflow has been started. Call workflow_result with this workflowId and runId. Do not start it again.',
-    }),
+    ...(note !== null && { note }),
   })
+}
+
+const STARTED =
+  'The workflow has been started. Call workflow_result with this workflowId and runId. Do not start it again.'
+
+const MAYBE_STARTED =
+  'The workflow may have been started. Call workflow_result with this workflowId. Start it again only if it does not exist.'
+
+const MAYBE_UPDATED =
+  'The workflow may have the update with this updateId, and may still execute it. Call workflow_explain. Do not send the update again.'
+
+const MAYBE_DONE = 'The request may have been carried out. Call workflow_explain before you repeat it.'
+
+/** How to find out what the call has done; null if it has done nothing. */
+function noteOf(error: ServiceError, { starts = false, started = null }: FailedCall): string | null {
+  if (started !== null) return STARTED
+  const isUncertain = mayBeCarriedOut(error)
+  const { updateId } = error.details
+  if (updateId !== undefined && (isUncertain || hasErrorName(error, 'DeadlineExceededError'))) return MAYBE_UPDATED
+  if (!isUncertain) return null
+  return starts ? MAYBE_STARTED : MAYBE_DONE
+}
+
+/** Whether the answer of the engine was lost. */
+function mayBeCarriedOut(error: ServiceError): boolean {
+  return isOutage(error) && error.details.retryAfterSeconds === undefined
 }
 
 /** The result of a tool that returns this object. */

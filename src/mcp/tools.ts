@@ -101,7 +101,9 @@ function descriptionOf({ name, description, signals, queries, updates }: Catalog
     ...(handlers.length === 0 ? [] : [`While it runs it takes: ${handlers.join('; ')}`]),
   ]
   const text = sentences.join('\n')
-  return text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION - 1)}…` : text
+  if (text.length <= MAX_DESCRIPTION) return text
+  // Half of a surrogate pair is not a character.
+  return `${text.slice(0, MAX_DESCRIPTION - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 
 function handlerText(kind: string, { name, description }: HandlerEntry): string {

@@ -3,15 +3,7 @@ import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import { catalog as definition } from './mcp/catalog.ts'
-import {
-  type Connect,
-  connectAiSdk,
-  connectNewer,
-  connectOlder,
-  connectWithTasks,
-  type McpClient,
-  TOKEN,
-} from './mcp/clients.ts'
+import { CLIENTS, connectNewer, connectOlder, connectWithTasks, type McpClient, TOKEN } from './mcp/clients.ts'
 import { callFromPython } from './mcp/python.ts'
 
 const test = sharedTest
@@ -23,14 +15,6 @@ const test = sharedTest
   .extend('otherService', { scope: 'file' }, ({ startService, serviceEnv, worker: _ }) =>
     startService({ env: serviceEnv }),
   )
-
-const CLIENTS: { name: string; connect: Connect }[] = [
-  { name: 'SDK 1', connect: connectOlder },
-  { name: 'SDK 2, legacy', connect: (url) => connectNewer(url, 'legacy') },
-  { name: 'SDK 2', connect: (url) => connectNewer(url, 'auto') },
-  { name: 'SDK 2 with tasks', connect: connectWithTasks },
-  { name: 'AI SDK', connect: connectAiSdk },
-]
 
 test.for(CLIENTS)(
   '$name: lists, calls, follows a run to its end, and reads errors',

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { test as sharedTest } from '../support/fixtures.ts'
 import { publishRaw } from '../support/hostile-catalogs.ts'
 import { hostileWorkflows, hostileWorkflowsOf } from '../support/hostile-workflows.ts'
-import { type Connect, connectAiSdk, connectNewer, connectOlder, connectWithTasks, TOKEN } from './mcp/clients.ts'
+import { CLIENTS, connectOlder, TOKEN } from './mcp/clients.ts'
 import { callFromPython, type ToolCallArguments } from './mcp/python.ts'
 
 const test = sharedTest
@@ -28,14 +28,6 @@ const WORKFLOWS = hostileWorkflows()
 
 // The worker finds a function of this name in every module.
 const OUTPUTS = WORKFLOWS.map(({ name }) => (name === 'toString' ? '[object Undefined]' : name))
-
-const CLIENTS: { name: string; connect: Connect }[] = [
-  { name: 'SDK 1', connect: connectOlder },
-  { name: 'SDK 2, legacy', connect: (url) => connectNewer(url, 'legacy') },
-  { name: 'SDK 2', connect: (url) => connectNewer(url, 'auto') },
-  { name: 'SDK 2 with tasks', connect: connectWithTasks },
-  { name: 'AI SDK', connect: connectAiSdk },
-]
 
 test.for(CLIENTS)(
   '260 hostile workflows, $name: lists all, and each call reaches its workflow',

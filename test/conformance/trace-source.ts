@@ -20,6 +20,7 @@ export function traceCall(overrides: Partial<Call> = {}): Call {
     deadlineAt: Date.now() + 3000,
     requestId: 'test',
     note() {},
+    reportError() {},
     audit() {},
     startWaiting() {},
     warnOfOutput() {},

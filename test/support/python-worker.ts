@@ -1,28 +1,22 @@
 /** A worker in Python without a catalog, like a worker of any Temporal SDK. */
 import { readFileSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Connection } from '@temporalio/client'
 import { untilPolled } from '../../dev/servers/worker.ts'
-import { type Component, ensureComponent, outputOf } from '../../src/cli/dev/servers/component.ts'
+import { ensureComponent } from '../../src/cli/dev/servers/component.ts'
 import { startProcess } from '../../src/cli/dev/servers/process.ts'
-import { pip } from '../../src/cli/dev/servers/sources.ts'
+import { pythonEnvironment, pythonPackage } from './python-package.ts'
 import type { TestWorker } from './worker.ts'
 
 const SCRIPT = fileURLToPath(new URL('./python_worker.py', import.meta.url))
-const REQUIREMENTS = readFileSync(new URL('./python-worker.requirements.txt', import.meta.url), 'utf8')
 
-const pythonSdk: Component = {
+const pythonSdk = pythonPackage({
   name: "Temporal's Python SDK",
   version: '1.35.0',
-  pins: [REQUIREMENTS],
-  program: 'temporalio/__init__.py',
-  sources: [pip('temporalio', REQUIREMENTS)],
-  check: async (module) => {
-    await outputOf({ command: 'python3', args: ['-c', 'import temporalio.worker'], env: pythonEnvironment(module) })
-  },
-  advice: 'Install Python 3.10 or newer with pip.',
-}
+  project: 'temporalio',
+  module: 'temporalio.worker',
+  requirements: readFileSync(new URL('./python-worker.requirements.txt', import.meta.url), 'utf8'),
+})
 
 export interface PythonWorkerOptions {
   /** Of the engine, `host:port`. */
@@ -65,8 +59,4 @@ export async function startPythonWorker(options: PythonWorkerOptions): Promise<T
       await worker.stop(2000)
     },
   }
-}
-
-function pythonEnvironment(module: string): NodeJS.ProcessEnv {
-  return { ...process.env, PYTHONPATH: dirname(dirname(module)), PYTHONDONTWRITEBYTECODE: '1' }
 }

@@ -95,6 +95,7 @@ const REQUIREMENTS = new Map<string | null, string>([
   [null, 'nothing'],
   ['any', 'any credential'],
   ['catalog', 'a verb on runs'],
+  ['tools', 'a verb on runs or stop'],
 ])
 
 test('docs/access.md: says for each endpoint what it requires', () => {

@@ -2,9 +2,10 @@ import type { Call } from '../../src/domain/model/call.ts'
 import type { AuditFacts } from '../../src/domain/model/caller.ts'
 import { type ErrorFacts, type ErrorName, ServiceError } from '../../src/domain/model/errors.ts'
 
-/** A call with 5 s that records its notes and warnings. */
+/** A call with 5 s that records its notes, errors and warnings. */
 export function aCall(overrides: Partial<Call> = {}) {
   const notes: Record<string, unknown> = {}
+  const reported: Error[] = []
   const outputWarnings: string[] = []
   const audited: Partial<AuditFacts> = {}
   const warnings: { message: string; [fact: string]: unknown }[] = []
@@ -13,11 +14,13 @@ export function aCall(overrides: Partial<Call> = {}) {
     deadlineAt: Date.now() + 5000,
     requestId: 'test',
     note: (fields: Record<string, unknown>) => void Object.assign(notes, fields),
+    reportError: (error: Error) => void reported.push(error),
     audit: (facts: Partial<AuditFacts>) => void Object.assign(audited, facts),
     startWaiting: () => {},
     warnOfOutput: (message: string) => void outputWarnings.push(message),
     warn: (message: string, fields: Record<string, unknown>) => void warnings.push({ message, ...fields }),
     notes,
+    reported,
     warnings,
     outputWarnings,
     audited,

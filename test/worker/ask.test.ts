@@ -2,6 +2,7 @@
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Workflows } from '../../src/domain/model/workflows.ts'
+import { createLimiter } from '../../src/lib/limiter.ts'
 import type { RpcError } from '../../src/mcp/rpc-error.ts'
 import { taskIdOf } from '../../src/mcp/tasks/task-id.ts'
 import { awaitTask, cancelTask, getTask, type Task, updateTask } from '../../src/mcp/tasks/tasks.ts'
@@ -188,7 +189,7 @@ test('a task: a chain of three runs is one task', async ({ workflows, start, get
     return workflows.signal({ ref: { workflowId: open.workflowId }, message: aMessage(name) }, call())
   }
   const toResult = () => ({ awaited: true })
-  const awaited = awaitTask(workflows, open.taskId, toResult, call())
+  const awaited = awaitTask(workflows, open.taskId, toResult, createLimiter(1), call())
   const before = await get(open.taskId)
   for (const round of [2, 3]) {
     await send('next')

@@ -111,11 +111,19 @@ export function grantsIn(caller: Caller, namespace: string, defaultNamespace: st
 /** The verbs on runs. A rule with one of them lets its callers read the catalogs that it names. */
 export const RUN_VERBS: readonly PolicyVerb[] = ['start', 'read', 'list', ...POLICY_HANDLER_VERBS]
 
-/** Whether any rule of the caller has the verb. `any`: every caller. `catalog`: a verb on runs. */
-export function mayUse({ grants }: Caller, access: PolicyVerb | 'catalog' | 'any'): boolean {
+/** The verbs of which a tool of an agent needs one. */
+export const TOOL_VERBS: readonly PolicyVerb[] = [...RUN_VERBS, 'stop']
+
+/** Whether any rule of the caller has the verb. `any`: every caller. */
+export function mayUse({ grants }: Caller, access: PolicyVerb | 'catalog' | 'tools' | 'any'): boolean {
   if (grants === null || access === 'any') return true
-  const verbs = access === 'catalog' ? RUN_VERBS : [access]
+  const verbs = verbsOf(access)
   return grants.some(({ can }) => can.some((permission) => verbs.some((verb) => allows(permission, { verb }))))
+}
+
+function verbsOf(access: PolicyVerb | 'catalog' | 'tools'): readonly PolicyVerb[] {
+  if (access === 'catalog') return RUN_VERBS
+  return access === 'tools' ? TOOL_VERBS : [access]
 }
 
 /** Whether the rule leaves no doubt about which runs it reaches: by their ids, or because it reaches all workflows. */

@@ -14,7 +14,7 @@ import type { ControlCommand, SendCommand, StartCommand, Workflows } from '../mo
 import { pinnedToPosition } from '../stream/follow-stream.ts'
 import { allowingGrants, allowOperator, decideOnRun, denied, grantsOf } from './decide.ts'
 import { askedOf, type DecideStartPorts, decideStart, keyOf, type StartExtras, withoutForeign } from './decide-start.ts'
-import { type Asked, isNarrowed, RUN_VERBS } from './grant.ts'
+import { type Asked, isNarrowed, RUN_VERBS, TOOL_VERBS } from './grant.ts'
 import { matchesAll, matchesAny } from './patterns.ts'
 
 /** A start whose result is returned also reads. */
@@ -102,23 +102,23 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
     return allowing.map(({ ids, workflows }) => ({ ids, workflows }))
   }
 
-  /** The workflows for which the caller has one of the verbs. Any verb on runs lets it read the catalog. */
+  /** The workflows for which the caller has one of the verbs `listing`. Each of `reading` lets it read the catalog. */
   async function listing(
     read: Workflows['catalog'],
-    verbs: readonly PolicyVerb[],
+    verbs: { action: 'catalog' | 'tools'; reading: readonly PolicyVerb[]; listing: readonly PolicyVerb[] },
     catalog: string,
     call: Call,
   ): Promise<CatalogListing> {
     const grants = grantsOf(call, ports)
-    call.audit({ action: 'catalog', rule: null })
+    call.audit({ action: verbs.action, rule: null })
     if (grants === null) return read(catalog, call)
     const allowing = (verb: PolicyVerb) => allowingGrants(ports, grants, { verb, catalog })
-    const [first] = RUN_VERBS.flatMap(allowing)
+    const [first] = verbs.reading.flatMap(allowing)
     if (first === undefined) throw denied({ verb: 'read', catalog }, call)
     call.audit({ rule: first.rule })
     const listed = await read(catalog, call)
-    const naming = verbs.flatMap(allowing)
-    return { ...listed, workflows: naming.length === 0 ? NONE : filterCatalog(listed.workflows, naming) }
+    const granting = verbs.listing.flatMap(allowing)
+    return { ...listed, workflows: granting.length === 0 ? NONE : filterCatalog(listed.workflows, granting) }
   }
 
   return {
@@ -204,8 +204,10 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
     pause: controlling('pause', workflows.pause),
     unpause: controlling('pause', workflows.unpause),
     reset: controlling('reset', workflows.reset),
-    catalog: (catalog, call) => listing(workflows.catalog, RUN_VERBS, catalog, call),
-    startable: (catalog, call) => listing(workflows.startable, ['start'], catalog, call),
+    catalog: (catalog, call) =>
+      listing(workflows.catalog, { action: 'catalog', reading: RUN_VERBS, listing: RUN_VERBS }, catalog, call),
+    startable: (catalog, call) =>
+      listing(workflows.startable, { action: 'tools', reading: TOOL_VERBS, listing: ['start'] }, catalog, call),
     async capabilities(call) {
       const capabilities = await workflows.capabilities(call)
       return isRestricted(call) ? { ...capabilities, engine: { version: null, uiUrl: null } } : capabilities

@@ -16,6 +16,8 @@ export interface Call {
   forwardedHeaders?: Readonly<Record<string, string>>
   /** Adds fields to the request's log line. */
   note(fields: Record<string, unknown>): void
+  /** Sets the error of the request's log line, for a response that reports an error as a success. */
+  reportError(error: Error): void
   /** Sets what the audit log says about the request. Later facts add to earlier ones. */
   audit(facts: Partial<AuditFacts>): void
   /** Marks the request as only waiting from now on: it no longer counts towards the limit on requests in flight. */
@@ -34,7 +36,7 @@ export const SHUTTING_DOWN = new DOMException('the service is shutting down', 'A
  */
 export function backgroundCall(name: string, timeoutMs: number): Call {
   const { signal } = new AbortController()
-  const nowhere = { note() {}, audit() {}, startWaiting() {}, warnOfOutput() {}, warn() {} }
+  const nowhere = { note() {}, reportError() {}, audit() {}, startWaiting() {}, warnOfOutput() {}, warn() {} }
   return { signal, deadlineAt: Date.now() + timeoutMs, requestId: name, ...nowhere }
 }
 

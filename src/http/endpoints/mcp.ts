@@ -50,7 +50,7 @@ const DECLARATION = {
   errors: [...BODY_ERRORS, 'OverloadedError'],
   takes: 'wait',
   key: 'taken',
-  access: 'catalog',
+  access: 'tools',
   feature: 'mcp',
 } as const
 
@@ -124,7 +124,8 @@ async function* frames(c: Context<Env>, messages: AsyncIterable<object>, request
     if (!(error instanceof Error)) throw error
     c.error = error
     const id = isObject(request) ? request.id : undefined
-    yield frame({ jsonrpc: '2.0', id, error: { code: -32_603, message: problemBody(c, error).message } })
+    const { error: name, message, workflowId, runId } = problemBody(c, error)
+    yield frame({ jsonrpc: '2.0', id, error: { code: -32_603, message, data: { name, workflowId, runId } } })
   }
 }
 

@@ -5,6 +5,7 @@ import { TIMEOUT_MS } from '../../domain/model/deadlines.ts'
 import { hasErrorName, ServiceError } from '../../domain/model/errors.ts'
 import type { Workflows } from '../../domain/model/workflows.ts'
 import { sleep } from '../../lib/abort.ts'
+import type { Limiter } from '../../lib/limiter.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { RPC_CODES, RpcError } from '../rpc-error.ts'
 import { type InputRequest, parseAsks, type SignalToSend, toInputRequests, toSignals } from './asks.ts'
@@ -108,34 +109,54 @@ function pollIntervalMs(ageMs: number): number {
 // The wait begins again after this time, and after an error.
 const WAIT_MS = 3_600_000
 const PAUSE_AFTER_ERROR_MS = 1000
+const MAX_PAUSE_AFTER_ERROR_MS = 30_000
 
 /**
  * Waits for the end of the task, also through outages, and returns it. Null if there is no such task, or when the call
- * is aborted.
+ * is aborted. `limit` limits how many tasks are read at the same time; it does not limit waits.
  */
 export async function awaitTask(
   workflows: Pick<Workflows, 'readChain' | 'result'>,
   taskId: unknown,
   toToolResult: ToToolResult,
+  limit: Limiter,
   call: Call,
 ): Promise<Task | null> {
+  let failures = 0
   while (!call.signal.aborted) {
     try {
-      const state = await onTask(taskId, call, async (run, call) => {
-        const chain = await workflows.readChain(run, call)
-        return chain.kind === 'open' ? chain : endedTask(run, chain, toToolResult, call)
-      })
-      if (!('kind' in state)) return state
-      const { workflowId, runId } = state
-      const command = { ref: { workflowId, runId }, followsChain: true, waitMs: WAIT_MS }
-      await workflows.result(command, withTimeout(call, TIMEOUT_MS.request))
+      const state = await limit(() => endOrWait(workflows, taskId, toToolResult, call))
+      if ('task' in state) return state.task
+      await state.wait
     } catch (error) {
       if (error instanceof RpcError) return null
       if (!(error instanceof ServiceError)) throw error
-      await sleep(PAUSE_AFTER_ERROR_MS, call.signal)
+      await sleep(Math.min(PAUSE_AFTER_ERROR_MS * 2 ** failures, MAX_PAUSE_AFTER_ERROR_MS), call.signal)
+      // The end of a long wait is not a failure.
+      failures = hasErrorName(error, 'WorkflowExecutionTimedOutError') ? 0 : failures + 1
     }
   }
   return null
+}
+
+/** The task if it has ended. Otherwise the wait for its end, once that has begun. */
+async function endOrWait(
+  { readChain, result }: Pick<Workflows, 'readChain' | 'result'>,
+  taskId: unknown,
+  toToolResult: ToToolResult,
+  call: Call,
+): Promise<{ task: Task } | { wait: Promise<unknown> }> {
+  const state = await onTask<{ chain: OpenChain } | { task: Task }>(taskId, call, async (run, call) => {
+    const chain = await readChain(run, call)
+    return chain.kind === 'open' ? { chain } : { task: await endedTask(run, chain, toToolResult, call) }
+  })
+  if ('task' in state) return state
+  const { workflowId, runId } = state.chain
+  const { promise: begun, resolve: onFound } = Promise.withResolvers<RunRef>()
+  const command = { ref: { workflowId, runId }, followsChain: true, waitMs: WAIT_MS, onFound }
+  const wait = result(command, withTimeout(call, TIMEOUT_MS.request))
+  await Promise.race([begun, wait])
+  return { wait }
 }
 
 // A workflow may continue as new, instead of ending, each time when it is canceled.

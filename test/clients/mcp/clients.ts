@@ -163,3 +163,12 @@ function toOutcome(result: unknown): ToolOutcome {
   const { isError = false, structuredContent = null } = result as Partial<ToolOutcome>
   return { isError, structuredContent }
 }
+
+/** Each client, in each of its eras. */
+export const CLIENTS: { name: string; connect: Connect }[] = [
+  { name: 'SDK 1', connect: connectOlder },
+  { name: 'SDK 2, legacy', connect: (url) => connectNewer(url, 'legacy') },
+  { name: 'SDK 2', connect: (url) => connectNewer(url, 'auto') },
+  { name: 'SDK 2 with tasks', connect: connectWithTasks },
+  { name: 'AI SDK', connect: connectAiSdk },
+]

@@ -1,3 +1,27 @@
+// The checks that fail in both revisions.
+const PROMPTS = [
+  'prompts-list:prompts-list',
+  'prompts-get-simple:prompts-get-simple',
+  'prompts-get-with-args:prompts-get-with-args',
+  'prompts-get-embedded-resource:prompts-get-embedded-resource',
+  'prompts-get-with-image:prompts-get-with-image',
+  'completion-complete:completion-complete',
+]
+
+const RESOURCES = [
+  'resources-list:resources-list',
+  'resources-read-text:resources-read-text',
+  'resources-read-binary:resources-read-binary',
+  'resources-templates-read:resources-templates-read',
+]
+
+const OTHER_CONTENT = [
+  'tools-call-image:tools-call-image',
+  'tools-call-audio:tools-call-audio',
+  'tools-call-embedded-resource:tools-call-embedded-resource',
+  'tools-call-mixed-content:tools-call-mixed-content',
+]
+
 /**
  * The checks of the conformance suite that fail, as `scenario:check`, below their reasons. Warnings are failures here.
  * Most need a tool, a prompt or a resource that the service does not offer by design (`docs/mcp.md`).
@@ -5,31 +29,18 @@
 export const EXPECTED_FAILURES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   '2026-07-28': {
     'There are no prompts: hosts show them to people, not to the model': [
-      'prompts-list:prompts-list',
-      'prompts-get-simple:prompts-get-simple',
-      'prompts-get-with-args:prompts-get-with-args',
-      'prompts-get-embedded-resource:prompts-get-embedded-resource',
-      'prompts-get-with-image:prompts-get-with-image',
-      'completion-complete:completion-complete',
+      ...PROMPTS,
       'caching:sep-2549-prompts-list-caching-hints',
       'input-required-result-non-tool-request:sep-2322-non-tool-incomplete',
     ],
     'There are no resources: workflow_explain and the ids in results suffice': [
-      'resources-list:resources-list',
-      'resources-read-text:resources-read-text',
-      'resources-read-binary:resources-read-binary',
-      'resources-templates-read:resources-templates-read',
+      ...RESOURCES,
       'caching:sep-2549-resources-list-caching-hints',
       'caching:sep-2549-resources-templates-list-caching-hints',
       'sep-2164-resource-not-found:sep-2164-error-code',
       'sep-2164-resource-not-found:sep-2164-data-uri',
     ],
-    'The content of results is text: outputs of workflows are JSON': [
-      'tools-call-image:tools-call-image',
-      'tools-call-audio:tools-call-audio',
-      'tools-call-embedded-resource:tools-call-embedded-resource',
-      'tools-call-mixed-content:tools-call-mixed-content',
-    ],
+    'The content of results is text: outputs of workflows are JSON': [...OTHER_CONTENT],
     'Only tasks ask for input: a call that is repeated with an answer would start another workflow': [
       'input-required-result-basic-elicitation:sep-2322-elicitation-incomplete',
       'input-required-result-basic-list-roots:sep-2322-list-roots-incomplete',
@@ -67,28 +78,13 @@ export const EXPECTED_FAILURES: Readonly<Record<string, Readonly<Record<string, 
     ],
   },
   '2025-11-25': {
-    'There are no prompts: hosts show them to people, not to the model': [
-      'prompts-list:prompts-list',
-      'prompts-get-simple:prompts-get-simple',
-      'prompts-get-with-args:prompts-get-with-args',
-      'prompts-get-embedded-resource:prompts-get-embedded-resource',
-      'prompts-get-with-image:prompts-get-with-image',
-      'completion-complete:completion-complete',
-    ],
+    'There are no prompts: hosts show them to people, not to the model': [...PROMPTS],
     'There are no resources: workflow_explain and the ids in results suffice': [
-      'resources-list:resources-list',
-      'resources-read-text:resources-read-text',
-      'resources-read-binary:resources-read-binary',
-      'resources-templates-read:resources-templates-read',
+      ...RESOURCES,
       'resources-subscribe:resources-subscribe',
       'resources-unsubscribe:resources-unsubscribe',
     ],
-    'The content of results is text: outputs of workflows are JSON': [
-      'tools-call-image:tools-call-image',
-      'tools-call-audio:tools-call-audio',
-      'tools-call-embedded-resource:tools-call-embedded-resource',
-      'tools-call-mixed-content:tools-call-mixed-content',
-    ],
+    'The content of results is text: outputs of workflows are JSON': [...OTHER_CONTENT],
     'The server sends no requests to clients': [
       'tools-call-elicitation:tools-call-elicitation',
       'tools-call-sampling:tools-call-sampling',

@@ -30,7 +30,7 @@ export interface EngineFixture {
 export const UNANSWERED_MS = 2500
 
 export function call(timeoutMs = 10_000, signal: AbortSignal = new AbortController().signal): Call {
-  const nowhere = { note() {}, audit() {}, startWaiting() {}, warnOfOutput() {}, warn() {} }
+  const nowhere = { note() {}, reportError() {}, audit() {}, startWaiting() {}, warnOfOutput() {}, warn() {} }
   return { signal, deadlineAt: Date.now() + timeoutMs, requestId: 'test', ...nowhere }
 }
 

@@ -1,5 +1,7 @@
 /** What callers with rules can do with tools: threats 14, 16 and 19 of docs/access.md, through `POST /mcp`. */
 import { expect } from 'vitest'
+import { newId } from '../../../src/lib/new-id.ts'
+import { taskIdOf } from '../../../src/mcp/tasks/task-id.ts'
 import type { Api } from '../../support/api.ts'
 import { test as sharedTest } from '../../support/fixtures.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
@@ -11,6 +13,7 @@ const RULES = [
   tokenRule('ben', { can: ['start', 'read', 'stop'], ids: ['ben:*'] }),
   tokenRule('starter', { can: ['start'], ids: ['s:*'] }),
   tokenRule('reader', { can: ['read'] }),
+  tokenRule('stopper', { can: ['stop'] }),
 ]
 
 const test = sharedTest
@@ -22,6 +25,15 @@ const test = sharedTest
 async function send(api: Api, method: string, params: object = {}) {
   const { body } = await api.call('POST', '/mcp', { jsonrpc: '2.0', id: 1, method, params })
   return body
+}
+
+function sendOfTask(api: Api, method: string, taskId: string) {
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+  }
+  const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method, 'Mcp-Name': taskId }
+  return api.call('POST', '/mcp', { jsonrpc: '2.0', id: 1, method, params: { taskId, _meta: meta } }, headers)
 }
 
 async function toolNames(api: Api): Promise<string[]> {
@@ -57,6 +69,18 @@ test('a caller that may only start does not get the output', async ({ callers: {
   })
 })
 
+test('a caller that may only stop runs lists and calls the tool that stops them', async ({ callers: { as } }) => {
+  const { workflowId } = await callTool(as('ada'), 'echo', { input: 1 })
+
+  const { result } = await send(as('stopper'), 'tools/list')
+  const stopped = await callTool(as('stopper'), 'workflow_stop', { workflowId })
+  const read = await callTool(as('stopper'), 'workflow_result', { workflowId })
+
+  expect(result.tools).toHaveLength(7)
+  expect(stopped).toMatchObject({ workflowId, status: 'completed', cancelRequested: false })
+  expect(read).toMatchObject({ status: 'rejected', error: { name: 'ForbiddenError', action: 'read' } })
+})
+
 test('runs of another tenant are out of reach of every tool and of tasks', async ({ callers: { as } }) => {
   const { workflowId, runId } = await callTool(as('ada'), 'echo', { input: 'of Ada' })
 
@@ -73,6 +97,35 @@ test('runs of another tenant are out of reach of every tool and of tasks', async
     found.map(() => ['rejected', 'ForbiddenError']),
   )
   expect(await callTool(as('ada'), 'workflow_result', { workflowId })).toMatchObject({ output: 'of Ada' })
+})
+
+test('tasks need the verb read, and their cancellation stop too: a denial is an error with status 200', async ({
+  callers: { as },
+}) => {
+  const run = await as('ada').start('neverEnds', null, { workflowId: `ada:${newId()}` })
+  const taskId = taskIdOf(run.body)
+  const answered = async (rule: string, method: string) => {
+    const { status, body } = await sendOfTask(as(rule), method, taskId)
+    return [status, body.error?.code ?? body.result.resultType]
+  }
+
+  const answers = [
+    await answered('stopper', 'tasks/get'),
+    await answered('ben', 'tasks/get'),
+    await answered('reader', 'tasks/get'),
+    await answered('reader', 'tasks/cancel'),
+    await answered('stopper', 'tasks/cancel'),
+    await answered('ada', 'tasks/cancel'),
+  ]
+
+  expect(answers).toEqual([
+    [200, -32_602],
+    [200, -32_602],
+    [200, 'complete'],
+    [200, -32_602],
+    [200, -32_602],
+    [200, 'complete'],
+  ])
 })
 
 test('two callers with the same key start two runs', async ({ callers: { as } }) => {

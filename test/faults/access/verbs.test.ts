@@ -42,6 +42,14 @@ const ALSO = new Map([
   ['updateWithStart', 'update:set'],
 ])
 
+const ON_RUNS = ['start', 'list', 'signal', 'query', 'update']
+
+/** The verbs besides `read` of which one opens the endpoint. */
+const OPENING = new Map<Endpoint['access'], readonly string[]>([
+  ['catalog', ON_RUNS],
+  ['tools', [...ON_RUNS, 'stop']],
+])
+
 test('with metrics as its only right a caller gets 403 on every endpoint but the public ones, /capabilities and /metrics', async ({
   callers: { as },
 }) => {
@@ -76,7 +84,7 @@ test('the declared right is the one that the verb asks: it alone opens the endpo
   for (const endpoint of PROTECTED) {
     const { access, id } = endpoint
     if (access === null || access === 'any') continue
-    const right = access === 'catalog' ? 'read' : access
+    const right = access === 'catalog' || access === 'tools' ? 'read' : access
     const allowed = await ask(as(`only-${right}`), endpoint)
     const others = await Promise.all(
       POLICY_VERBS.filter((verb) => verb !== right).map(
@@ -84,7 +92,7 @@ test('the declared right is the one that the verb asks: it alone opens the endpo
       ),
     )
 
-    const opens = access === 'catalog' ? ['start', 'list', 'signal', 'query', 'update'] : []
+    const opens = OPENING.get(access) ?? []
     const expected = POLICY_VERBS.filter((verb) => verb !== right).map((verb) => !opens.includes(verb))
     expect([id, ...others]).toEqual([id, ...expected])
     const also = ALSO.get(id)
@@ -116,7 +124,7 @@ test('a credential that only reads changes nothing, by any endpoint (threat 15)'
   const workflowId = `run:${crypto.randomUUID()}`
   const { runId } = (await operator.start('messages', null, { workflowId })).body
   const before = await historyLengthOf(client, workflowId)
-  const isRead = ({ access }: Endpoint) => ['read', 'list', 'catalog', 'any'].includes(access ?? '')
+  const isRead = ({ access }: Endpoint) => ['read', 'list', 'catalog', 'tools', 'any'].includes(access ?? '')
 
   // The history stream of an open run does not end.
   const ending = PROTECTED.filter(({ path }) => !path.endsWith('/history/stream'))

@@ -108,17 +108,57 @@ test('awaitRun: progress has the ids also while the run cannot be explained', as
   expect(first.value).toMatchObject({ params: { message: 'workflow w, run r' } })
 })
 
-test('awaitRun: an error after the start has the ids', async () => {
-  const failing: AwaitedRun = {
+/** A run whose wait fails: after it has been found, unless it is `lost`. */
+function failingWith(error: ServiceError, { lost = false } = {}): AwaitedRun {
+  return {
     ...endingAfter(0),
     async wait(_, onFound) {
-      onFound(RUN)
-      throw new ServiceError('NotSupportedError', 'stored elsewhere')
+      if (!lost) onFound(RUN)
+      throw error
     },
   }
+}
+
+test.for(['EngineUnavailableError', 'ResourceExhaustedError', 'PayloadCodecError'] as const)(
+  'awaitRun: with %s a run that has been found is still running, or a task',
+  async (name) => {
+    const failing = failingWith(new ServiceError(name, 'down'))
+
+    expect(await answered(failing, { hasTasks: true })).toEqual({ kind: 'task', run: RUN })
+    for (const style of [{}, { acceptsEvents: false }]) {
+      const answer = await answered(failing, style)
+      expect(answer).toMatchObject({ kind: 'result', result: { structuredContent: { ...RUN, status: 'running' } } })
+      expect(answer).not.toHaveProperty('result.isError')
+    }
+  },
+)
+
+test('awaitRun: a start whose answer was lost is neither rejected nor a task', async () => {
+  const lost = failingWith(new ServiceError('EngineUnavailableError', 'lost', { details: { workflowId: 'w' } }), {
+    lost: true,
+  })
+
+  expect(await answered(lost, { hasTasks: true })).toMatchObject({
+    kind: 'result',
+    result: { isError: true, structuredContent: { workflowId: 'w', status: 'unknown' } },
+  })
+})
+
+test('awaitRun: an error after the start has the ids', async () => {
+  const failing = failingWith(new ServiceError('NotSupportedError', 'stored elsewhere'))
 
   expect(await answered(failing)).toMatchObject({
     kind: 'result',
     result: { isError: true, structuredContent: { ...RUN, status: 'unknown' } },
+  })
+})
+
+test('awaitRun: a bug after the end of the run has the ids', async () => {
+  const cause = new TypeError('a bug')
+  const failing = { ...endingAfter(0), toResult: () => Promise.reject(cause) }
+
+  expect(await answered(failing)).toMatchObject({
+    kind: 'result',
+    result: { isError: true, structuredContent: { ...RUN, status: 'unknown', error: { name: 'InternalError' } } },
   })
 })

@@ -15,7 +15,7 @@ async function use(name: string, given: unknown, verbs: Partial<Workflows> = {})
     {
       ...{ name: `workflow_${name}`, given, catalog: 'orders', waitMs: 1000, maxWaitMs: 60_000 },
       ...{ hasTasks: false, acceptsEvents: false, progressToken: null, idempotencyKey: 'k' },
-      tools: { tools: [], byName: new Map(), byWorkflow: new Map() },
+      readTools: () => Promise.reject(new Error('A tool for runs does not need the catalog')),
     },
     aCall(),
   )

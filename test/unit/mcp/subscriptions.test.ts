@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { SHUTTING_DOWN } from '../../../src/domain/model/call.ts'
+import { ServiceError } from '../../../src/domain/model/errors.ts'
 import { RpcError } from '../../../src/mcp/rpc-error.ts'
 import { listen, type Subscription } from '../../../src/mcp/subscriptions.ts'
 import { toolsOf } from '../../../src/mcp/tools.ts'
@@ -53,10 +54,10 @@ test('listen: first acknowledges what it agrees to send', async () => {
 
 test('listen: says that the tools have changed, once for each change and not for an outage', async () => {
   const [some, others] = [await toolsNamed('greet'), await toolsNamed('greet', 'order')]
-  const reads = [some, some, others, new RpcError(-32_603, 'down'), others]
+  const reads = [some, some, others, new ServiceError('EngineUnavailableError', 'down'), others]
   const readTools = async () => {
     const next = reads.shift() ?? others
-    if (next instanceof RpcError) throw next
+    if (next instanceof ServiceError) throw next
     return next
   }
   const { end } = await subscribe({ params: { notifications: { toolsListChanged: true } }, readTools })
@@ -78,6 +79,36 @@ test('listen: sends the tasks that have ended', async () => {
   expect(tasks).toMatchObject([
     { method: 'notifications/tasks', params: { taskId: 'a', status: 'completed', ...ABOUT } },
   ])
+})
+
+test('listen: watches a task once, however often it is named', async () => {
+  const watched: string[] = []
+  const taskEnd = async (taskId: string) => {
+    watched.push(taskId)
+    return null
+  }
+  const { end } = await subscribe({ params: { notifications: { taskIds: ['a', 'b', 'a'] } }, taskEnd })
+
+  const [acknowledged] = await end()
+
+  expect(watched).toEqual(['a', 'b'])
+  expect(acknowledged).toMatchObject({ params: { notifications: { taskIds: ['a', 'b'] } } })
+})
+
+test('listen: reads at most eight tasks at the same time', async () => {
+  const { promise: never } = Promise.withResolvers<null>()
+  const reading: string[] = []
+  const taskEnd: Subscription['taskEnd'] = (taskId, limit) =>
+    limit(() => {
+      reading.push(taskId)
+      return never
+    })
+  const taskIds = Array.from({ length: 100 }, (_, index) => String(index))
+  const { end } = await subscribe({ params: { notifications: { taskIds } }, taskEnd })
+
+  await end()
+
+  expect(reading).toHaveLength(8)
 })
 
 test('listen: ends with a result when the service shuts down', async () => {

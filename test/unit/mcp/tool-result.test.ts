@@ -100,8 +100,54 @@ test('rejectedToolResult: has what the caller can correct, and whether it can re
 })
 
 test('rejectedToolResult: an error after the start has the ids, and is not a rejection', () => {
-  const { structuredContent } = rejectedToolResult(new ServiceError('NotSupportedError', 'stored elsewhere'), RUN)
+  const { structuredContent } = rejectedToolResult(new ServiceError('NotSupportedError', 'stored elsewhere'), {
+    started: RUN,
+  })
 
   expect(structuredContent).toMatchObject({ ...RUN, status: 'unknown' })
   expect(String(structuredContent.note)).toContain('Do not start it again')
+})
+
+test('rejectedToolResult: a start whose answer was lost may have been carried out', () => {
+  const lost = new ServiceError('EngineUnavailableError', 'lost', { details: { workflowId: 'w' } })
+  const unsent = new ServiceError('EngineUnavailableError', 'down', { details: { retryAfterSeconds: 1 } })
+
+  const { structuredContent, isError } = rejectedToolResult(lost, { starts: true })
+
+  expect([structuredContent.workflowId, structuredContent.status, isError]).toEqual(['w', 'unknown', true])
+  expect(structuredContent.note).toContain('workflow_result with this workflowId')
+  expect(rejectedToolResult(unsent, { starts: true }).structuredContent).not.toHaveProperty('note')
+})
+
+test('rejectedToolResult: has all facts of the error', () => {
+  const facts = { errorDetails: DETAILS, workflowStatus: 'paused', sizeBytes: 7, action: 'signal:approve' } as const
+  const details = { ...RUN, updateId: 'u', ...facts }
+
+  const { structuredContent } = rejectedToolResult(new ServiceError('UpdateFailedError', 'declined', { details }))
+
+  expect(structuredContent).toEqual({
+    ...RUN,
+    updateId: 'u',
+    status: 'rejected',
+    error: { name: 'UpdateFailedError', message: 'declined', ...facts, retryable: false },
+  })
+})
+
+test.for(['DeadlineExceededError', 'EngineUnavailableError'] as const)(
+  'rejectedToolResult: after %s an update may still be executed',
+  (name) => {
+    const late = new ServiceError(name, 'No worker responded', { details: { ...RUN, updateId: 'u' } })
+
+    const { structuredContent } = rejectedToolResult(late)
+
+    expect(structuredContent).toMatchObject({ ...RUN, updateId: 'u', status: 'unknown' })
+    expect(structuredContent.note).toContain('Do not send the update again')
+  },
+)
+
+test('rejectedToolResult: a query without an answer in time is rejected, a signal may have been carried out', () => {
+  const late = rejectedToolResult(new ServiceError('DeadlineExceededError', 'No worker responded', { details: RUN }))
+  const lost = rejectedToolResult(new ServiceError('EngineUnavailableError', 'lost', { details: RUN }))
+
+  expect([late, lost].map(({ structuredContent }) => structuredContent.status)).toEqual(['rejected', 'unknown'])
 })

@@ -37,6 +37,13 @@ test('toolsOf: the description says what the workflow takes while it runs, withi
   )
 })
 
+test('toolsOf: a description is never cut inside a character', async () => {
+  const { tools } = await toolsOf(listing({ ...entry('long'), description: '😀'.repeat(1000) }))
+
+  expect(tools[0]?.tool.description).toBe(`${'😀'.repeat(511)}…`)
+  expect(tools[0]?.tool.description.isWellFormed()).toBe(true)
+})
+
 test('toolsOf: an alias leads to its workflow, unless a tool has that name', async () => {
   const greet = { ...entry('greet'), aliases: ['hello', 'say hello', 'plain'] }
   const { byName } = await toolsOf(listing(greet, entry('plain')))

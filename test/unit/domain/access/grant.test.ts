@@ -96,7 +96,7 @@ test('rules: without namespaces a rule applies in the default one', () => {
   expect(grantsIn({ ...caller, grants: null }, 'acme', 'default')).toBeNull()
 })
 
-test('verbs: a narrowed verb may be used, and any verb on runs opens the catalog', () => {
+test('verbs: a narrowed verb may be used, any verb on runs opens the catalog, and any that a tool needs the tools', () => {
   const may = (can: string[], access: Parameters<typeof mayUse>[1]) =>
     mayUse({ id: 'token:ci', grants: [aGrant({ can })], limits: null }, access)
 
@@ -104,6 +104,11 @@ test('verbs: a narrowed verb may be used, and any verb on runs opens the catalog
   expect([may(['query:state'], 'catalog'), may(['metrics'], 'catalog'), may(['stop'], 'catalog')]).toEqual([
     true,
     false,
+    false,
+  ])
+  expect([may(['stop'], 'tools'), may(['query:state'], 'tools'), may(['terminate'], 'tools')]).toEqual([
+    true,
+    true,
     false,
   ])
   expect([may(['metrics'], 'any'), may(['metrics'], 'metrics'), may(['*'], 'metrics')]).toEqual([true, true, true])

@@ -431,6 +431,17 @@ test('catalog: has the granted workflows, as the same array each time', async ()
   expect(await rejection(workflows.catalog('others', call))).toMatchObject({ error: 'ForbiddenError' })
 })
 
+test('startable: has the workflows that the caller may start, and none for another verb that a tool needs', async () => {
+  const catalog = async () => ({ catalog: 'orders', inputsChecked: true, workflows: [{ name: 'order' }] })
+  const namesFor = async (can: string) => {
+    const { workflows, call } = makeGuard({ grants: [aGrant({ can: [can] })], verbs: { startable: catalog as never } })
+    return (await workflows.startable('orders', call)).workflows.map(({ name }) => name)
+  }
+
+  expect([await namesFor('start'), await namesFor('read'), await namesFor('stop')]).toEqual([['order'], [], []])
+  expect(await rejection(namesFor('terminate'))).toMatchObject({ error: 'ForbiddenError' })
+})
+
 test('catalog: a rule without verbs on runs does not open it', async () => {
   const { workflows, call } = makeGuard({ grants: [aGrant({ can: ['metrics', 'stop'] })] })
 

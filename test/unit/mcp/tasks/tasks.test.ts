@@ -3,7 +3,8 @@ import type { ChainState, EndedChain, OpenChain } from '../../../../src/domain/m
 import { ServiceError, workflowNotFound } from '../../../../src/domain/model/errors.ts'
 import type { WorkflowResult } from '../../../../src/domain/model/execution.ts'
 import type { Reason } from '../../../../src/domain/model/explanation.ts'
-import type { ControlCommand, ResultCommand, SendCommand } from '../../../../src/domain/model/workflows.ts'
+import type { ControlCommand, ResultCommand, SendCommand, Workflows } from '../../../../src/domain/model/workflows.ts'
+import { createLimiter, type Limiter } from '../../../../src/lib/limiter.ts'
 import { awaitTask, cancelTask, getTask, newTask, updateTask } from '../../../../src/mcp/tasks/tasks.ts'
 import { aCall } from '../../call.ts'
 
@@ -168,6 +169,8 @@ test('getTask: has its full time in a call that is old', async () => {
   expect(deadlineAt).toBe(NOW + 4500)
 })
 
+const unlimited: Limiter = (act) => act()
+
 test('awaitTask: waits from the last run of the chain, again after an error, and returns the ended task', async () => {
   const waited: unknown[] = []
   const outage = new ServiceError('EngineUnavailableError', 'down')
@@ -177,18 +180,48 @@ test('awaitTask: waits from the last run of the chain, again after an error, and
     throw outage
   }
 
-  const awaited = awaitTask({ ...states, result }, TASK_ID, () => ({}), aCall())
+  const awaited = awaitTask({ ...states, result }, TASK_ID, () => ({}), unlimited, aCall())
   await vi.runAllTimersAsync()
 
   expect(await awaited).toMatchObject({ status: 'completed' })
-  expect([waited, Date.now() - NOW]).toEqual([['run-3', 'run-4'], 3000])
+  expect([waited, Date.now() - NOW]).toEqual([['run-3', 'run-4'], 7000])
+})
+
+test('awaitTask: waits longer after each failure in a row, at most 30 s', async () => {
+  const outage = new ServiceError('EngineUnavailableError', 'down')
+  const states = makeTasks(...Array<Error>(7).fill(outage), ended())
+  const result = () => Promise.reject(new Error('not expected'))
+
+  const awaited = awaitTask({ ...states, result }, TASK_ID, () => ({}), unlimited, aCall())
+  await vi.runAllTimersAsync()
+  await awaited
+
+  expect(Date.now() - NOW).toBe((1 + 2 + 4 + 8 + 16 + 30 + 30) * 1000)
+})
+
+test('awaitTask: the limit holds until the wait has begun', async () => {
+  const limit = createLimiter(1)
+  const { promise: never } = Promise.withResolvers<never>()
+  const found: (() => void)[] = []
+  const result: Workflows['result'] = ({ onFound }) => {
+    found.push(() => onFound?.(RUN))
+    return never
+  }
+  const readChain = vi.fn(async () => open())
+  for (let tasks = 0; tasks < 2; tasks++) void awaitTask({ readChain, result }, TASK_ID, () => ({}), limit, aCall())
+  await vi.advanceTimersByTimeAsync(0)
+  const readsBefore = readChain.mock.calls.length
+  for (const begin of found) begin()
+  await vi.advanceTimersByTimeAsync(0)
+
+  expect([readsBefore, readChain.mock.calls.length]).toEqual([1, 2])
 })
 
 test('awaitTask: is null for a task that does not exist, and when the call is aborted', async () => {
   const result = () => Promise.reject(new Error('not expected'))
   const aborted = aCall({ signal: AbortSignal.abort() })
   const awaitIn = (state: ChainState | Error, call = aCall()) =>
-    awaitTask({ ...makeTasks(state), result }, TASK_ID, () => ({}), call)
+    awaitTask({ ...makeTasks(state), result }, TASK_ID, () => ({}), unlimited, call)
 
   expect(await awaitIn(workflowNotFound(RUN))).toBeNull()
   expect(await awaitIn(open(), aborted)).toBeNull()

@@ -1,0 +1,35 @@
+/** Packages of Python that tests install into `.cache/`. */
+import { dirname } from 'node:path'
+import { type Component, outputOf } from '../../src/cli/dev/servers/component.ts'
+import { pip } from '../../src/cli/dev/servers/sources.ts'
+
+export interface PythonPackage {
+  /** For people. */
+  name: string
+  version: string
+  /** The name in the package index. */
+  project: string
+  /** The module whose import shows that it works, such as `mcp.client`. */
+  module: string
+  /** The pinned requirements. */
+  requirements: string
+}
+
+export function pythonPackage({ name, version, project, module, requirements }: PythonPackage): Component {
+  return {
+    name,
+    version,
+    pins: [requirements],
+    program: `${module.split('.', 1)[0]}/__init__.py`,
+    sources: [pip(project, requirements)],
+    check: async (program) => {
+      await outputOf({ command: 'python3', args: ['-c', `import ${module}`], env: pythonEnvironment(program) })
+    },
+    advice: 'Install Python 3.10 or newer with pip.',
+  }
+}
+
+/** The environment of a script that imports the package, whose `program` is its path. */
+export function pythonEnvironment(program: string): NodeJS.ProcessEnv {
+  return { ...process.env, PYTHONPATH: dirname(dirname(program)), PYTHONDONTWRITEBYTECODE: '1' }
+}

@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest'
+import { ServiceError } from '../../../../src/domain/model/errors.ts'
+import type { RunCommand, Workflows } from '../../../../src/domain/model/workflows.ts'
+import { entry } from '../openapi/typed/catalog-document.ts'
+import { COMPLETED, mcpApi, RUN } from './mcp-api.ts'
+
+test('tools/list: has the workflows of the catalog, then the tools for runs, in both eras', async () => {
+  const { legacy, modern } = mcpApi()
+
+  const older = await legacy('tools/list')
+  const newer = await modern('tools/list')
+
+  const names = older.body.result.tools.map(({ name }: { name: string }) => name)
+  expect(names).toEqual([
+    'greet',
+    ...['result', 'explain', 'query', 'signal', 'update', 'stop', 'runs'].map((name) => `workflow_${name}`),
+  ])
+  expect(Object.keys(older.body.result)).toEqual(['tools'])
+  expect(newer.body.result).toEqual({
+    resultType: 'complete',
+    tools: older.body.result.tools,
+    ttlMs: 5000,
+    cacheScope: 'private',
+  })
+})
+
+test('tools/list: without a catalog only the tools for runs are listed, and during an outage there is an error', async () => {
+  const rejecting = (error: ServiceError) => mcpApi({ workflows: { startable: () => Promise.reject(error) } })
+
+  const none = await rejecting(new ServiceError('CatalogNotFoundError', 'none')).legacy('tools/list')
+  const outage = await rejecting(
+    new ServiceError('EngineUnavailableError', 'down', { details: { retryAfterSeconds: 1 } }),
+  ).legacy('tools/list')
+
+  expect(none.body.result.tools).toHaveLength(7)
+  expect([outage.status, outage.body.error]).toEqual([
+    200,
+    { code: -32_603, message: 'down', data: { name: 'EngineUnavailableError', retryable: true } },
+  ])
+})
+
+test('tools/list: a caller that may not use the catalog gets the error of any request', async () => {
+  const { legacy } = mcpApi({
+    workflows: { startable: () => Promise.reject(new ServiceError('ForbiddenError', 'not yours')) },
+  })
+
+  const { status, body } = await legacy('tools/list', {}, {}, '/mcp/others')
+
+  expect([status, body.error]).toEqual([403, 'ForbiddenError'])
+})
+
+test('?workflows: selects tools by the names of workflows and of tools, and keeps those for runs', async () => {
+  const workflows = [entry('greet'), entry('a b'), entry('other')]
+  const { legacy } = mcpApi({
+    workflows: { startable: async (catalog) => ({ catalog, inputsChecked: true, workflows }) },
+  })
+  const selected = '/mcp?workflows=a%20b,greet,toString'
+
+  const list = await legacy('tools/list', {}, {}, selected)
+  const call = await legacy('tools/call', { name: 'other' }, {}, selected)
+
+  const names = list.body.result.tools.map(({ name }: { name: string }) => name)
+  expect(names.slice(0, 3)).toEqual(['greet', 'a_b_c8687a08', 'workflow_result'])
+  expect([call.status, call.body.error.code]).toEqual([200, -32_602])
+})
+
+test('tools/call: starts the workflow with the arguments, and waits as long as the service or the URL says', async () => {
+  const commands: RunCommand[] = []
+  const run: Workflows['run'] = async (command) => {
+    commands.push(command)
+    return COMPLETED
+  }
+  const { legacy, modern } = mcpApi({ workflows: { run } })
+  const params = { name: 'greet', arguments: { name: 'Ada' } }
+
+  const older = await legacy('tools/call', params)
+  const newer = await modern('tools/call', params, '/mcp/payments?wait=5m')
+
+  expect(commands).toMatchObject([
+    { workflowName: 'greet', catalog: 'orders', args: [{ name: 'Ada' }], argumentPointer: '', timeoutMs: 1000 },
+    { workflowName: 'greet', catalog: 'payments', args: [{ name: 'Ada' }], timeoutMs: 300_000 },
+  ])
+  expect(older.body.result).toMatchObject({ structuredContent: { ...RUN, status: 'completed', output: 'Hello' } })
+  expect(newer.body.result).toEqual({ resultType: 'complete', ...older.body.result })
+})
+
+test('tools/call: a key in _meta comes before the one in the header', async () => {
+  const keys: unknown[] = []
+  const run: Workflows['run'] = async ({ idempotencyKey }) => {
+    keys.push(idempotencyKey)
+    return COMPLETED
+  }
+  const { legacy } = mcpApi({ workflows: { run } })
+  const params = { name: 'greet', arguments: {} }
+  const header = { 'Idempotency-Key': 'of-the-header' }
+
+  await legacy('tools/call', params)
+  await legacy('tools/call', params, header)
+  await legacy('tools/call', { ...params, _meta: { 'portico/idempotencyKey': 'of-meta' } }, header)
+  const invalid = await legacy('tools/call', { ...params, _meta: { 'portico/idempotencyKey': 'not valid' } })
+
+  expect(keys).toEqual([undefined, 'of-the-header', 'of-meta'])
+  expect(invalid.body.error.code).toBe(-32_602)
+})
+
+test('tools/call: a run that is still open is a success that says how to continue', async () => {
+  const run: Workflows['run'] = async ({ onStarted }) => {
+    onStarted?.(RUN)
+    throw new ServiceError('WorkflowExecutionTimedOutError', 'still running', { details: RUN })
+  }
+  const { legacy } = mcpApi({ workflows: { run } })
+
+  const { body } = await legacy('tools/call', { name: 'greet', arguments: {} })
+
+  expect(body.result.structuredContent).toMatchObject({ ...RUN, status: 'running' })
+  expect(body.result).not.toHaveProperty('isError')
+})
+
+test('tools/call: a rejected start is a result with the issues, and an unknown tool an error', async () => {
+  const issues = [{ path: '/name', message: 'is required' }]
+  const run = () => Promise.reject(new ServiceError('ValidationError', 'invalid', { details: { issues } }))
+  const { legacy } = mcpApi({ workflows: { run } })
+
+  const rejected = await legacy('tools/call', { name: 'greet', arguments: {} })
+  const unknown = await legacy('tools/call', { name: '__proto__' })
+  const nameless = await legacy('tools/call', {})
+
+  expect(rejected.body.result).toMatchObject({
+    isError: true,
+    structuredContent: { status: 'rejected', error: { name: 'ValidationError', issues, retryable: false } },
+  })
+  expect([unknown, nameless].map(({ status, body }) => [status, body.error.code])).toEqual([
+    [200, -32_602],
+    [200, -32_602],
+  ])
+})
+
+test('tools/call: during an outage of the catalog a start is rejected, and a tool for runs works', async () => {
+  const outage = new ServiceError('EngineUnavailableError', 'down', { details: { retryAfterSeconds: 1 } })
+  const { legacy } = mcpApi({
+    workflows: { startable: () => Promise.reject(outage), result: async () => COMPLETED },
+  })
+
+  const start = await legacy('tools/call', { name: 'greet' })
+  const waited = await legacy('tools/call', { name: 'workflow_result', arguments: RUN })
+
+  expect(start.body.result).toMatchObject({
+    isError: true,
+    structuredContent: { status: 'rejected', error: { name: 'EngineUnavailableError', retryable: true } },
+  })
+  expect(waited.body.result.structuredContent).toMatchObject({ ...RUN, status: 'completed' })
+})
+
+test('tools/call: a bug is the 500 of any request', async () => {
+  const { legacy } = mcpApi({ workflows: { run: () => Promise.reject(new Error('a bug')) } })
+
+  const { status, body } = await legacy('tools/call', { name: 'greet' })
+
+  expect([status, body.error]).toEqual([500, 'InternalError'])
+})
