@@ -13,7 +13,7 @@ const test = sharedTest
   }))
   .extend('serviceEnv', { scope: 'file' }, () => ({ SERVICE_API_AUTH_TOKEN: TOKEN }))
 
-const SECONDS = 20
+const SECONDS = 60
 
 test('a killed gateway: another process on its port answers for the same runs', async ({
   serviceProcess,
@@ -48,7 +48,9 @@ test('a killed gateway: another process on its port answers for the same runs', 
 
   const [, workflowId = '', runId = ''] = /workflow ([^,]+), run ([^:]+)/.exec(seen.progress) ?? []
   const again = await connectOlder(url)
-  const attached = await again.call('workflow_result', { workflowId, runId })
+  let attached = await again.call('workflow_result', { workflowId, runId })
+  while (attached.structuredContent?.status === 'running')
+    attached = await again.call('workflow_result', { workflowId, runId })
   const tasks = await ofTasks
   const python = (await ofPython).at(-1)
   await Promise.all([older, again, withTasks].map((client) => client.close()))
