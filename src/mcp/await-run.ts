@@ -29,6 +29,8 @@ export interface AwaitedRun {
   toResult(result: WorkflowResult): Promise<CallToolResult>
   /** Whether the call starts the run. */
   starts: boolean
+  /** Whether it does so with an idempotency key. */
+  isKeyed?: boolean
 }
 
 export type ToolAnswer =
@@ -59,7 +61,7 @@ interface Wait {
 
 type Ended = { result: CallToolResult } | { running: RunRef }
 
-function begin({ wait, toResult, starts }: AwaitedRun, waitMs: number, call: Call): Wait {
+function begin({ wait, toResult, starts, isKeyed }: AwaitedRun, waitMs: number, call: Call): Wait {
   const { promise: found, resolve } = Promise.withResolvers<RunRef>()
   let known: RunRef | null = null
 
@@ -72,7 +74,7 @@ function begin({ wait, toResult, starts }: AwaitedRun, waitMs: number, call: Cal
       return { result: await toResult(result).catch((error) => Promise.reject(addIds(error, idsOf(result)))) }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      return afterFailure(error, { known, starts }, call)
+      return afterFailure(error, { known, starts, isKeyed: isKeyed === true }, call)
     }
   }
 
@@ -81,7 +83,7 @@ function begin({ wait, toResult, starts }: AwaitedRun, waitMs: number, call: Cal
 
 function afterFailure(
   error: ServiceError,
-  { known, starts }: { known: RunRef | null; starts: boolean },
+  { known, starts, isKeyed }: { known: RunRef | null; starts: boolean; isKeyed: boolean },
   call: Call,
 ): Ended {
   if (known !== null && hasErrorName(error, 'WorkflowExecutionTimedOutError')) return { running: known }
@@ -91,7 +93,7 @@ function afterFailure(
     return { running: known }
   }
   call.reportError(error)
-  return { result: rejectedToolResult(error, { starts, started: starts ? known : null }) }
+  return { result: rejectedToolResult(error, { starts, isKeyed, started: starts ? known : null }) }
 }
 
 function idsOf({ workflowId, runId }: RunRef): RunRef {

@@ -62,6 +62,7 @@ function startWorkflow(
     workflows,
     {
       starts: true,
+      isKeyed: idempotencyKey !== undefined,
       wait: (timeoutMs, onStarted) => workflows.run({ ...command, timeoutMs, onStarted }, call),
       toResult: (result) => checkedToolResult(result, tool, call),
     },

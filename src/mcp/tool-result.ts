@@ -2,7 +2,7 @@
  * What a tool returns. Every value is in `structuredContent` and as text, because some hosts show only one of them to
  * the model.
  */
-import { hasErrorName, isOutage, type ServiceError } from '../domain/model/errors.ts'
+import { type ErrorName, hasErrorName, isOutage, type ServiceError } from '../domain/model/errors.ts'
 import type { WorkflowResult } from '../domain/model/execution.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 
@@ -49,6 +49,8 @@ export function runningToolResult({ workflowId, runId }: RunRef): CallToolResult
 interface FailedCall {
   /** Whether it starts a workflow. */
   starts?: boolean
+  /** Whether it has a key, with which the service would find what it has started. */
+  isKeyed?: boolean
   /** The run that it has started. */
   started?: RunRef | null
 }
@@ -80,12 +82,22 @@ const MAYBE_UPDATED =
 
 const MAYBE_DONE = 'The request may have been carried out. Call workflow_explain before you repeat it.'
 
+// After them the update may have been accepted, or even executed.
+const MAY_BE_UPDATED: readonly ErrorName[] = [
+  'DeadlineExceededError',
+  'EngineError',
+  'InternalError',
+  'NotSupportedError',
+]
+
 /** How to find out what the call has done; null if it has done nothing. */
-function noteOf(error: ServiceError, { starts = false, started = null }: FailedCall): string | null {
+function noteOf(error: ServiceError, { starts = false, isKeyed = false, started = null }: FailedCall): string | null {
   if (started !== null) return STARTED
+  const { workflowId, updateId } = error.details
+  // A model that calls again does not send the key.
+  if (isKeyed && workflowId !== undefined && hasErrorName(error, 'EngineUnavailableError')) return MAYBE_STARTED
   const isUncertain = mayBeCarriedOut(error)
-  const { updateId } = error.details
-  if (updateId !== undefined && (isUncertain || hasErrorName(error, 'DeadlineExceededError'))) return MAYBE_UPDATED
+  if (updateId !== undefined && (isUncertain || hasErrorName(error, ...MAY_BE_UPDATED))) return MAYBE_UPDATED
   if (!isUncertain) return null
   return starts ? MAYBE_STARTED : MAYBE_DONE
 }

@@ -133,7 +133,7 @@ test('rejectedToolResult: has all facts of the error', () => {
   })
 })
 
-test.for(['DeadlineExceededError', 'EngineUnavailableError'] as const)(
+test.for(['DeadlineExceededError', 'EngineUnavailableError', 'EngineError', 'NotSupportedError'] as const)(
   'rejectedToolResult: after %s an update may still be executed',
   (name) => {
     const late = new ServiceError(name, 'No worker responded', { details: { ...RUN, updateId: 'u' } })
@@ -150,4 +150,15 @@ test('rejectedToolResult: a query without an answer in time is rejected, a signa
   const lost = rejectedToolResult(new ServiceError('EngineUnavailableError', 'lost', { details: RUN }))
 
   expect([late, lost].map(({ structuredContent }) => structuredContent.status)).toEqual(['rejected', 'unknown'])
+})
+
+test('rejectedToolResult: a keyed start that got no answer may have been carried out, for the model does not send the key', () => {
+  const details = { workflowId: 'w', retryAfterSeconds: 1 }
+  const error = new ServiceError('EngineUnavailableError', 'The workflow engine is not responding', { details })
+
+  expect(rejectedToolResult(error, { starts: true, isKeyed: true }).structuredContent).toMatchObject({
+    workflowId: 'w',
+    status: 'unknown',
+  })
+  expect(rejectedToolResult(error, { starts: true }).structuredContent).toMatchObject({ status: 'rejected' })
 })
