@@ -76,10 +76,13 @@ export const TIMEOUT_MS = {
   /** A query of a workflow for its stream. A client that does not wait gets an error within 8 s without a worker. */
   streamQuery: 7000,
 
-  /** The same when the run has ended, when no later query can tell what this one has not. */
-  streamTailQuery: 15_000,
+  /**
+   * The same after the run has ended: it is not repeated later. The engine first sends a query to the worker that has
+   * the run in its cache, and to another one after 10 s.
+   */
+  streamTailQuery: 18_000,
 
-  /** After so long, such a query is sent again: one of 2,500, sent beside updates and signals, was never answered. */
+  /** After so long such a query is sent again: of 2,500 that were sent beside updates and signals, one was lost. */
   streamQueryAgain: 3000,
 
   /** Reading what polls of a stream have not returned, after its run has ended: page by page of the whole history. */

@@ -112,7 +112,7 @@ export function notFoundMessage({ workflowId, runId }: Pick<ErrorFacts, 'workflo
   return runId === undefined ? `Workflow ${workflowId} not found` : `Workflow ${workflowId} has no run ${runId}`
 }
 
-/** No worker has said in time what the stream of the run has. */
+/** No worker responded in time to a query of the stream. */
 export function streamUnanswered({ workflowId, runId }: Required<ExecutionRef>): ServiceError {
   const message = `No worker responded in time to the reader of the stream of workflow ${workflowId}`
   return new ServiceError('DeadlineExceededError', message, { details: { workflowId, runId } })

@@ -79,11 +79,16 @@ export async function follow(ports: FeedPorts): Promise<void> {
 
   /** Polls until the run is ending. Returns its state if it was described as closed, else null. */
   async function poll(stored: PollAnswer): Promise<RunState | null> {
-    let state = await inspectAfter(stored)
+    const state = await inspectAfter(stored)
     if (!isOpen(state.status)) return state
     // A poll is only sent to a run whose stream was verified.
-    await verify(stored.kind === 'pending' || buffer.polls() > 0)
+    if (!(await verify(stored.kind === 'pending' || buffer.polls() > 0))) return null
     onChange({ isLive: true, hasPollQuery: handlers?.hasPollQuery === true })
+    return pollVerified(state)
+  }
+
+  async function pollVerified(described: RunState): Promise<RunState | null> {
+    let state = described
     while (isOpen(state.status)) {
       const answer = await nextAnswer(state)
       if (answer.kind === 'closing') return null
@@ -128,8 +133,8 @@ export async function follow(ports: FeedPorts): Promise<void> {
   }
 
   /** Reads without updates. Rejects if the SDK of the workflow has no query for that. */
-  async function queryUntilClosed(): Promise<RunState> {
-    await verify()
+  async function queryUntilClosed(): Promise<RunState | null> {
+    if (!(await verify())) return null
     if (handlers?.hasPollQuery !== true) throw exhausted(run)
     onChange({ isLive: true, hasPollQuery: true })
     while (true) {
@@ -142,14 +147,15 @@ export async function follow(ports: FeedPorts): Promise<void> {
     }
   }
 
-  /** Returns when the workflow is known to have a stream, or the run is closed. */
-  async function verify(isVerified = false): Promise<void> {
+  /** Waits until the workflow is known to have a stream. False if the run is closed first. */
+  async function verify(isVerified = false): Promise<boolean> {
     while (!isVerified && handlers === null) {
       const obstacle = await verifyOnce()
-      if (handlers === null && !isOpen((await inspectRun(obstacle)).status)) return
+      if (handlers === null && !isOpen((await inspectRun(obstacle)).status)) return false
       if (handlers === null) await sleep(PAUSE_MS, signal)
     }
     onChange({ obstacle: null })
+    return true
   }
 
   /** What prevents the answer at the moment, if it is known. Rejects if the workflow has no stream. */

@@ -138,7 +138,8 @@ function createFeed(run: RunRef, options: FeedsOptions, createBuffer: CreateBuff
     },
 
     async start(call) {
-      while (!isOver(call)) {
+      const since = state
+      while (state === since && !isOver(call)) {
         try {
           return await answered(call, (reading) => readHead('head', reading))
         } catch (error) {

@@ -13,7 +13,7 @@ export interface ReadFeed {
   chunkAt(offset: number, call: Call): Promise<Chunk | null>
   /** The offset after the last item of the workflow. */
   head(call: Call): Promise<number>
-  /** The same for a reader that begins there: waits until the workflow can answer. Null if `call` is over first. */
+  /** The same for a reader that begins there: null if the feed changes, or `call` is over, before a worker responds. */
   start(call: Call): Promise<number | null>
   /** Resolves when the feed has changed since `state` was read, or when `call` is over. */
   changed(since: FeedState, call: Call): Promise<void>
@@ -57,15 +57,17 @@ export function createReader(feed: ReadFeed, from: number | 'now', close: () => 
   }
 
   /** Null while a reader that begins with what is new must wait for the worker. */
-  async function place(state: FeedState, call: Call): Promise<number | null> {
-    if (position === null && state.end !== null) position = feed.next()
-    if (position === null && state.isLive) position = await feed.start(call)
+  async function place({ end, isLive, failure }: FeedState, call: Call): Promise<number | null> {
+    if (position !== null) return position
+    if (end !== null) position = feed.next()
+    else if (isLive && failure === null) position = await feed.start(call)
     return position
   }
 
   async function now(state: FeedState, call: Call): Promise<StreamPage | null> {
     const at = await place(state, call)
-    if (at === null) return state.isLive ? null : news(state, 0)
+    // Without its position such a reader is not told that it has everything.
+    if (at === null) return news({ ...state, isLive: false }, 0)
     const items = await itemsAt(at, call)
     // If the call ended before the items could be read again, what follows them must wait.
     if (items === null) return at < feed.next() ? null : news(state, at)

@@ -83,3 +83,23 @@ test('streams: without a worker readers get what was read before, and the rest w
     [1, 2],
   ])
 })
+
+test('streams: a reader that begins with now gets the end of a run whose worker is gone', async ({
+  engine,
+  serve,
+  cleanup,
+}) => {
+  const catalog = `streams-${crypto.randomUUID()}`
+  const service = serve({ SERVICE_CATALOG_ID: catalog })
+  const worker = await startWorkerProcess({ address: engine.address, catalog, cleanup })
+  const { workflowId } = (await service.start('streamSignals', {})).body
+  await publish(service, workflowId, 1)
+  await worker.kill()
+  const reader = readStream(() => service, `${workflowId}/stream?from=now`)
+  await reader.first('workflow')
+
+  await service.post(`${workflowId}/terminate`)
+  await reader.ended
+
+  expect(reader.events.at(-1)).toMatchObject({ event: 'done', data: { status: 'terminated', complete: false } })
+})

@@ -1,5 +1,5 @@
 /** What a workflow with a stream answers to queries. */
-import { atMost, type Call } from '../../../domain/model/call.ts'
+import type { Call } from '../../../domain/model/call.ts'
 import { TIMEOUT_MS } from '../../../domain/model/deadlines.ts'
 import { hasErrorName } from '../../../domain/model/errors.ts'
 import { sleep } from '../../../lib/abort.ts'
@@ -26,7 +26,7 @@ export interface StreamHandlers {
  */
 export function verifyStream(context: EngineContext, run: RunRef, call: Call): Promise<StreamHandlers> {
   return withProblem(context, run, call, async () => {
-    const handlers = await twice(call, (attempt) => listHandlers(context, run, attempt))
+    const handlers = await resent(call, (attempt) => listHandlers(context, run, attempt))
     if (handlers.update === null) {
       await streamHead(context, run, call)
       return { hasPollQuery: false }
@@ -55,7 +55,7 @@ async function listHandlers(
 /** The offset after the last item. Rejects with `StreamNotFoundError`, and like a query. */
 export async function streamHead(context: EngineContext, run: RunRef, call: Call): Promise<number> {
   try {
-    const head = await twice(call, (attempt) => query(context, run, { name: STREAM_OFFSET, args: [] }, attempt))
+    const head = await resent(call, (attempt) => query(context, run, { name: STREAM_OFFSET, args: [] }, attempt))
     if (isOffset(head)) return head
   } catch (error) {
     if (!isUnknownQuery(error)) throw error
@@ -72,20 +72,22 @@ function isUnknownQuery(error: unknown): boolean {
 /** The items that the workflow keeps from an offset on, where it has that query. */
 export async function queryItems(context: EngineContext, run: RunRef, from: number, call: Call): Promise<PollResult> {
   const args = [{ topics: [], from_offset: from }]
-  return toPollResult(run, await twice(call, (attempt) => query(context, run, { name: STREAM_POLL, args }, attempt)))
+  return toPollResult(run, await resent(call, (attempt) => query(context, run, { name: STREAM_POLL, args }, attempt)))
 }
 
 // The engine rejects a second query of a run while it holds one, and needs a moment to forget that.
 const PAUSE_MS = 100
 
-/** Asks again if no worker answers soon: a query can get lost while updates and signals reach the run. */
-async function twice<T>(call: Call, ask: (call: Call) => Promise<T>): Promise<T> {
+/** Sends the query again if no worker responds soon: it can get lost while updates and signals reach the run. */
+async function resent<T>(call: Call, send: (call: Call) => Promise<T>): Promise<T> {
+  const againAt = Date.now() + TIMEOUT_MS.streamQueryAgain
   try {
-    return await ask(atMost(call, TIMEOUT_MS.streamQueryAgain))
+    return await send({ ...call, deadlineAt: Math.min(call.deadlineAt, againAt) })
   } catch (error) {
-    const mayAskAgain = hasErrorName(error, 'DeadlineExceededError') && call.deadlineAt - Date.now() > PAUSE_MS
-    if (!mayAskAgain || call.signal.aborted) throw error
+    // Without a worker the engine may respond at once.
+    const isLost = hasErrorName(error, 'DeadlineExceededError') && Date.now() >= againAt - PAUSE_MS
+    if (!isLost || call.signal.aborted || call.deadlineAt - Date.now() <= PAUSE_MS) throw error
     await sleep(PAUSE_MS, call.signal)
-    return ask(call)
+    return send(call)
   }
 }

@@ -74,3 +74,21 @@ test('stream reader: the same obstacle is reported once, and a failure after the
   expect(await failed.next(aCall())).toMatchObject({ items: chunk.items })
   await expect(failed.next(aCall())).rejects.toThrow('no stream')
 })
+
+test('stream reader: gets an obstacle and a failure, although it waits for a worker to begin with now', async () => {
+  const obstacle = new Error('busy') as never
+  let state: FeedState = { ...LIVE, isLive: false }
+  const feed = feedOf(state, {
+    state: () => state,
+    start: async () => null,
+    changed: async () => {
+      if (!state.isLive) state = LIVE
+      else if (state.obstacle === null) state = { ...LIVE, obstacle }
+      else state = { ...state, failure: { error: new Error('poisoned') } }
+    },
+  })
+  const reader = createReader(feed, 'now', () => {})
+
+  expect(await reader.next(aCall())).toEqual({ items: [], next: 0, obstacle })
+  await expect(reader.next(aCall())).rejects.toThrow('poisoned')
+})
