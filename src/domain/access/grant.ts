@@ -111,7 +111,7 @@ export function grantsIn(caller: Caller, namespace: string, defaultNamespace: st
 /** The verbs on runs. A rule with one of them lets its callers read the catalogs that it names. */
 export const RUN_VERBS: readonly PolicyVerb[] = ['start', 'read', 'list', ...POLICY_HANDLER_VERBS]
 
-/** The verbs of which a tool of an agent needs one. */
+/** A caller needs one of these verbs to use `/mcp`. */
 export const TOOL_VERBS: readonly PolicyVerb[] = [...RUN_VERBS, 'stop']
 
 /** Whether any rule of the caller has the verb. `any`: every caller. */
