@@ -48,10 +48,10 @@ test('streams: a workflow that continues as new while clients publish and read l
     runs.slice(1).map((next, at) => ({ workflowId, runId: next, continuedFrom: runs[at] })),
   )
   for (const { events } of readers) {
+    expect(events.at(-1)?.data).toMatchObject({ runId: runs.at(-1), next: published.length, complete: true })
     expect(itemsOf(events).map(({ data }) => [data.offset, data.data])).toEqual(
       published.map((number) => [number, number]),
     )
-    expect(events.at(-1)?.data).toMatchObject({ runId: runs.at(-1), next: published.length, complete: true })
     expect(events.filter(({ event }) => event === 'truncated')).toEqual([])
   }
 

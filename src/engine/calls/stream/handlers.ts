@@ -1,5 +1,5 @@
 /** What a workflow with a stream answers to queries. */
-import type { Call } from '../../../domain/model/call.ts'
+import { atMost, type Call } from '../../../domain/model/call.ts'
 import { TIMEOUT_MS } from '../../../domain/model/deadlines.ts'
 import { hasErrorName } from '../../../domain/model/errors.ts'
 import { sleep } from '../../../lib/abort.ts'
@@ -80,13 +80,11 @@ const PAUSE_MS = 100
 
 /** Sends the query again if no worker responds soon: it can get lost while updates and signals reach the run. */
 async function resent<T>(call: Call, send: (call: Call) => Promise<T>): Promise<T> {
-  const againAt = Date.now() + TIMEOUT_MS.streamQueryAgain
   try {
-    return await send({ ...call, deadlineAt: Math.min(call.deadlineAt, againAt) })
+    return await send(atMost(call, TIMEOUT_MS.streamQueryAgain))
   } catch (error) {
-    // Without a worker the engine may respond at once.
-    const isLost = hasErrorName(error, 'DeadlineExceededError') && Date.now() >= againAt - PAUSE_MS
-    if (!isLost || call.signal.aborted || call.deadlineAt - Date.now() <= PAUSE_MS) throw error
+    const mayResend = hasErrorName(error, 'DeadlineExceededError') && call.deadlineAt - Date.now() > PAUSE_MS
+    if (!mayResend || call.signal.aborted) throw error
     await sleep(PAUSE_MS, call.signal)
     return send(call)
   }
