@@ -44,6 +44,16 @@ export interface PollResult {
   more_ready: boolean
 }
 
+/** What a run passes to the next one, somewhere in its input, so that the stream continues there. */
+export interface StreamState {
+  /** The offset of the first item in `log`. */
+  base_offset: number
+  /** Items; the form is that of the SDK of the workflow. */
+  log: unknown[]
+  /** The number of the last batch of each publisher. */
+  publisher_sequences: Record<string, number>
+}
+
 /** The types of failures with which `STREAM_POLL` says more than that it failed. */
 export const TRUNCATED_OFFSET = 'TruncatedOffset'
 export const STREAM_DRAINING = 'StreamDraining'
@@ -77,7 +87,27 @@ export function isPublishInput(value: unknown): value is PublishInput {
   return isObject(value) && Array.isArray(value.items) && value.items.every(isWireItem)
 }
 
-function isWireItem(value: unknown): value is WireItem {
+const MAX_DEPTH = 6
+
+/** The state in the arguments of a run; null without one. */
+export function findStreamState(value: unknown, depth = 0): StreamState | null {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return null
+  if (isObject(value) && isOffset(value.base_offset) && Array.isArray(value.log)) {
+    const { base_offset, log, publisher_sequences: sequences } = value
+    return { base_offset, log, publisher_sequences: isObject(sequences) ? toSequences(sequences) : {} }
+  }
+  for (const each of Object.values(value)) {
+    const found = findStreamState(each, depth + 1)
+    if (found !== null) return found
+  }
+  return null
+}
+
+function toSequences(value: Record<string, unknown>): Record<string, number> {
+  return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, number] => isOffset(entry[1])))
+}
+
+export function isWireItem(value: unknown): value is WireItem {
   return isObject(value) && typeof value.topic === 'string' && typeof value.data === 'string'
 }
 

@@ -1,10 +1,12 @@
 /**
- * The items that signals have published in a stream, read from a run's history: for the end of a closed run whose
- * workflow has no query for them.
+ * The items that signals have published in a stream, read from a run's history, after those that its input has from the
+ * run before: for the end of a closed run whose workflow has no query for them.
  */
 import {
+  findStreamState,
   isPollUpdateId,
   isPublishInput,
+  isWireItem,
   type PublishInput,
   STREAM_PUBLISH,
   type WireItem,
@@ -13,7 +15,7 @@ import type { HistoryEvent } from '../outcome.ts'
 import type { Payload } from '../payload.ts'
 
 export interface StreamLog {
-  /** Adds the next events of the history. `decode` decodes the arguments of signals. */
+  /** Adds the next events of the history. `decode` decodes the arguments of the run and of signals. */
   add(events: readonly HistoryEvent[], decode: (payloads: Payload[]) => Promise<unknown[]>): Promise<void>
   /** The items from the offset up to `head`, the offset after the last item; null if the history does not have them. */
   itemsUpTo(head: number): readonly WireItem[] | null
@@ -23,10 +25,20 @@ export interface StreamLog {
 export function createStreamLog(from: number): StreamLog {
   // As the SDKs do: a batch that a publisher sends again is ignored.
   const sequences = new Map<string, number>()
-  // How many items signals have published, those after the first `from` of them, and those after the last poll.
+  // The offset after the known items, those after the first `from` of them, and those after the last poll.
   let total = 0
-  const rest: WireItem[] = []
+  let rest: WireItem[] = []
   let tail: WireItem[] = []
+
+  function begin(args: readonly unknown[]): void {
+    const state = findStreamState(args)
+    if (state === null || !state.log.every(isWireItem)) return
+    const { base_offset: base, log } = state
+    total = base + log.length
+    rest = log.slice(Math.max(0, from - base))
+    tail = [...rest]
+    for (const [publisher, sequence] of Object.entries(state.publisher_sequences)) sequences.set(publisher, sequence)
+  }
 
   function publish({ publisher_id: publisher, sequence, items: published }: PublishInput): void {
     if (publisher) {
@@ -41,11 +53,12 @@ export function createStreamLog(from: number): StreamLog {
 
   return {
     async add(events, decode) {
-      const signals = events.flatMap((event) => argumentOf(event) ?? [])
-      const inputs = signals.length === 0 ? [] : await decode(signals)
-      for (const event of events) {
-        const input = argumentOf(event) === null ? undefined : inputs.shift()
-        if (isPublishInput(input)) publish(input)
+      const encoded = events.map(argumentsOf)
+      const decoded = encoded.some(({ length }) => length > 0) ? await decode(encoded.flat()) : []
+      for (const [index, event] of events.entries()) {
+        const args = decoded.splice(0, encoded[index]?.length)
+        if (event.workflowExecutionStartedEventAttributes) begin(args)
+        else if (isPublishInput(args[0])) publish(args[0])
         if (isAnsweredPoll(event)) tail = []
       }
     },
@@ -57,9 +70,11 @@ export function createStreamLog(from: number): StreamLog {
   }
 }
 
-/** The argument of a signal that publishes; null for any other event. */
-function argumentOf({ workflowExecutionSignaledEventAttributes: signal }: HistoryEvent): Payload | null {
-  return signal?.signalName === STREAM_PUBLISH ? (signal.input?.payloads?.[0] ?? {}) : null
+/** The arguments of the run, or the argument of a signal that publishes. */
+function argumentsOf(event: HistoryEvent): Payload[] {
+  const { workflowExecutionStartedEventAttributes: started, workflowExecutionSignaledEventAttributes: signal } = event
+  if (started) return started.input?.payloads ?? []
+  return signal?.signalName === STREAM_PUBLISH ? [signal.input?.payloads?.[0] ?? {}] : []
 }
 
 function isAnsweredPoll({ workflowExecutionUpdateCompletedEventAttributes: completed }: HistoryEvent): boolean {

@@ -65,6 +65,41 @@ test('streams: a workflow that continues as new while clients publish and read l
   )
 })
 
+test('streams: the last run of a chain, which was never polled, is read from its input and its history', async ({
+  service,
+}) => {
+  const { workflowId, runId: firstRunId } = (await service.start('streamSignals', {})).body
+  const send = (data: string, runId = '') =>
+    service.post(
+      `${workflowId}${runId && `/runs/${runId}`}/stream`,
+      { topic: 't', data },
+      { 'Idempotency-Key': `${firstRunId}-${data}` },
+    )
+  await send('a')
+  await send('b')
+  await service.post(`${workflowId}/signal/continueAsNew`)
+  const runId = await until('the workflow continues', async () => {
+    const { body } = await service.get(`${workflowId}/status`)
+    return body.runId === firstRunId ? undefined : body.runId
+  })
+  await send('c', runId)
+  // Sent again to the next run: the stream has it already.
+  await send('a', runId)
+  await service.post(`${workflowId}/signal/finish`)
+  await service.get(`${workflowId}/result`)
+
+  const [whole, part] = ['', '?from=1'].map((from) =>
+    readStream(() => service, `${workflowId}/runs/${runId}/stream${from}`),
+  )
+  await Promise.all([whole?.ended, part?.ended])
+
+  const done = { status: 'completed', next: 3, complete: true }
+  expect(outline(whole?.events ?? [])).toEqual(['workflow', 'a', 'b', 'c', 'done'])
+  expect(outline(part?.events ?? [])).toEqual(['workflow', 'b', 'c', 'done'])
+  expect(itemsOf(whole?.events ?? []).map(({ data }) => data.offset)).toEqual([0, 1, 2])
+  expect([whole, part].map((reader) => reader?.events.at(-1)?.data)).toMatchObject([done, done])
+})
+
 test('streams: a run that is retried begins a stream of its own', async ({ service, client, catalog }) => {
   const workflowId = crypto.randomUUID()
   await client.workflow.start('streamSignals', {

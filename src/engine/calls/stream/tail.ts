@@ -64,7 +64,10 @@ async function fromHistory(
   } catch (error) {
     throw toServiceError(error, { kind: 'read', details: executionIds(run) })
   }
-  const items = (log.itemsUpTo(next) ?? []).map((item, at) => ({ ...item, offset: from + at }))
+  const found = log.itemsUpTo(next) ?? []
+  // The workflow may have dropped the first items after `from`.
+  const first = next - found.length
+  const items = found.map((item, at) => ({ ...item, offset: first + at }))
   return toChunk(from, { items, next_offset: next, more_ready: false }, false)
 }
 

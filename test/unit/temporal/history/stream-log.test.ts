@@ -91,3 +91,35 @@ test('stream log: a signal without arguments is not one that publishes', async (
 
   expect(await topicsUpTo(0, 1, empty, publish(['a']))).toEqual(['a'])
 })
+
+const started = (...args: unknown[]): HistoryEvent => ({
+  workflowExecutionStartedEventAttributes: { input: { payloads: args.map(toPayload) } },
+})
+
+/** The input of a run whose stream continues with these items. */
+const continued = (base_offset: number, topics: string[], publisher_sequences: Record<string, number> = {}) =>
+  started({ state: { base_offset, log: topics.map((topic) => ({ topic, data: '' })), publisher_sequences } })
+
+test('stream log: begins with the items that the run got from the run before', async () => {
+  expect(await topicsUpTo(3, 6, continued(3, ['a', 'b']), publish(['c']))).toEqual(['a', 'b', 'c'])
+  expect(await topicsUpTo(4, 6, continued(3, ['a', 'b']), publish(['c']))).toEqual(['b', 'c'])
+  expect(await topicsUpTo(6, 7, continued(3, ['a', 'b']), publish(['c', 'd']))).toEqual(['d'])
+})
+
+test('stream log: does not have the items that the run before has dropped', async () => {
+  expect(await topicsUpTo(1, 6, continued(3, ['a', 'b']), publish(['c']))).toEqual(['a', 'b', 'c'])
+})
+
+test('stream log: ignores a batch that its publisher has sent to the run before', async () => {
+  expect(await topicsUpTo(0, 2, continued(0, ['a'], { p: 1 }), publish(['a'], 'p', 1), publish(['b']))).toEqual([
+    'a',
+    'b',
+  ])
+})
+
+test('stream log: an input without a state, or with items of another form, changes nothing', async () => {
+  const other = started({ base_offset: 0, log: [{ topic: 'a', payload: {} }], publisher_sequences: {} })
+
+  expect(await topicsUpTo(0, 1, started('x', { base_offset: 1 }), publish(['b']))).toEqual(['b'])
+  expect(await topicsUpTo(1, 2, other, publish(['b']))).toEqual(['b'])
+})
