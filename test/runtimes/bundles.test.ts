@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { rolldown } from 'rolldown'
 import { beforeAll, expect, test } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
+import configs from '../../rolldown.config.ts'
 import { DOCS_FILES, readDocsFile } from '../../src/docs-page/files.ts'
 
 let folder: string
@@ -23,6 +24,22 @@ test('dist/workerd.js: is one file of at most 1.2 MB, 300 KiB gzipped', () => {
   expect(workerd.length).toBeLessThanOrEqual(1_200_000)
   expect(gzipSync(workerd).length).toBeLessThanOrEqual(300 * 1024)
   expect(importsOf(workerd)).toEqual([])
+})
+
+test('dist/workerd.js: the front for agents takes at most 35 kB of it', async () => {
+  const config = configs.find(({ input }) => JSON.stringify(input).includes('workerd'))
+  const empty = new Map([
+    ['src/http/endpoints/mcp.ts', 'export const mcpEndpoints = []'],
+    ['src/domain/wait/read-chain.ts', 'export const createReadChain = () => {}'],
+  ])
+  const withoutMcp = { name: 'without-mcp', load: (id: string) => empty.get(relative(process.cwd(), id)) }
+  const bundle = await rolldown({ ...config, plugins: [withoutMcp, config?.plugins] })
+  const { output } = await bundle.generate({ format: 'esm', minify: true, codeSplitting: false })
+  await bundle.close()
+
+  expect(workerd.includes('tasks/cancel')).toBe(true)
+  expect(output[0].code).not.toContain('tasks/cancel')
+  expect(workerd.length - Buffer.byteLength(output[0].code)).toBeLessThanOrEqual(35_000)
 })
 
 test('dist/workerd.js: holds no gRPC and no Redis over TCP', () => {
