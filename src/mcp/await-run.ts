@@ -7,7 +7,7 @@ import type { WorkflowResult } from '../domain/model/execution.ts'
 import type { Workflows } from '../domain/model/workflows.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 import { type Notification, notification, type RequestId } from './protocol.ts'
-import { type CallToolResult, rejectedToolResult, runningToolResult } from './tool-result.ts'
+import { type CallToolResult, openToolResult, rejectedToolResult } from './tool-result.ts'
 
 /** How long every client waits: most of what ends within it needs neither a task nor a stream. */
 const GRACE_MS = 500
@@ -59,7 +59,8 @@ interface Wait {
   ended: Promise<Ended>
 }
 
-type Ended = { result: CallToolResult } | { running: RunRef }
+/** `unread`: why the state of the run is not known. */
+type Ended = { result: CallToolResult } | { open: RunRef; unread?: ServiceError }
 
 function begin({ wait, toResult, starts, isKeyed }: AwaitedRun, waitMs: number, call: Call): Wait {
   const { promise: found, resolve } = Promise.withResolvers<RunRef>()
@@ -86,11 +87,11 @@ function afterFailure(
   { known, starts, isKeyed }: { known: RunRef | null; starts: boolean; isKeyed: boolean },
   call: Call,
 ): Ended {
-  if (known !== null && hasErrorName(error, 'WorkflowExecutionTimedOutError')) return { running: known }
+  if (known !== null && hasErrorName(error, 'WorkflowExecutionTimedOutError')) return { open: known }
   if (known !== null && isOutage(error)) {
     // The run does not depend on whether it can be read.
     call.note({ waitInterrupted: error })
-    return { running: known }
+    return { open: known, unread: error }
   }
   call.reportError(error)
   return { result: rejectedToolResult(error, { starts, isKeyed, started: starts ? known : null }) }
@@ -102,12 +103,12 @@ function idsOf({ workflowId, runId }: RunRef): RunRef {
 
 async function resultOf({ ended }: Wait): Promise<CallToolResult> {
   const end = await ended
-  return 'result' in end ? end.result : runningToolResult(end.running)
+  return 'result' in end ? end.result : openToolResult(end.open, end.unread)
 }
 
 async function resultOrTask(run: AwaitedRun, call: Call): Promise<ToolAnswer> {
   const end = await begin(run, GRACE_MS, call).ended
-  return 'result' in end ? { kind: 'result', result: end.result } : { kind: 'task', run: end.running }
+  return 'result' in end ? { kind: 'result', result: end.result } : { kind: 'task', run: end.open }
 }
 
 /**

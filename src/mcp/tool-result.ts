@@ -35,8 +35,13 @@ export function unexpectedToolResult({ workflowId, runId, status, output }: Work
   })
 }
 
-/** The result of a call whose wait is over. Not an error: the host would repeat the call. */
-export function runningToolResult({ workflowId, runId }: RunRef): CallToolResult {
+/**
+ * The result of a call whose wait is over, or was interrupted by an outage: `unread`. Not an error: the host would
+ * repeat the call.
+ */
+export function openToolResult({ workflowId, runId }: RunRef, unread?: ServiceError): CallToolResult {
+  if (unread !== undefined)
+    return valueResult({ workflowId, runId, status: 'unknown', error: errorOf(unread), note: STARTED })
   return valueResult({
     workflowId,
     runId,
@@ -59,16 +64,21 @@ interface FailedCall {
 export function rejectedToolResult(error: ServiceError, failed: FailedCall = {}): CallToolResult {
   const { started = null } = failed
   const note = noteOf(error, failed)
-  const { workflowId, runId, updateId, retryAfterSeconds, ...facts } = error.details
+  const { workflowId, runId, updateId } = error.details
   return failure({
     ...(workflowId !== undefined && { workflowId }),
     ...(runId !== undefined && { runId }),
     ...(updateId !== undefined && { updateId }),
     ...started,
     status: note === null ? 'rejected' : 'unknown',
-    error: { name: error.error, message: error.message, ...facts, retryable: retryAfterSeconds !== undefined },
+    error: errorOf(error),
     ...(note !== null && { note }),
   })
+}
+
+function errorOf({ error: name, message, details }: ServiceError): Record<string, unknown> {
+  const { workflowId: _, runId: _run, updateId: _update, retryAfterSeconds, ...facts } = details
+  return { name, message, ...facts, retryable: retryAfterSeconds !== undefined }
 }
 
 const STARTED =

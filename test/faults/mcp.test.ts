@@ -49,10 +49,11 @@ test('tools: an outage during the wait is not an error, and the result has the i
 
   const { isError, structuredContent } = await callTool('sleepFor', { ms: 500 }, '/mcp?wait=2s')
   takeBack()
-  const { workflowId, runId, status, note } = structuredContent
+  const { workflowId, runId, status, error, note } = structuredContent
   const found = await callTool('workflow_result', { workflowId, runId })
 
-  expect([isError, status]).toEqual([undefined, 'running'])
+  expect([isError, status]).toEqual([undefined, 'unknown'])
+  expect(error).toMatchObject({ name: 'EngineUnavailableError' })
   expect(note).toContain('Call workflow_result with this workflowId and runId')
   expect(found.structuredContent).toMatchObject({ workflowId, status: 'completed' })
 })

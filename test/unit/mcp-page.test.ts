@@ -6,7 +6,7 @@ import { RUN_TOOLS } from '../../src/mcp/run-tools.ts'
 import { parseAsks, toInputRequests, toSignals } from '../../src/mcp/tasks/asks.ts'
 import { parseTaskId } from '../../src/mcp/tasks/task-id.ts'
 import { toolNameOf } from '../../src/mcp/tool-name.ts'
-import { runningToolResult } from '../../src/mcp/tool-result.ts'
+import { openToolResult } from '../../src/mcp/tool-result.ts'
 import { chapterOf, codeBlocks } from '../support/markdown.ts'
 
 const page = readFileSync(new URL('../../docs/mcp.md', import.meta.url), 'utf8')
@@ -54,7 +54,7 @@ test('docs/mcp.md: its question is one of a task, and its answer is accepted', (
 test('docs/mcp.md: its session has the names and the note of the protocol', () => {
   const session = chapterOf(page, 'An example session')
   const names = [META.protocolVersion, META.clientCapabilities, META.serverInfo, TASKS_EXTENSION]
-  const { note } = runningToolResult({ workflowId: 'w', runId: 'r' }).structuredContent
+  const { note } = openToolResult({ workflowId: 'w', runId: 'r' }).structuredContent
 
   for (const name of [...names, ...MODERN_VERSIONS, LEGACY_VERSIONS[0]]) expect(session).toContain(`"${name}"`)
   expect(session).toContain(`"note":"${note}"`)

@@ -125,7 +125,8 @@ async function* frames(c: Context<Env>, messages: AsyncIterable<object>, request
     c.error = error
     const id = isObject(request) ? request.id : undefined
     const { error: name, message, workflowId, runId } = problemBody(c, error)
-    yield frame({ jsonrpc: '2.0', id, error: { code: -32_603, message, data: { name, workflowId, runId } } })
+    const retryable = error instanceof ServiceError && error.details.retryAfterSeconds !== undefined
+    yield frame({ jsonrpc: '2.0', id, error: { code: -32_603, message, data: { name, workflowId, runId, retryable } } })
   }
 }
 

@@ -128,6 +128,7 @@ export async function awaitTask(
       const state = await limit(() => endOrWait(workflows, taskId, toToolResult, call))
       if ('task' in state) return state.task
       await state.wait
+      failures = 0
     } catch (error) {
       if (error instanceof RpcError) return null
       if (!(error instanceof ServiceError)) throw error

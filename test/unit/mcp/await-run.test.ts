@@ -120,14 +120,14 @@ function failingWith(error: ServiceError, { lost = false } = {}): AwaitedRun {
 }
 
 test.for(['EngineUnavailableError', 'ResourceExhaustedError', 'PayloadCodecError'] as const)(
-  'awaitRun: with %s a run that has been found is still running, or a task',
+  'awaitRun: with %s a run that has been found may be running, or is a task',
   async (name) => {
     const failing = failingWith(new ServiceError(name, 'down'))
 
     expect(await answered(failing, { hasTasks: true })).toEqual({ kind: 'task', run: RUN })
     for (const style of [{}, { acceptsEvents: false }]) {
       const answer = await answered(failing, style)
-      expect(answer).toMatchObject({ kind: 'result', result: { structuredContent: { ...RUN, status: 'running' } } })
+      expect(answer).toMatchObject({ kind: 'result', result: { structuredContent: { ...RUN, status: 'unknown' } } })
       expect(answer).not.toHaveProperty('result.isError')
     }
   },

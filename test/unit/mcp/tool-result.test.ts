@@ -3,8 +3,8 @@ import { ServiceError } from '../../../src/domain/model/errors.ts'
 import type { WorkflowResult } from '../../../src/domain/model/execution.ts'
 import {
   endedToolResult,
+  openToolResult,
   rejectedToolResult,
-  runningToolResult,
   unexpectedToolResult,
 } from '../../../src/mcp/tool-result.ts'
 
@@ -74,12 +74,25 @@ test('unexpectedToolResult: the output has another name, and the call is not an 
   ])
 })
 
-test('runningToolResult: names the run and the tool to go on with, and is not an error', () => {
-  const { structuredContent, content, isError } = runningToolResult(RUN)
+test('openToolResult: names the run and the tool to go on with, and is not an error', () => {
+  const { structuredContent, content, isError } = openToolResult(RUN)
 
   expect(structuredContent).toMatchObject({ ...RUN, status: 'running' })
   expect(String(structuredContent.note)).toContain('workflow_result')
   expect([content[0]?.text, isError]).toEqual([JSON.stringify(structuredContent), undefined])
+})
+
+test('openToolResult: after an outage the status is unknown, with the reason', () => {
+  const down = new ServiceError('PayloadCodecError', 'down', { details: { ...RUN, retryAfterSeconds: 1 } })
+  const { structuredContent, isError } = openToolResult(RUN, down)
+
+  expect(structuredContent).toEqual({
+    ...RUN,
+    status: 'unknown',
+    error: { name: 'PayloadCodecError', message: 'down', retryable: true },
+    note: expect.stringContaining('workflow_result'),
+  })
+  expect(isError).toBeUndefined()
 })
 
 test('rejectedToolResult: has what the caller can correct, and whether it can retry', () => {

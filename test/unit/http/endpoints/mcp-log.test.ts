@@ -73,7 +73,7 @@ test('a stream that fails reports the error with the ids of the run', async () =
   expect(JSON.parse(last)).toEqual({
     jsonrpc: '2.0',
     id: 7,
-    error: { code: -32_603, message: 'Internal error', data: { name: 'InternalError', ...RUN } },
+    error: { code: -32_603, message: 'Internal error', data: { name: 'InternalError', ...RUN, retryable: false } },
   })
   expect(events).toMatchObject([{ level: 'error', fields: { status: 500, error: 'InternalError', cause } }])
 })
