@@ -29,15 +29,17 @@ export interface ServiceProcessOptions {
   env?: Record<string, string>
   /** The module that Node runs. Default: that of `npm start`. */
   entry?: string
+  /** Options of Node. */
+  nodeOptions?: readonly string[]
 }
 
 /** Resolves when the service listens. */
 export async function startServiceProcess(options: ServiceProcessOptions): Promise<ServiceProcess> {
-  const { address, catalog, env, entry = SERVICE_ENTRY } = options
+  const { address, catalog, env, entry = SERVICE_ENTRY, nodeOptions = [] } = options
   const events: LogEvent[] = []
   const server = await startProcess({
     command: process.execPath,
-    args: [entry],
+    args: [...nodeOptions, entry],
     env: {
       PATH: process.env.PATH,
       SERVICE_PORT: '0',

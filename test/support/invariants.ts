@@ -3,6 +3,7 @@
  * no error that a test did not announce. `setup.ts` checks it after each file, for every service that still runs.
  */
 import { afterAll, aroundAll } from 'vitest'
+import type { Inventory } from '../../dev/servers/print-inventory.ts'
 import type { ServiceProcess } from '../../dev/servers/service.ts'
 import { isGone } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
@@ -70,21 +71,42 @@ export function watchMetrics(name: string, metrics: Metrics): () => void {
   return () => void services.delete(service)
 }
 
-/** Watches the timers of a process that `observed-service.ts` runs. A loop that reads at intervals has one, too. */
-export function watchTimers({ url, pid, events }: Pick<ServiceProcess, 'url' | 'pid' | 'events'>): void {
-  file.services.add({
+// 17 MB is the code that the first requests load. The rest is for caches, which have limits of their own.
+const MAX_GROWTH_BYTES = 32_000_000
+
+/**
+ * Watches the timers and the memory of a process that `observed-service.ts` runs. A loop that reads at intervals has a
+ * timer, too.
+ */
+export async function watchProcess({
+  url,
+  pid,
+  events,
+}: Pick<ServiceProcess, 'url' | 'pid' | 'events'>): Promise<void> {
+  const { services } = file
+
+  async function inventory(): Promise<Pick<Inventory, 'heapBytes' | 'timers'> | null> {
+    const seen = events.length
+    if (isGone(pid)) return null
+    process.kill(pid, 'SIGUSR2')
+    const printed = () => events.slice(seen).find(({ message }) => message === 'inventory')
+    const found = await until(`the service at ${url} prints its inventory`, () => isGone(pid) || printed())
+    return found === true ? null : { timers: Number(found.timers), heapBytes: Number(found.heapBytes) }
+  }
+
+  const before = await inventory()
+  services.add({
     name: `The service at ${url}`,
     async readWork() {
-      const seen = events.length
-      if (isGone(pid)) return []
-      process.kill(pid, 'SIGUSR2')
-      const inventory = await until(
-        `the service at ${url} prints its inventory`,
-        () => isGone(pid) || events.slice(seen).find(({ message }) => message === 'inventory'),
-      )
+      const now = await inventory()
+      if (now === null || before === null) return []
       // It connects again every 5 s until it can use the engine.
       const expected = events.some(({ message }) => message.startsWith('cannot use the engine yet')) ? 1 : 0
-      return inventory === true || Number(inventory.timers) <= expected ? [] : [`timers ${inventory.timers}`]
+      const grownBytes = now.heapBytes - before.heapBytes
+      return [
+        ...(now.timers <= expected ? [] : [`timers ${now.timers}`]),
+        ...(grownBytes <= MAX_GROWTH_BYTES ? [] : [`heap grown by ${grownBytes} bytes`]),
+      ]
     },
   })
 }

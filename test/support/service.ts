@@ -2,7 +2,7 @@
 import { type ServiceProcess, type ServiceProcessOptions, startServiceProcess } from '../../dev/servers/service.ts'
 import { OBSERVED_ENTRY } from '../../dev/servers/start-observed.ts'
 import { type Api, makeApi } from './api.ts'
-import { watchTimers, withMetrics } from './invariants.ts'
+import { watchProcess, withMetrics } from './invariants.ts'
 import { withPolicy } from './policy.ts'
 import type { SeenAnswer } from './record.ts'
 import { withUnusedSecrets } from './variables.ts'
@@ -22,9 +22,10 @@ export const NO_RESPONSE = 'cannot use the engine yet: it does not respond; chec
 export async function startService({ engine = 'real', env = {}, ...options }: ServiceOptions): Promise<Service> {
   const service = await startServiceProcess({
     entry: OBSERVED_ENTRY,
+    nodeOptions: ['--expose-gc'],
     ...options,
     env: withMetrics(withUnusedSecrets(withPolicy(env))),
   })
-  watchTimers(service)
+  await watchProcess(service)
   return { ...makeApi({ url: service.url, engine }), ...service }
 }
