@@ -1,8 +1,10 @@
+/** What the reader of a stream must know about its run, and about the run that continues it. */
 import type { Call } from '../../../domain/model/call.ts'
 import { ServiceError } from '../../../domain/model/errors.ts'
 import { describeProblem, type Problem } from '../../../domain/model/problem.ts'
 import { isOpen, type Status } from '../../../protocol/execution.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'
+import { findStreamState } from '../../../protocol/stream.ts'
 import { describeRun } from '../../../temporal/describe-run.ts'
 import { WorkflowTaskFailedCause } from '../../../temporal/enums.ts'
 import type { HistoryEvent } from '../../../temporal/outcome.ts'
@@ -10,8 +12,9 @@ import { type EngineContext, executionIds, toExecution } from '../../context.ts'
 import { notReadyMessage } from '../../errors.ts'
 import { describe } from '../describe.ts'
 import { readEnd } from '../history-pages.ts'
+import { input } from '../read.ts'
 
-/** What the reader of a stream must know about its run. */
+/** The state of a run, for the readers of its stream. */
 export interface RunState {
   status: Status
   completedAt: Date | null
@@ -66,4 +69,16 @@ function notReady(run: RunRef, { status, problem }: { status?: Status; problem?:
   return new ServiceError('WorkflowNotReadyError', `${notReadyMessage(run.workflowId)}: ${why}`, {
     details: { ...executionIds(run), ...(status && { workflowStatus: status }), ...(problem && { problem }) },
   })
+}
+
+/**
+ * Whether the next run of a chain continues the stream of the previous one, or begins its own. `end` is the offset
+ * after the last item of the previous run. The state of a stream is in the input of the run that continues it. A retry
+ * and a cron run begin with the input of the first run: a state in it is older. A state that cannot be found counts as
+ * none: an item that is read twice is better than one that is lost.
+ */
+export async function isCarriedOn(context: EngineContext, next: RunRef, end: number, call: Call): Promise<boolean> {
+  const { args } = await input(context, next, call)
+  const state = findStreamState(args)
+  return state !== null && state.base_offset + state.log.length >= end
 }
