@@ -29,8 +29,8 @@ export function admitMessage(
   { kind, ref, message }: SendCommand & { kind: MessageKind },
   call: Call,
 ): Promise<string[]> {
-  return admit(ports, kind, message, call, async (freshSince, call) => {
-    const { value: run, readAt } = await withinCall(ports.knownRuns.read(ref, freshSince), call)
+  return admit(ports, kind, message, call, async (freshSince, readCall) => {
+    const { value: run, readAt } = await withinCall(ports.knownRuns.read(ref, freshSince), readCall)
     return isChecked(run, kind) ? { ...run, workflowId: ref.workflowId, readAt } : null
   })
 }
@@ -41,11 +41,11 @@ export function admitWithStart(
   { kind, start: { workflowId, workflowName, catalog, options }, message }: AdmitWithStart,
   call: Call,
 ): Promise<string[]> {
-  return admit(ports, kind, message, call, async (freshSince, call) => {
+  return admit(ports, kind, message, call, async (freshSince, readCall) => {
     const newRun = { workflowName, catalog, pinnedVersion: pinnedVersionOf(options), readAt: freshSince }
     // The open run receives the message, whatever its workflow is. It is only read to confirm a rejection.
     if (workflowId === undefined || freshSince === 0) return newRun
-    const run = await withinCall(readOpenRun(ports.knownRuns, { workflowId }, freshSince), call)
+    const run = await withinCall(readOpenRun(ports.knownRuns, { workflowId }, freshSince), readCall)
     if (run === null) return newRun
     return isChecked(run, kind) ? { ...run, workflowId, readAt: freshSince } : null
   })
