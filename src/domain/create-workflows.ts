@@ -3,6 +3,7 @@ import { createLimiter } from '../lib/limiter.ts'
 import type { CacheOptions } from '../lib/read-through-cache.ts'
 import type { Defaults } from './access/grant.ts'
 import { guarded } from './access/guard.ts'
+import { completeActivity, failActivity, heartbeatActivity } from './activity/report-activity.ts'
 import { createKnownRuns, rememberStarts } from './admission/known-runs.ts'
 import { readCatalog } from './catalog/catalogs.ts'
 import { reset, stop, terminate } from './control/control.ts'
@@ -92,6 +93,9 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
       pause,
       unpause,
       reset,
+      completeActivity,
+      failActivity,
+      heartbeatActivity,
       catalog: readCatalog,
       startable: readCatalog,
       trace: readTrace,

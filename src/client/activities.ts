@@ -1,0 +1,75 @@
+/** Ends activities that complete outside their worker. */
+
+import type { Connection } from './connection/connection.ts'
+import { newIdempotencyKey, withKey } from './connection/idempotency-key.ts'
+import type { CallOptions } from './connection/options.ts'
+import { withFacts } from './portico-error.ts'
+import type { ActivityHeartbeat, CompletedActivity, FailedActivity } from './responses.ts'
+import type { RunOfHandle } from './run-of-handle.ts'
+import { pathSegment } from './target.ts'
+
+export interface CompleteActivityRequest extends CallOptions {
+  /** What the activity returns. Without it: nothing. */
+  output?: unknown
+  /** 1 to 255 visible ASCII characters. Default: a new one for each call. */
+  idempotencyKey?: string | undefined
+}
+
+export interface FailActivityRequest extends CallOptions {
+  message: string
+  /** Type of the error, which a retry policy can exclude. Default: `Error`. */
+  name?: string
+  /** Values for the workflow, as in `errorDetails`. */
+  details?: unknown[]
+  /** False: the activity is not executed again. Default: its retry policy decides. */
+  retryable?: boolean
+  idempotencyKey?: string | undefined
+}
+
+export interface HeartbeatRequest extends CallOptions {
+  /** The progress, as `status` shows it. */
+  details?: unknown
+}
+
+/** The methods of a handle about activities. The client first reads which run is the latest: ids belong to one run. */
+export interface ActivityMethods {
+  completeActivity(activityId: string, request?: CompleteActivityRequest): Promise<CompletedActivity>
+  /** Not repeated if the response is lost, unless `retryable` is false: another attempt could fail. */
+  failActivity(activityId: string, request: FailActivityRequest): Promise<FailedActivity>
+  /** Reports progress. `cancelRequested` says whether the activity should end. */
+  heartbeatActivity(activityId: string, request?: HeartbeatRequest): Promise<ActivityHeartbeat>
+}
+
+export function activityMethods({ send }: Connection, run: RunOfHandle): ActivityMethods {
+  function post<Body>(
+    activityId: string,
+    name: string,
+    { signal, timeoutMs, ...body }: CallOptions,
+    keyed: { headers?: Record<string, string>; isRetryable: boolean },
+  ): Promise<Body> {
+    const to = `activities/${pathSegment(activityId, 'an activity')}/${name}`
+    return run.onLatestRun(
+      (path, options) => send<Body>({ method: 'POST', path: `${path}/${to}`, body, ...keyed }, options),
+      { signal, timeoutMs },
+    )
+  }
+
+  async function end<Body>(
+    activityId: string,
+    name: string,
+    { idempotencyKey = newIdempotencyKey(), ...request }: CompleteActivityRequest,
+    isRetryable: boolean,
+  ): Promise<Body> {
+    try {
+      return await post(activityId, name, request, { ...withKey(idempotencyKey), isRetryable })
+    } catch (error) {
+      throw withFacts(error, { idempotencyKey })
+    }
+  }
+
+  return {
+    completeActivity: (activityId, request = {}) => end(activityId, 'complete', request, true),
+    failActivity: (activityId, request) => end(activityId, 'fail', request, request.retryable === false),
+    heartbeatActivity: (activityId, request = {}) => post(activityId, 'heartbeat', request, { isRetryable: true }),
+  }
+}
