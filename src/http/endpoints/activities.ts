@@ -1,11 +1,13 @@
 /** Ends activities that complete outside their worker. */
 import * as z from 'zod/mini'
+import { checkedString } from '../../protocol/checked-string.ts'
+import { characterIssue } from '../../protocol/names.ts'
 import { endpoint, type RequestBody } from '../endpoint.ts'
 import { idempotencyKey } from '../idempotency-key.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { jsonResponse } from '../response.ts'
 import { BODY_ERRORS, RUN_ERRORS } from './errors.ts'
-import { optional } from './fields/json-forms.ts'
+import { jsonForms, optional } from './fields/json-forms.ts'
 import { requiredText, text } from './fields/names.ts'
 
 const ACTIVITY_ERRORS = [...RUN_ERRORS, ...BODY_ERRORS, 'ActivityNotFoundError', 'WorkflowNotRunningError'] as const
@@ -17,10 +19,15 @@ const completeRequest = {
   adviceFor: () => 'wrap the value: {"output": …}',
 } satisfies RequestBody<unknown>
 
+const message = checkedString(characterIssue).register(jsonForms, {
+  ...jsonForms.get(text),
+  description: 'What has happened',
+})
+
 const failRequest = {
   name: 'FailActivityRequest',
   schema: z.strictObject({
-    message: text,
+    message,
     name: optional(requiredText, 'Type of the error, which a retry policy can exclude. Default: `Error`'),
     details: optional(z.array(z.unknown()), 'Values for the workflow, as in `errorDetails`'),
     retryable: optional(
