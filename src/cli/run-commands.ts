@@ -86,16 +86,16 @@ function addActivityCommands(activity: Command): void {
     command.option('--key <key>', 'idempotency key: the request is carried out once; default: a new one')
   withOwnKey(command('complete', 'complete an activity'))
     .option('--output <json>', `what it returns; default: nothing: ${JSON_VALUE}`)
-    .action(calling(async () => (await import('./commands/activity.ts')).complete))
+    .action(calling(async () => (await import('./commands/control.ts')).completeActivity))
   withOwnKey(command('fail', 'fail an activity; its retry policy decides whether it is executed again'))
     .requiredOption('--message <message>', 'what has happened')
     .option('--name <name>', 'type of the error')
     .option('--details <json>', `an array of values for the workflow: ${JSON_VALUE}`)
     .option('--no-retry', 'do not execute it again')
-    .action(calling(async () => (await import('./commands/activity.ts')).fail))
+    .action(calling(async () => (await import('./commands/control.ts')).failActivity))
   command('heartbeat', 'report that an activity makes progress')
     .option('--details <json>', `the progress: ${JSON_VALUE}`)
-    .action(calling(async () => (await import('./commands/activity.ts')).heartbeat))
+    .action(calling(async () => (await import('./commands/control.ts')).heartbeatActivity))
 }
 
 function addControlCommands(command: AddCommand): void {

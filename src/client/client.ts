@@ -1,6 +1,6 @@
 /** The client's interfaces. `docs/client.md` shows them in use. */
 import type * as domain from '../domain/model/workflow-options.ts'
-import type { ActivityMethods } from './activities.ts'
+import type { ActivityMethods } from './activities/requests.ts'
 import type { AnyWorkflow, ArgsOf, ResultOf, TypesOf, WorkflowFunction, WorkflowName } from './catalog-types.ts'
 import type { CallOptions } from './connection/options.ts'
 import type { Pages } from './pages.ts'

@@ -1,5 +1,5 @@
 /** The methods of a handle. */
-import { activityMethods } from './activities.ts'
+import { activityMethods } from './activities/activity-methods.ts'
 import type { ReasonOptions, ResultOptions, WorkflowHandle } from './client.ts'
 import type { Connection } from './connection/connection.ts'
 import type { CallOptions } from './connection/options.ts'

@@ -1,5 +1,5 @@
 /** `portico/client`: a client of the API for every JavaScript runtime. */
-export type { CompleteActivityRequest, FailActivityRequest, HeartbeatRequest } from './activities.ts'
+export type { CompleteActivityRequest, FailActivityRequest, HeartbeatRequest } from './activities/requests.ts'
 export type { AnyWorkflow, AnyWorkflows, WorkflowTypes } from './catalog-types.ts'
 export type {
   Client,

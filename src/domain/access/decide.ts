@@ -57,7 +57,7 @@ export async function decideOnRun(
 }
 
 /**
- * Whether one rule allows the caller to complete the activities of a type in a run of a workflow. A verb that gets false
+ * Whether one rule allows the caller to complete activities of a type in a run of a workflow. A verb that gets false
  * responds as if the activity did not exist.
  */
 export function admitsActivity(

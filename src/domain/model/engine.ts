@@ -222,8 +222,8 @@ export interface Engine {
 
   /**
    * Completes or fails an activity of an open run, or sends a heartbeat. Rejects with `ActivityNotFoundError` if the
-   * activity or the run is not open any more, and with `EngineUnavailableError` if a response was lost and the report is
-   * not found: it is never sent again, unless it is a heartbeat. The engine keeps `mark` with the report.
+   * activity or the run is not open any more, and with `EngineUnavailableError` if a response was lost and the report
+   * is not found: it is never sent again, unless it is a heartbeat. The engine keeps `mark` with the report.
    */
   reportActivity(
     activity: ActivityRef,

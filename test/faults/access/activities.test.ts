@@ -54,19 +54,12 @@ test('a narrowed right completes activities of its type, and an activity of anot
   const lines: { message: string; requestId: string; action: string; rule: string; status: number }[] = []
   service.onLine((line) => lines.push(JSON.parse(line)))
   const never = other.replace('approval', 'never-scheduled')
+  /** The response, and whether it has the bytes of that for an activity that was never scheduled. */
   const hidden = async (verb: string) => {
-    const [exists, missing] = [
-      await as('mail').post(`${other}/${verb}`, body(verb)),
-      await as('mail').post(`${never}/${verb}`, body(verb)),
-    ]
-    return {
-      exists,
-      same:
-        JSON.stringify(bytesOf(exists)) ===
-        JSON.stringify(bytesOf(missing))
-          .replaceAll('never-scheduled', 'approval')
-          .replaceAll(/"content-length","\d+"/g, (length) => length),
-    }
+    const exists = await as('mail').post(`${other}/${verb}`, body(verb))
+    const missing = await as('mail').post(`${never}/${verb}`, body(verb))
+    const expected = JSON.stringify(bytesOf(missing)).replaceAll('never-scheduled', 'approval')
+    return { exists, same: JSON.stringify(bytesOf(exists)) === expected }
   }
 
   const denied = [await hidden('complete'), await hidden('fail'), await hidden('heartbeat')]

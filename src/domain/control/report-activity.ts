@@ -1,7 +1,6 @@
 /** Ends activities that complete outside their worker: docs/decisions/048-completion-by-id.md. */
 import { newId } from '../../lib/new-id.ts'
 import { isOpen } from '../../protocol/execution.ts'
-import { rejectCatalog } from '../control/catalog-guard.ts'
 import type {
   ActivityCommand,
   ActivityRef,
@@ -16,6 +15,7 @@ import { hasErrorName, ServiceError } from '../model/errors.ts'
 import type { Description } from '../model/execution.ts'
 import { activityMarkOf } from '../model/keyed-id.ts'
 import type { Ports } from '../model/ports.ts'
+import { rejectCatalog } from './catalog-guard.ts'
 
 type ReportPorts = Pick<Ports, 'engine'>
 
