@@ -1,4 +1,4 @@
-import { ApplicationFailure, activityInfo, heartbeat, sleep } from '@temporalio/activity'
+import { ApplicationFailure, activityInfo, CompleteAsyncError, heartbeat, sleep } from '@temporalio/activity'
 // In your own project: import { span } from 'portico/span'
 import { span } from '../src/worker/tracing/span.ts'
 
@@ -16,6 +16,8 @@ export async function charge({ orderId, card }: { orderId: string; amount: numbe
   if (card === '0000') throw ApplicationFailure.nonRetryable('Card 0000 was declined', 'CardDeclined')
   if (card === 'flaky' && activityInfo().attempt < 3) throw new Error('The bank did not answer')
   if (card === 'slow') await waitForBank()
+  // A person calls the customer, and completes this activity by its id: docs/api.md, Activities.
+  if (card === 'phone') throw new CompleteAsyncError()
   return `charge-${orderId}`
 }
 

@@ -406,6 +406,21 @@ const examples: Record<string, () => Promise<void>> = {
     assert.deepEqual([missing.status, missing.body.available], [404, ['validate', 'charge', 'ship']])
   },
 
+  async 'complete an activity that completes outside its worker'() {
+    const { body: run } = await post('/workflow/start', {
+      workflowName: 'order',
+      input: { orderId: newOrderId(), amount: 20, card: 'phone' },
+    })
+    const activity = `/workflow/${run.workflowId}/runs/${run.runId}/activities/2`
+    await until(async () => (await post(`${activity}/heartbeat`, { details: 'the phone rings' })).status === 200)
+    const completed = await post(`${activity}/complete`, { output: 'charge-by-phone' })
+    assert.deepEqual([completed.status, completed.body.completed], [200, true])
+
+    await until(async () => (await get(`/workflow/${run.workflowId}/status`)).body.status === 'completed')
+    const { body: result } = await get(`/workflow/${run.workflowId}/result`)
+    assert.equal(result.output.chargeId, 'charge-by-phone')
+  },
+
   async 'get the trace of a run'() {
     const { body: run } = await post('/workflow/run', {
       workflowName: 'order',

@@ -12,6 +12,7 @@ export function addRunCommands(program: Command): void {
   addInspectCommands(command)
   addListCommands(command)
   addMessageCommands(command)
+  addActivityCommands(command('activity', 'complete or fail an activity that completes outside its worker'))
   addControlCommands(command)
 }
 
@@ -76,6 +77,25 @@ function addMessageCommands(command: AddCommand): void {
     .option('--timeout <duration>', 'how long to wait, such as 30s')
     .option('--key <key>', 'idempotency key: the run receives the update once')
     .action(calling(async () => (await import('./commands/message.ts')).update))
+}
+
+function addActivityCommands(activity: Command): void {
+  const command = (name: string, description: string) =>
+    withRun(activity.command(name).description(description)).argument('<activity>', 'id of the activity')
+  const withOwnKey = (command: Command) =>
+    command.option('--key <key>', 'idempotency key: the request is carried out once; default: a new one')
+  withOwnKey(command('complete', 'complete an activity'))
+    .option('--output <json>', `what it returns; default: nothing: ${JSON_VALUE}`)
+    .action(calling(async () => (await import('./commands/control.ts')).completeActivity))
+  withOwnKey(command('fail', 'fail an activity; its retry policy decides whether it is executed again'))
+    .requiredOption('--message <message>', 'what has happened')
+    .option('--name <name>', 'type of the error')
+    .option('--details <json>', `an array of values for the workflow: ${JSON_VALUE}`)
+    .option('--no-retry', 'do not execute it again')
+    .action(calling(async () => (await import('./commands/control.ts')).failActivity))
+  command('heartbeat', 'report that an activity makes progress')
+    .option('--details <json>', `the progress: ${JSON_VALUE}`)
+    .action(calling(async () => (await import('./commands/control.ts')).heartbeatActivity))
 }
 
 function addControlCommands(command: AddCommand): void {

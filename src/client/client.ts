@@ -1,5 +1,6 @@
 /** The client's interfaces. `docs/client.md` shows them in use. */
 import type * as domain from '../domain/model/workflow-options.ts'
+import type { ActivityMethods } from './activities/requests.ts'
 import type { AnyWorkflow, ArgsOf, ResultOf, TypesOf, WorkflowFunction, WorkflowName } from './catalog-types.ts'
 import type { CallOptions } from './connection/options.ts'
 import type { Pages } from './pages.ts'
@@ -134,7 +135,7 @@ export interface PublishOptions extends CallOptions {
 }
 
 /** A workflow by its id. With a run id, all calls are about this run; without, about the latest one. */
-export interface WorkflowHandle<Types extends Shape = AnyWorkflow> {
+export interface WorkflowHandle<Types extends Shape = AnyWorkflow> extends ActivityMethods {
   readonly workflowId: string
   /** The run that was passed to `get`, or that was started. */
   readonly runId?: string

@@ -61,6 +61,9 @@ const HANDLE_METHODS = Object.keys({
   pause: 0,
   unpause: 0,
   reset: 0,
+  completeActivity: 0,
+  failActivity: 0,
+  heartbeatActivity: 0,
 } satisfies Record<keyof HandleMethods, 0>) as (keyof HandleMethods)[]
 
 /** The methods of the handles that `get` returns, with the argument of `get` before their own. */

@@ -1,4 +1,5 @@
 /** The methods of a handle. */
+import { activityMethods } from './activities/activity-methods.ts'
 import type { ReasonOptions, ResultOptions, WorkflowHandle } from './client.ts'
 import type { Connection } from './connection/connection.ts'
 import type { CallOptions } from './connection/options.ts'
@@ -54,6 +55,7 @@ export function createHandle(connection: Connection, target: Target): WorkflowHa
     signal: (name, request = {}) => signal(connection, run, name, request),
     query: (name, request = {}) => query(connection, path, name, request),
     update: (name, request = {}) => update(connection, run, name, request),
+    ...activityMethods(connection, run),
     // Without a run id the service stops the chain, also if it continues as a new run at this moment.
     stop: ({ signal, timeoutMs, ...body } = {}) =>
       control<Stopped>('PATCH', 'stop', isPinned, body)(path, { signal, timeoutMs }),

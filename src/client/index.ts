@@ -1,4 +1,5 @@
 /** `portico/client`: a client of the API for every JavaScript runtime. */
+export type { CompleteActivityRequest, FailActivityRequest, HeartbeatRequest } from './activities/requests.ts'
 export type { AnyWorkflow, AnyWorkflows, WorkflowTypes } from './catalog-types.ts'
 export type {
   Client,
@@ -23,9 +24,12 @@ export { createClient } from './create-client.ts'
 export type { Pages } from './pages.ts'
 export { type ClientErrorName, PorticoError } from './portico-error.ts'
 export type {
+  ActivityHeartbeat,
   Catalog,
+  CompletedActivity,
   ErrorDetails,
   Explanation,
+  FailedActivity,
   HistoryEvent,
   HistoryPage,
   ListedRun,

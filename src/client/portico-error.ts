@@ -51,6 +51,8 @@ export class PorticoError extends Error implements PorticoErrorFacts {
   declare readonly workflowId?: string
   declare readonly runId?: string
   declare readonly updateId?: string
+  declare readonly activityId?: string
+  declare readonly completed?: true
   declare readonly workflowStatus?: NonNullable<PorticoErrorFacts['workflowStatus']>
   declare readonly problem?: NonNullable<PorticoErrorFacts['problem']>
   /** Why the workflow, the update or the query failed: type, `details` and causes of the worker's failure. */

@@ -74,4 +74,16 @@ export type Paused = AsJson<domain.Paused>
 
 export type ResetRun = AsJson<domain.ResetRun>
 
+export interface CompletedActivity extends RunRef {
+  activityId: string
+  completed: true
+}
+
+export interface FailedActivity extends RunRef {
+  activityId: string
+  failed: true
+}
+
+export type ActivityHeartbeat = AsJson<Awaited<ReturnType<domain.Workflows['heartbeatActivity']>>>
+
 export type { CatalogListing as Catalog } from '../domain/model/catalog-listing.ts'

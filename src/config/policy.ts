@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import { isObject } from '../lib/is-object.ts'
 import { isLoopback } from '../lib/network-address.ts'
 import { checkedString } from '../protocol/checked-string.ts'
-import { POLICY_HANDLER_VERBS, POLICY_VERBS } from '../protocol/policy-verbs.ts'
+import { POLICY_NARROWED_VERBS, POLICY_VERBS } from '../protocol/policy-verbs.ts'
 import { issuersIn, type Mistake, mistakesBetween, shownPointer } from './policy-mistakes.ts'
 import { claimIssue, idPatternIssue, isAmbiguousInDatabases, namePatternIssue } from './policy-pattern.ts'
 
@@ -109,9 +109,9 @@ function isJwksUrl(value: string): boolean {
 
 const can = checkedString((right) => {
   const [verb = '', handler] = right.split(/:(.*)/s)
-  const allowed: readonly string[] = handler === undefined ? [...POLICY_VERBS, '*'] : POLICY_HANDLER_VERBS
+  const allowed: readonly string[] = handler === undefined ? [...POLICY_VERBS, '*'] : POLICY_NARROWED_VERBS
   if (allowed.includes(verb)) return handler === undefined ? null : namePatternIssue(handler)
-  return `must be "*" or one of ${POLICY_VERBS.join(', ')}; ${POLICY_HANDLER_VERBS.join(', ')} may name a handler, as in signal:approve`
+  return `must be "*" or one of ${POLICY_VERBS.join(', ')}; ${POLICY_NARROWED_VERBS.join(', ')} may name a handler or a type of activities, as in signal:approve`
 })
 
 const option = checkedString((name) =>

@@ -7,6 +7,7 @@ import { createKnownRuns, rememberStarts } from './admission/known-runs.ts'
 import { readCatalog } from './catalog/catalogs.ts'
 import { reset, stop, terminate } from './control/control.ts'
 import { pause, unpause } from './control/pause.ts'
+import { completeActivity, failActivity, heartbeatActivity } from './control/report-activity.ts'
 import { explain } from './explain/explain.ts'
 import { keepClosedRuns } from './inspect/closed-runs.ts'
 import { followHistory } from './inspect/follow-history.ts'
@@ -92,6 +93,9 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
       pause,
       unpause,
       reset,
+      completeActivity,
+      failActivity,
+      heartbeatActivity,
       catalog: readCatalog,
       startable: readCatalog,
       trace: readTrace,

@@ -13,6 +13,7 @@ import { lastPolledAt } from './calls/pollers.ts'
 import { query } from './calls/query.ts'
 import { input, read, readEntries } from './calls/read.ts'
 import { ping, readiness } from './calls/readiness.ts'
+import { endedActivity, reportActivity } from './calls/report-activity.ts'
 import { reset } from './calls/reset.ts'
 import { searchAttributeTypes } from './calls/search-attribute-types.ts'
 import { signal } from './calls/signal.ts'
@@ -84,6 +85,8 @@ export function createEngine(options: EngineOptions): Engine {
       unpause,
       pauseSupported,
       reset,
+      reportActivity,
+      endedActivity,
       listRuns,
       countRuns,
       searchAttributeTypes,

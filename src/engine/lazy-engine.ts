@@ -41,6 +41,8 @@ export function lazyEngine(options: EngineOptions): Engine {
     unpause: later('unpause'),
     pauseSupported: later('pauseSupported'),
     reset: later('reset'),
+    reportActivity: later('reportActivity'),
+    endedActivity: later('endedActivity'),
     listRuns: later('listRuns'),
     countRuns: later('countRuns'),
     searchAttributeTypes: later('searchAttributeTypes'),

@@ -12,6 +12,8 @@ import {
 
 /** Values to Temporal's payloads and back. */
 export interface Payloads extends PayloadReader {
+  /** Whether values are encoded by a codec. */
+  hasCodec: boolean
   /**
    * Rejects with `PayloadTooLargeError` when the encoded payloads exceed the limit, together with `others`, which are
    * sent in the same call. Null for an empty list.
@@ -46,6 +48,7 @@ export function createPayloads({ codec, maxBytes, onEncodedOutput = () => {} }: 
 
   return {
     ...reader,
+    hasCodec: codec !== null,
 
     encode: async (values, others = []) => toPayloads(await encode(values, others)),
 

@@ -11,7 +11,7 @@ import { type Env, toCall } from './context.ts'
 import type { RequestHeader, ResponseHeader } from './openapi/headers.ts'
 import type { DescribeCatalog } from './openapi/open-api-document.ts'
 import type { Schema } from './openapi/schemas/schema.ts'
-import { catalogInPath, executionInPath, handlerNameInPath, updateIdInPath } from './path.ts'
+import { activityIdInPath, catalogInPath, executionInPath, handlerNameInPath, updateIdInPath } from './path.ts'
 import { queryParameters } from './query-parameters.ts'
 
 export interface Endpoint<Path extends string = string, Query = unknown, Body = unknown> extends Description {
@@ -96,7 +96,7 @@ export type Tag = 'Workflows' | 'Start' | 'Find' | 'Inspect' | 'Messages' | 'Con
 /** `any`: every valid token has the right. `catalog`: a verb on runs. `tools`: a verb that a tool of an agent needs. */
 export type Access =
   | ('start' | 'read' | 'list' | 'catalog' | 'tools' | 'metrics' | 'any')
-  | ('signal' | 'query' | 'update')
+  | ('signal' | 'query' | 'update' | 'complete')
   | ('stop' | 'terminate' | 'pause' | 'reset')
 
 export type Feature = 'metrics' | 'docs' | 'mcp'
@@ -119,6 +119,7 @@ interface PathReaders {
   ref(c: Context<Env>): ExecutionRef
   name(c: Context<Env>): string
   updateId(c: Context<Env>): string
+  activityId(c: Context<Env>): string
   catalog(c: Context<Env>): string
   file(c: Context<Env>): string
 }
@@ -212,6 +213,7 @@ const PATH_READERS: PathReaders = {
   ref: executionInPath,
   name: handlerNameInPath,
   updateId: updateIdInPath,
+  activityId: activityIdInPath,
   catalog: catalogInPath,
   file: (c) => c.req.param('file') ?? '',
 }

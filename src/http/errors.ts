@@ -26,6 +26,7 @@ export const PROBLEMS = {
   UpdateNotFoundError: { status: 404, title: 'Update not found', source: 'engine' },
   StreamNotFoundError: { status: 404, title: 'Workflow has no stream', source: 'workflow' },
   StepNotFoundError: { status: 404, title: 'Step not found' },
+  ActivityNotFoundError: { status: 404, title: 'Activity not found', source: 'engine' },
   CatalogNotFoundError: { status: 404, title: 'Catalog not found' },
   TraceNotAvailableError: { status: 404, title: 'Trace not available' },
   WorkflowExecutionTimedOutError: { status: 408, title: 'Workflow did not complete in time' },

@@ -20,7 +20,7 @@ export const rejectIdempotencyKey: RequestCheck = (c) => {
   if (c.req.header(HEADER) !== undefined)
     throw new ServiceError(
       'NotSupportedError',
-      'Idempotency-Key is not supported for this request, which was not executed. Run, start, signal, update, signal-with-start and update-with-start support it',
+      'Idempotency-Key is not supported for this request, which was not executed. Run, start, signal, update, signal-with-start, update-with-start, and the end of an activity support it',
     )
   return undefined
 }

@@ -6,7 +6,14 @@ import { TrieRouter } from 'hono/router/trie-router'
 import type { UpdateRef } from '../domain/model/engine.ts'
 import { ServiceError } from '../domain/model/errors.ts'
 import type { ExecutionRef } from '../domain/model/execution.ts'
-import { catalogIssue, handlerNameIssue, runIdIssue, updateIdIssue, workflowIdIssue } from '../protocol/names.ts'
+import {
+  activityIdIssue,
+  catalogIssue,
+  handlerNameIssue,
+  runIdIssue,
+  updateIdIssue,
+  workflowIdIssue,
+} from '../protocol/names.ts'
 import type { Env, RequestCheck } from './context.ts'
 
 /**
@@ -98,6 +105,11 @@ export function handlerNameInPath(c: Context): string {
 /** The id of an update, in `…/update/:name/:updateId`. */
 export function updateIdInPath(c: Context): string {
   return checked('Update id', c.req.param('updateId'), updateIdIssue)
+}
+
+/** The id of an activity, in `…/activities/:activityId/…`. */
+export function activityIdInPath(c: Context): string {
+  return checked('Activity id', c.req.param('activityId'), activityIdIssue)
 }
 
 export function catalogInPath(c: Context): string {

@@ -33,6 +33,11 @@ export function updateIdIssue(id: string): string | null {
   return stringIssue(id, 1000)
 }
 
+/** Workflow code chooses it, or its SDK. */
+export function activityIdIssue(id: string): string | null {
+  return stringIssue(id, 1000)
+}
+
 /** 991 bytes, because `$catalog:` and the name must fit into a workflow id, which has at most 1000. */
 export function catalogIssue(catalog: string): string | null {
   return stringIssue(catalog, 991) ?? prefixIssue(catalog, ['/_sys/', '__temporal_'])

@@ -6,6 +6,7 @@ export const POLICY_VERBS = [
   'signal',
   'query',
   'update',
+  'complete',
   'stop',
   'terminate',
   'pause',
@@ -17,3 +18,6 @@ export type PolicyVerb = (typeof POLICY_VERBS)[number]
 
 /** The verbs that can be narrowed to handlers: `signal:approve`. */
 export const POLICY_HANDLER_VERBS = ['signal', 'query', 'update'] as const
+
+/** The verbs that can be narrowed: those to handlers, and `complete` to types of activities. */
+export const POLICY_NARROWED_VERBS = [...POLICY_HANDLER_VERBS, 'complete'] as const

@@ -1,4 +1,5 @@
 import { describe } from 'vitest'
+import { activities } from './api/activities.ts'
 import { apiFixture, type Gap, type Serve, withOperators } from './api/api-fixture.ts'
 import { asyncUpdates } from './api/async-updates.ts'
 import { badInput } from './api/bad-input.ts'
@@ -76,6 +77,7 @@ export function describeApi(runtime: string, serveAlone: Serve, gaps: readonly G
     signalWithStart(api)
     updateWithStart(api)
     control(api)
+    activities(api)
     changeRuns(api)
     olderWorkers(api)
     storedElsewhere(api, serve)

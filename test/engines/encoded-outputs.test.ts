@@ -55,6 +55,39 @@ describe('workers that encode their payloads', () => {
     expect(warningsOf(service(2))).toEqual([])
   })
 
+  test('activities: their outputs, failures and progress are encoded for the worker and the engine', async ({
+    client,
+  }) => {
+    const workflowIds = await Promise.all(
+      [0, 1].map(async () => (await service(2).start('completesOutside', { attempts: 1 })).body.workflowId as string),
+    )
+    const [completed, failed] = workflowIds.map((id) => `${id}/activities/approval`)
+    const beat = (activity = '') => service(2).post(`${activity}/heartbeat`, { details: 'secret progress' })
+    for (const activity of [completed, failed])
+      await until('the activity waits', async () => (await beat(activity)).status === 200)
+    const { body: status } = await service(2).get(`${workflowIds[0]}/status`)
+    const described = await client.workflow.getHandle(workflowIds[0] ?? '').describe()
+
+    await service(2).post(`${completed}/complete`, { output: 'secret output' })
+    await service(2).post(`${failed}/fail`, { message: 'secret message', name: 'Rejected', details: ['secret detail'] })
+    const results = await Promise.all(workflowIds.map((id) => service(2).get(`${id}/result?wait=20s`)))
+
+    expect(status.progress[0].details).toBe('secret progress')
+    expect(results.map(({ body }) => body.output ?? body.errorDetails)).toMatchObject([
+      ['secret output'],
+      { message: 'secret message', name: 'Rejected', details: ['secret detail'], activityId: 'approval' },
+    ])
+    const histories = await Promise.all(workflowIds.map((id) => client.workflow.getHandle(id).fetchHistory()))
+    const ends = histories.flatMap(({ events }) =>
+      (events ?? []).flatMap(
+        (event) => event.activityTaskCompletedEventAttributes ?? event.activityTaskFailedEventAttributes ?? [],
+      ),
+    )
+    expect(ends.length).toBe(2)
+    expect(textIn(ends)).toContain('binary/opaque')
+    expect(textIn([ends, described.raw.pendingActivities])).not.toContain('secret')
+  })
+
   test('encoded progress: is decoded with the codec, and null while the codec server fails', async () => {
     const { body: run } = await service(2).start('reportsProgress', { details: { percent: 40 } })
     const read = async () => (await service(2).get(`${run.workflowId}/status`)).body
@@ -72,3 +105,11 @@ describe('workers that encode their payloads', () => {
     )
   })
 })
+
+/** All strings in a message, and its bytes as text. */
+function textIn(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value)
+  return value instanceof Uint8Array
+    ? Buffer.from(value).toString('latin1')
+    : Object.values(value).map(textIn).join(' ')
+}

@@ -1,9 +1,11 @@
+import type { Client } from '@temporalio/client'
 import { expect } from 'vitest'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { type InProcessService, test } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 
 /** One request to each endpoint that both transports support. */
-async function requestEach({ call }: InProcessService): Promise<void> {
+async function requestEach({ call }: InProcessService, client: Client): Promise<void> {
   const ok = async (method: string, path: string, body?: unknown) => {
     const response = await call(method, path, body)
     expect([path, response.status]).toEqual([path, 200])
@@ -24,6 +26,16 @@ async function requestEach({ call }: InProcessService): Promise<void> {
   await ok('POST', `${open}/unpause`)
   await ok('POST', `${open}/signal/add`, { payload: 1 })
   await ok('POST', '/workflow/signal-with-start/finish', { workflowName: 'messages', input: null })
+  const { workflowId } = await ok('POST', '/workflow/start', {
+    workflowName: 'completesOutside',
+    input: { ids: ['a'] },
+  })
+  // The engine completes an activity that no worker has taken, and rejects other reports.
+  await until('the activity is scheduled', async () => {
+    const events = (await client.workflow.getHandle(workflowId).fetchHistory()).events ?? []
+    return events.some((event) => event.activityTaskScheduledEventAttributes)
+  })
+  await ok('POST', `/workflow/${workflowId}/activities/a/complete`, { output: 1 })
   await ok('POST', `${closed}/reset`, { eventId: 1 })
   await ok('PATCH', `${open}/stop`)
   await ok('POST', `${await start('neverEnds')}/terminate`)
@@ -33,6 +45,7 @@ async function requestEach({ call }: InProcessService): Promise<void> {
 }
 
 test('every endpoint makes the same engine calls over gRPC and over Temporal’s HTTP API', async ({
+  client,
   faultProxy,
   serve,
   startWorker,
@@ -46,16 +59,17 @@ test('every endpoint makes the same engine calls over gRPC and over Temporal’s
   for (const transport of transports) {
     const service = serve({ SERVICE_CATALOG_TTL: '10m', ...transport })
     await service.post('run', { workflowName: 'echo', input: 'warm' })
-    counts.push(await faultProxy.calls.during(() => requestEach(service)))
+    counts.push(await faultProxy.calls.during(() => requestEach(service, client)))
     await service.close()
   }
 
   expect(counts[1]).toEqual(counts[0])
   expect(counts[0]).toEqual({
-    StartWorkflowExecution: 3,
+    StartWorkflowExecution: 4,
     PollWorkflowExecutionHistory: 1,
-    // Of status, input, the second result, trace-log, pause, unpause, reset, stop and terminate.
-    DescribeWorkflowExecution: 9,
+    // Of status, input, the second result, trace-log, pause, unpause, complete, reset, stop and terminate.
+    DescribeWorkflowExecution: 10,
+    RespondActivityTaskCompletedById: 1,
     // Of input, the first result, trace-log and reset.
     GetWorkflowExecutionHistory: 4,
     PauseWorkflowExecution: 1,

@@ -24,6 +24,7 @@ test.beforeAll(async ({ faultProxy, serve, startWorker }) => {
   const names = [
     'echo',
     'chain',
+    'completesOutside',
     'messages',
     'failTask',
     'manySteps',
@@ -390,6 +391,35 @@ test('reset 3, for the description, the history and the reset; pause and unpause
   const paused = await counted(pausing)
   expect(paused).toEqual({ DescribeWorkflowExecution: 2, PauseWorkflowExecution: 1, UnpauseWorkflowExecution: 1 })
   await post(`${open}/terminate`)
+})
+
+test('complete, fail and heartbeat 2, for the description; with a key, or for an activity that is over, 1 more', async () => {
+  const waiting = async () => {
+    const { body } = await served.start('completesOutside', { retryInterval: '1h', staysOpen: true })
+    const activity = `${body.workflowId}/activities/approval`
+    await until('the activity waits', async () => (await post(`${activity}/heartbeat`)).status === 200)
+    return activity
+  }
+  const [activity, keyed] = [await waiting(), await waiting()]
+  const sendKeyed = () => served.post(`${keyed}/complete`, {}, { 'Idempotency-Key': 'once' })
+  const lookup = { DescribeWorkflowExecution: 1, GetWorkflowExecutionHistoryReverse: 1 }
+
+  expect(await counted(() => post(`${activity}/heartbeat`))).toEqual({
+    DescribeWorkflowExecution: 1,
+    RecordActivityTaskHeartbeatById: 1,
+  })
+  expect(await counted(() => post(`${activity}/fail`, { message: 'later' }))).toEqual({
+    DescribeWorkflowExecution: 1,
+    RespondActivityTaskFailedById: 1,
+  })
+  expect(await counted(() => post(`${activity}/complete`))).toEqual({
+    DescribeWorkflowExecution: 1,
+    RespondActivityTaskCompletedById: 1,
+  })
+  expect(await counted(() => post(`${activity}/complete`))).toEqual(lookup)
+  expect(await counted(sendKeyed)).toEqual({ ...lookup, RespondActivityTaskCompletedById: 1 })
+  expect(await counted(sendKeyed)).toEqual(lookup)
+  for (const path of [activity, keyed]) await post(`${path.split('/')[0]}/terminate`)
 })
 
 test('signal to a closed run, query without a handler: one look more', async () => {

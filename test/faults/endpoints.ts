@@ -38,6 +38,7 @@ export function requestTo(
     rid: runId,
     name: HANDLERS[kind],
     updateId: 'none',
+    activityId: 'approval',
     catalog: 'other',
     file: 'page.css',
   }
@@ -51,6 +52,9 @@ const BODIES = new Map<string, object>([
   ['UpdateWithStartRequest', { workflowName: 'messages', input: null, payload: 1 }],
   ['MessageRequest', { payload: 1 }],
   ['ResetRequest', { eventId: 4 }],
+  ['CompleteActivityRequest', { output: 1 }],
+  ['FailActivityRequest', { message: 'no', retryable: false }],
+  ['HeartbeatRequest', { details: 1 }],
   ['PublishRequest', { topic: 't', data: 1 }],
   ['McpMessage', { jsonrpc: '2.0', id: 1, method: 'tools/list' }],
 ])

@@ -418,6 +418,58 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
     await end(used.workflowId)
   })
 
+  /** Ends the activity of a run while the first request of this method meets the fault. */
+  async function endActivity(input: object, verb: 'complete' | 'fail', fault: 'lost' | 'dropped', key?: string) {
+    const { workflowId } = await start('completesOutside', input)
+    const activity = `${workflowId}/activities/approval`
+    await until('the activity waits', async () => (await api.post(`${activity}/heartbeat`)).status === 200)
+    const method = verb === 'complete' ? 'RespondActivityTaskCompletedById' : 'RespondActivityTaskFailedById'
+    let attempts = 0
+    const count = async () => attempts++
+    const takeBack = proxy.on({
+      method,
+      containing: workflowId,
+      fault: fault === 'lost' ? { lost: count } : { dropped: count },
+    })
+    const headers = key === undefined ? {} : { 'Idempotency-Key': key }
+    const send = () => api.post(`${activity}/${verb}`, verb === 'fail' ? { message: 'no' } : { output: 1 }, headers)
+    const answer = await send()
+    takeBack()
+    return { answer, workflowId, activity, send, attempts: () => attempts }
+  }
+
+  test('complete and fail: one that was carried out is found, and never sent again', async () => {
+    const found = [
+      await endActivity({}, 'complete', 'lost'),
+      await endActivity({ attempts: 1 }, 'fail', 'lost'),
+      await endActivity({ retryInterval: '1h' }, 'fail', 'lost'),
+      // The workflow has used the id of the activity again by then.
+      await endActivity({ ids: ['approval', 'approval'] }, 'complete', 'lost'),
+    ]
+
+    expect(found.map(({ answer, attempts }) => [answer.status, attempts()])).toEqual(found.map(() => [200, 1]))
+    const [completed, failed, retried, again] = found.map(({ workflowId }) => workflowId)
+    expect((await api.get(`${completed}/result?wait=20s`)).body.output).toEqual([1])
+    expect((await api.get(`${failed}/result?wait=20s`)).body.status).toBe('failed')
+    expect([(await statusOf(`${retried}`)).status, (await statusOf(`${again}`)).status]).toEqual(['running', 'running'])
+    await Promise.all([retried, again].map((id) => end(`${id}`)))
+  })
+
+  test('complete and fail: one that may not have arrived is not sent again, and says so; its key can be used', async () => {
+    const dropped = [
+      await endActivity({}, 'complete', 'dropped', 'a-key'),
+      await endActivity({ attempts: 1 }, 'fail', 'dropped', 'a-key'),
+    ]
+
+    expect(dropped.map(({ answer, attempts }) => [...unknown(answer), attempts()])).toEqual(
+      dropped.map(({ workflowId }) => [503, 'EngineUnavailableError', workflowId, null, 1]),
+    )
+    expect(dropped.map(({ answer }) => answer.body.activityId)).toEqual(['approval', 'approval'])
+    const repeated = await Promise.all(dropped.map(({ send }) => send()))
+    expect(repeated.map(({ status }) => status)).toEqual([200, 200])
+    await Promise.all(dropped.map(({ workflowId }) => api.get(`${workflowId}/result?wait=20s`)))
+  })
+
   async function completed(): Promise<{ workflowId: string; runId: string }> {
     const { body } = await api.run('everyKind', 1, { workflowId: `lost-${crypto.randomUUID()}` })
     return { workflowId: body.workflowId, runId: body.runId }

@@ -105,6 +105,20 @@ describe.concurrent.each<{ runtime: string; serve: ServeEntry }>([
     await api.post(`${workflowId}/terminate`)
   })
 
+  test('complete: it is sent once', async () => {
+    const { workflowId } = await start('completesOutside', {})
+    const activity = `${workflowId}/activities/approval`
+    await until('the activity waits', async () => (await api.post(`${activity}/heartbeat`)).status === 200)
+    let attempts = 0
+    const lost = async () => attempts++
+    proxy.on({ method: 'RespondActivityTaskCompletedById', containing: workflowId, fault: { lost } })
+
+    const { status } = await api.post(`${activity}/complete`, { output: 1 })
+
+    expect([status, attempts]).toEqual([200, 1])
+    expect((await api.get(`${workflowId}/result?wait=20s`)).body.output).toEqual([1])
+  })
+
   test('start: its run ends before the connection does; no other run is started', async () => {
     const workflowId = `lost-${crypto.randomUUID()}`
     const status = async () => (await api.get(`${workflowId}/status`)).body

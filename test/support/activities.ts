@@ -1,5 +1,5 @@
 /** Activities of `workflows.ts`: each does one thing an activity can do. */
-import { ApplicationFailure, Context } from '@temporalio/activity'
+import { ApplicationFailure, CompleteAsyncError, Context } from '@temporalio/activity'
 import { WorkflowStreamClient } from '@temporalio/workflow-streams/client'
 
 export async function echoBack(value: unknown): Promise<unknown> {
@@ -72,4 +72,14 @@ export async function publishParts(topic: string, parts: object[]): Promise<void
   await using stream = WorkflowStreamClient.fromWithinActivity({ batchInterval: '100 milliseconds' })
   const published = stream.topic<Uint8Array>(topic)
   for (const part of parts) published.publish(new TextEncoder().encode(JSON.stringify(part)))
+}
+
+/** Completes outside: by its workflow id and activity id. */
+export async function outside(): Promise<never> {
+  throw new CompleteAsyncError()
+}
+
+/** The same, as another type. */
+export async function outsideToo(): Promise<never> {
+  throw new CompleteAsyncError()
 }

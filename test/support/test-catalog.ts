@@ -15,6 +15,7 @@ export const testCatalog = defineCatalog<typeof workflows>({
   manySteps: {},
   reportsProgress: {},
   everyKind: {},
+  completesOutside: {},
   failWithCauses: {},
   failRetryable: {},
   failInActivity: {},

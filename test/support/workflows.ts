@@ -1,5 +1,6 @@
 /** Plain workflows for the whole suite: each does one thing a workflow can do. They know nothing of Portico. */
 import {
+  ActivityCancellationType,
   ApplicationFailure,
   CancellationScope,
   CancelledFailure,
@@ -112,6 +113,41 @@ export async function retriedLater(): Promise<never> {
 /** Its step waits for a worker of another task queue. */
 export async function stepElsewhere(taskQueue: string): Promise<number> {
   return proxyActivities<typeof activities>({ taskQueue, startToCloseTimeout: '20s' }).step(1)
+}
+
+interface CompletesOutside {
+  /** The ids of its activities, which it executes one after the other. */
+  ids?: readonly string[]
+  type?: 'outside' | 'outsideToo'
+  attempts?: number
+  retryInterval?: '20ms' | '1h'
+  /** Whether it has another step after them, so that it stays open. */
+  staysOpen?: boolean
+  /** How often it continues as a new run. */
+  rounds?: number
+}
+
+/** Its activities complete outside their worker. Returns what they return. */
+export async function completesOutside({
+  ids = ['approval'],
+  rounds = 0,
+  ...options
+}: CompletesOutside): Promise<unknown> {
+  const { type = 'outside', attempts = 3, retryInterval = '20ms', staysOpen = false } = options
+  const outputs: unknown[] = []
+  for (const activityId of ids) {
+    const own = proxyActivities<typeof activities>({
+      activityId,
+      startToCloseTimeout: '60s',
+      heartbeatTimeout: '60s',
+      cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+      retry: { initialInterval: retryInterval, backoffCoefficient: 1, maximumAttempts: attempts },
+    })
+    outputs.push(await own[type]())
+  }
+  if (staysOpen) await condition(() => false)
+  if (rounds > 0) return continueAsNew<typeof completesOutside>({ ids, rounds: rounds - 1, ...options })
+  return outputs
 }
 
 // Failures

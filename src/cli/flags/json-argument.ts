@@ -37,7 +37,8 @@ export async function readArguments(
   return { args }
 }
 
-async function readJsonArgument(flag: string, value: string, signal: AbortSignal): Promise<unknown> {
+/** Throws a `UsageError` for a value that is not JSON. */
+export async function readJsonArgument(flag: string, value: string, signal: AbortSignal): Promise<unknown> {
   const json = await sourceOf(flag, value, signal)
   const error = findJsonSyntaxError(json)
   if (error !== null) throw new UsageError(syntaxMessage(flag, value, error))

@@ -4,7 +4,7 @@ import { claimIssue } from '../../config/policy-pattern.ts'
 import type { Asked, Defaults, Identity } from '../../domain/access/grant.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { pointerKeys } from '../../lib/json-pointer.ts'
-import { POLICY_HANDLER_VERBS, POLICY_VERBS, type PolicyVerb } from '../../protocol/policy-verbs.ts'
+import { POLICY_NARROWED_VERBS, POLICY_VERBS, type PolicyVerb } from '../../protocol/policy-verbs.ts'
 import { UsageError } from '../failures.ts'
 
 export interface QuestionFlags {
@@ -51,7 +51,7 @@ function checkOption(name: string): string {
 function actionOf(action: string): { verb: PolicyVerb; handler?: string } {
   const [name = '', handler] = action.split(/:(.*)/s)
   const verb = POLICY_VERBS.find((known) => known === name)
-  const hasHandlers = POLICY_HANDLER_VERBS.some((known) => known === name)
+  const hasHandlers = POLICY_NARROWED_VERBS.some((known) => known === name)
   if (verb === undefined || (handler !== undefined && (handler === '' || !hasHandlers)))
     throw new UsageError(
       `the action must be one of ${POLICY_VERBS.join(', ')}, or a verb with its handler, such as signal:approve`,

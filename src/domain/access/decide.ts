@@ -56,6 +56,24 @@ export async function decideOnRun(
   throw workflowNotFound(ref)
 }
 
+/**
+ * Whether one rule allows the caller to complete activities of a type in a run of a workflow. A verb that gets false
+ * responds as if the activity did not exist.
+ */
+export function admitsActivity(
+  ports: DecidePorts,
+  { workflowId }: ExecutionRef,
+  call: Call,
+): (activity: { activityType: string; workflowName: string }) => boolean {
+  const grants = grantsOf(call, ports)
+  return ({ activityType, workflowName }) => {
+    const asked: Asked = { verb: 'complete', handler: activityType, workflowId, workflowName }
+    const first = grants && allowingGrants(ports, grants, asked)[0]
+    call.audit({ action: actionOf(asked), rule: first === undefined ? 'none' : (first?.rule ?? null) })
+    return first !== undefined
+  }
+}
+
 function allow(grant: Grant, ref: ExecutionRef, call: Call): { ref: ExecutionRef; call: Call } {
   call.audit({ rule: grant.rule })
   return { ref, call: callFor(grant, call) }

@@ -56,7 +56,7 @@ function toGrant({ name, can, ids, workflows, catalogs, namespaces, options = []
 /** What a request asks for. What is absent is not compared. */
 export interface Asked {
   verb: PolicyVerb
-  /** The signal, query or update. */
+  /** The signal, query or update, or the type of the activity. */
   handler?: string
   workflowId?: string
   workflowName?: string

@@ -4,6 +4,7 @@ import type { PolicyVerb } from '../../protocol/policy-verbs.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { STREAM_PUBLISH } from '../../protocol/stream.ts'
 import { pinnedByToken } from '../inspect/history.ts'
+import type { ActivityCommand } from '../model/activity.ts'
 import type { Call } from '../model/call.ts'
 import type { Grant } from '../model/caller.ts'
 import type { CatalogListing } from '../model/catalog-listing.ts'
@@ -12,7 +13,7 @@ import type { ExecutionRef } from '../model/execution.ts'
 import type { VisibleRuns } from '../model/run-filter.ts'
 import type { ControlCommand, SendCommand, StartCommand, Workflows } from '../model/workflows.ts'
 import { pinnedToPosition } from '../stream/follow-stream.ts'
-import { allowingGrants, allowOperator, decideOnRun, denied, grantsOf } from './decide.ts'
+import { admitsActivity, allowingGrants, allowOperator, decideOnRun, denied, grantsOf } from './decide.ts'
 import { askedOf, type DecideStartPorts, decideStart, keyOf, type StartExtras, withoutForeign } from './decide-start.ts'
 import { type Asked, isNarrowed, RUN_VERBS, TOOL_VERBS } from './grant.ts'
 import { matchesAll, matchesAny } from './patterns.ts'
@@ -58,6 +59,15 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
       onRun(askedOf(verb, command.message), command.ref, call, (ref, call) =>
         send({ ...command, ref, ...(isRestricted(call) && keyOf(command, call)) }, call),
       )
+  }
+
+  /** The verb may be narrowed to types of activities, and only the engine knows the type: see `admits`. */
+  function completing<Command extends ActivityCommand, T>(act: (command: Command, call: Call) => Promise<T>) {
+    return (command: Command, call: Call) =>
+      onRun({ verb: 'complete' }, command.ref, call, (ref, call) => {
+        const admits = admitsActivity(ports, ref, call)
+        return act({ ...command, ref, admits, ...(isRestricted(call) && keyOf(command, call)) }, call)
+      })
   }
 
   function starting<Command extends StartCommand, T>(
@@ -204,6 +214,9 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
     pause: controlling('pause', workflows.pause),
     unpause: controlling('pause', workflows.unpause),
     reset: controlling('reset', workflows.reset),
+    completeActivity: completing(workflows.completeActivity),
+    failActivity: completing(workflows.failActivity),
+    heartbeatActivity: completing(workflows.heartbeatActivity),
     catalog: (catalog, call) =>
       listing(workflows.catalog, { action: 'catalog', reading: RUN_VERBS, listing: RUN_VERBS }, catalog, call),
     startable: (catalog, call) =>

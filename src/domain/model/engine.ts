@@ -1,6 +1,7 @@
 import type { Closing, Execution, Status } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { EncodedPayload, TraceEntry } from '../../protocol/trace/entry.ts'
+import type { ActivityRef, ActivityReport, EndedActivity } from './activity.ts'
 import type { Call } from './call.ts'
 import type { Description, ExecutionRef } from './execution.ts'
 import type { EventPage, EventsRequest } from './history-page.ts'
@@ -218,6 +219,24 @@ export interface Engine {
    * Never carried out twice: rejects with `EngineUnavailableError` when a response was lost and no reset is found.
    */
   reset(run: RunRef & Pick<Description, 'resetRunId'>, request: ResetRequest, call: Call): Promise<ResetResult>
+
+  /**
+   * Completes or fails an activity of an open run, or sends a heartbeat. Rejects with `ActivityNotFoundError` if the
+   * activity or the run is not open any more, and with `EngineUnavailableError` if a response was lost and the report
+   * is not found: it is never sent again, unless it is a heartbeat. The engine keeps `mark` with the report.
+   */
+  reportActivity(
+    activity: ActivityRef,
+    report: ActivityReport,
+    mark: string,
+    call: Call,
+  ): Promise<{ cancelRequested: boolean }>
+
+  /**
+   * The activity as the history has it; null if it was never scheduled. With `mark`, an earlier activity of the same id
+   * is found too if its report has this mark. Without, only the last 1250 events are read.
+   */
+  endedActivity(activity: ActivityRef, mark: string | null, call: Call): Promise<EndedActivity | null>
 
   /**
    * The runs that match the filter, at most `size` of them, without those of catalogs. Rejects with `ValidationError`

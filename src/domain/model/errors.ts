@@ -15,6 +15,7 @@ export type ErrorName =
   | 'UpdateNotFoundError'
   | 'StreamNotFoundError'
   | 'StepNotFoundError'
+  | 'ActivityNotFoundError'
   | 'CatalogNotFoundError'
   | 'TraceNotAvailableError'
   | 'WorkflowExecutionTimedOutError'
@@ -58,6 +59,9 @@ export interface ErrorFacts {
   runId?: string
   workflowStatus?: Status
   updateId?: string
+  activityId?: string
+  /** Set if the activity has completed. */
+  completed?: true
   /** Why the run makes no progress, if that is known. */
   problem?: Problem
   /** Why the workflow did not complete. */

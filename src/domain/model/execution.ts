@@ -46,6 +46,8 @@ export interface Description extends RunInfo {
    * Decoded on call.
    */
   pendingSteps?(): Promise<PendingStep[]>
+  /** The activity with this id that is open; null without one. */
+  openActivity?(activityId: string): OpenActivity | null
   /** The workflow task that has failed on a worker and is being retried. */
   failingTask?: FailingTask
   /** Decodes the memo field `$asks`, which workflow code has written. Absent for closed runs, and without it. */
@@ -90,6 +92,14 @@ export interface FailingTask {
   attempt: number
   /** Reads from the history why the task fails. Never rejects. */
   problem(call: Call): Promise<Problem>
+}
+
+export interface OpenActivity {
+  activityType: string
+  /** Whether an attempt is running. Between attempts, and before the first one, the engine takes only a completion. */
+  isStarted: boolean
+  /** The mark of the last failed attempt, if `reportActivity` reported it. */
+  failureMark: string | null
 }
 
 export interface PendingStep {

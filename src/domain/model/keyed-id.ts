@@ -24,6 +24,11 @@ export async function signalIdOf(idempotencyKey: string, handler: string): Promi
   return keyedId(`${idempotencyKey}\nsignal\n${handler}`)
 }
 
+/** The engine keeps it with the report of an activity. */
+export async function activityMarkOf(idempotencyKey: string, kind: string, activityId: string): Promise<string> {
+  return keyedId(`${idempotencyKey}\n${kind}\n${activityId}`)
+}
+
 /** In the run's memo: which request has started it. */
 export interface StartKey {
   /** A hash of the key, which is not recorded itself. */

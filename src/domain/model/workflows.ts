@@ -1,5 +1,6 @@
 import type { Status } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
+import type { ActivityRef, CompleteActivityCommand, FailActivityCommand, HeartbeatCommand } from './activity.ts'
 import type { Call } from './call.ts'
 import type { CatalogListing } from './catalog-listing.ts'
 import type { ChainState } from './chain-state.ts'
@@ -89,6 +90,11 @@ export interface Workflows {
   unpause(command: ControlCommand, call: Call): Promise<Paused>
   /** Creates a run that continues from an earlier point of the run, which is terminated if it is open. */
   reset(command: ResetCommand, call: Call): Promise<ResetRun>
+  /** Completes an activity that completes outside its worker. */
+  completeActivity(command: CompleteActivityCommand, call: Call): Promise<ActivityRef>
+  failActivity(command: FailActivityCommand, call: Call): Promise<ActivityRef>
+  /** Reports that the activity makes progress, and returns whether it should end because of a cancellation. */
+  heartbeatActivity(command: HeartbeatCommand, call: Call): Promise<ActivityRef & { cancelRequested: boolean }>
   catalog(catalog: string, call: Call): Promise<CatalogListing>
   /** The same, with the workflows that the caller may start. */
   startable(catalog: string, call: Call): Promise<CatalogListing>

@@ -1,10 +1,10 @@
 import type { temporal } from '@temporalio/proto'
 import type { Call } from '../../domain/model/call.ts'
-import type { Description, ExecutionRef, PendingStep, UserValues } from '../../domain/model/execution.ts'
+import type { Description, ExecutionRef, OpenActivity, PendingStep, UserValues } from '../../domain/model/execution.ts'
 import { ASKS_MEMO } from '../../protocol/asks.ts'
 import { type Closing, isOpen } from '../../protocol/execution.ts'
 import { type DescribedRun, describeRun } from '../../temporal/describe-run.ts'
-import { PendingWorkflowTaskState } from '../../temporal/enums.ts'
+import { PendingActivityState, PendingWorkflowTaskState } from '../../temporal/enums.ts'
 import { decodeFailure, toErrorCause } from '../../temporal/failure.ts'
 import { decodeProtocolMemo, memoFields, userFields } from '../../temporal/memo.ts'
 import type { HistoryEvent } from '../../temporal/outcome.ts'
@@ -19,6 +19,7 @@ import { toFailingTask } from './diagnosis/failing-task.ts'
 import { readPendingWork } from './diagnosis/pending-work.ts'
 import { toHeartbeats } from './heartbeats.ts'
 import { readEnd } from './history-pages.ts'
+import { failureMarkOf } from './report-activity.ts'
 
 export async function describe(context: EngineContext, ref: ExecutionRef, call: Call): Promise<Description> {
   const { rpc, namespace, payloads, clock } = context
@@ -43,6 +44,7 @@ export async function describe(context: EngineContext, ref: ExecutionRef, call: 
       ...(userValues && { userValues }),
       ...(heartbeats && { heartbeats }),
       pendingSteps: () => Promise.all((pendingActivities ?? []).map((activity) => toPendingStep(activity, payloads))),
+      openActivity: (activityId) => openActivity(pendingActivities ?? [], activityId),
       ...(failingTask && { failingTask }),
       ...(resetRunId && { resetRunId }),
       ...(isUnstarted(pendingWorkflowTask) && { hasUnstartedTask: true }),
@@ -100,6 +102,17 @@ function toUserValues(
  */
 function isUnstarted(task: temporal.api.workflow.v1.IPendingWorkflowTaskInfo | null | undefined): boolean {
   return task?.state === PendingWorkflowTaskState.SCHEDULED && (task.attempt ?? 1) < 2
+}
+
+function openActivity(
+  pending: readonly temporal.api.workflow.v1.IPendingActivityInfo[],
+  activityId: string,
+): OpenActivity | null {
+  const activity = pending.find((one) => one.activityId === activityId)
+  if (activity === undefined) return null
+  const { activityType, state, lastFailure } = activity
+  const isStarted = state !== PendingActivityState.SCHEDULED && state !== PendingActivityState.PAUSED
+  return { activityType: activityType?.name ?? '', isStarted, failureMark: failureMarkOf(lastFailure) }
 }
 
 async function toPendingStep(

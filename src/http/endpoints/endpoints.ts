@@ -1,4 +1,5 @@
 import { type Endpoint, withPinned } from '../endpoint.ts'
+import { activityEndpoints } from './activities.ts'
 import { catalogEndpoints } from './catalog.ts'
 import { controlEndpoints } from './control.ts'
 import { docsEndpoints } from './docs.ts'
@@ -25,6 +26,7 @@ const DECLARED: readonly Endpoint[] = [
   ...historyEndpoints,
   ...streamEndpoints,
   ...messageEndpoints,
+  ...activityEndpoints,
   ...controlEndpoints,
   openApiEndpoint,
   ...mcpEndpoints,

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { ErrorName } from '../../domain/model/errors.ts'
-import { catalogName, handlerName, runId, updateId, workflowId } from '../endpoints/fields/names.ts'
+import { activityId, catalogName, handlerName, runId, updateId, workflowId } from '../endpoints/fields/names.ts'
 import { PROBLEM_TYPE } from '../problem.ts'
 import type { ExampleSource, Examples } from './examples.ts'
 import { REQUEST_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from './headers.ts'
@@ -48,6 +48,7 @@ const PATH_PARAMETERS = {
   rid: { name: 'runId', schema: runId, description: 'Id of the run' },
   name: { name: 'handlerName', schema: handlerName, description: 'Name of the handler' },
   updateId: { name: 'updateId', schema: updateId, description: 'Id of the update' },
+  activityId: { name: 'activityId', schema: activityId, description: 'Id of the activity. A `/` is sent as `%2F`' },
   catalog: { name: 'catalogName', schema: catalogName, description: 'Name of the catalog' },
   file: { name: 'fileName', schema: z.string(), description: 'Name of a file of the reference page' },
 }

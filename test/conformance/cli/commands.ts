@@ -33,6 +33,64 @@ export function cliCommands(): void {
     expect([missing.code, JSON.parse(missing.stdout).error]).toEqual([1, 'StepNotFoundError'])
   })
 
+  test('portico activity: completes, fails and heartbeats an activity that completes outside', async ({ portico }) => {
+    const ids = ['outside-completed', 'outside-failed']
+    for (const id of ids) {
+      await portico(['start', 'completesOutside', '--id', id, '--input', '{}'])
+      await until(
+        'the activity waits',
+        async () => (await portico(['activity', 'heartbeat', id, 'approval'])).code === 0,
+      )
+    }
+
+    const [id = '', other = ''] = ids
+    const beat = await portico(['activity', 'heartbeat', id, 'approval', '--details', '{"percent":40}', '--text'])
+    const completed = await portico([
+      'activity',
+      'complete',
+      id,
+      'approval',
+      '--output',
+      '9007199254740993',
+      '--key',
+      'k',
+    ])
+    const failed = await portico([
+      'activity',
+      'fail',
+      other,
+      'approval',
+      '--message',
+      'no',
+      '--name',
+      'Rejected',
+      '--details',
+      '[1]',
+      '--no-retry',
+    ])
+    const output = await portico(['result', id])
+    const again = await portico(['activity', 'complete', id, 'approval', '--output', '1', '--key', 'k', '--text'])
+    const late = await portico(['activity', 'complete', id, 'approval'])
+    const wrong = [
+      await portico(['activity', 'fail', other, 'approval']),
+      await portico(['activity', 'fail', other, 'approval', '--message', 'no', '--details', '{}']),
+      await portico(['activity', 'complete', other, 'approval', '--output', 'yes']),
+    ]
+
+    expect(beat.stdout).toBe('Activity approval of outside-completed is open.\n')
+    expect(JSON.parse(completed.stdout)).toMatchObject({ workflowId: id, activityId: 'approval', completed: true })
+    expect(JSON.parse(failed.stdout)).toMatchObject({ workflowId: other, activityId: 'approval', failed: true })
+    expect(JSON.parse(output.stdout).status).toBe('completed')
+    expect([again.code, again.stdout]).toEqual([0, 'Activity approval of outside-completed completed.\n'])
+    expect([late.code, JSON.parse(late.stdout)]).toMatchObject([
+      1,
+      { error: 'WorkflowNotRunningError', completed: true },
+    ])
+    const { errorDetails } = JSON.parse((await portico(['result', other])).stdout)
+    expect(errorDetails).toMatchObject({ message: 'no', name: 'Rejected', details: [1], retryable: false })
+    expect(wrong.map(({ code }) => code)).toEqual([2, 2, 2])
+  })
+
   test('portico input: prints the arguments of a run, also while it is open', async ({ portico }) => {
     await portico(['start', 'neverEnds', '--id', 'given', '--arg', '1', '--arg', '9007199254740993'])
 

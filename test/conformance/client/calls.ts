@@ -1,3 +1,4 @@
+import type { WorkflowHandle } from '../../../src/client/index.ts'
 import { anId, type ClientCase, equal, failure, until } from './client-fixture.ts'
 
 /** What each call of the client returns. */
@@ -132,6 +133,36 @@ export const calls: Record<string, ClientCase> = {
     equal((await run.unpause({ reason: 'a test' })).paused, false)
     await run.signal('finish')
     equal(await run.result(), [])
+  },
+
+  async 'completeActivity, failActivity, heartbeatActivity: end activities that complete outside'({ connect }) {
+    const client = connect()
+    const [completed, failed] = [
+      await client.start('completesOutside', { input: {} }),
+      await client.start('completesOutside', { input: {} }),
+    ]
+    const beats = (run: WorkflowHandle) => run.heartbeatActivity('approval', { details: 40 }).catch(() => null)
+    await until('the first activity waits', async () => (await beats(completed)) !== null)
+    await until('the second activity waits', async () => (await beats(failed)) !== null)
+
+    const { workflowId, runId } = completed
+    equal(await completed.heartbeatActivity('approval'), {
+      workflowId,
+      runId,
+      activityId: 'approval',
+      cancelRequested: false,
+    })
+    const request = { output: 'yes', idempotencyKey: 'a-key' }
+    const ended = await completed.completeActivity('approval', request)
+    equal(ended, { workflowId, runId, activityId: 'approval', completed: true })
+    equal(await completed.result(), ['yes'])
+    equal(await client.completeActivity(workflowId, 'approval', request), ended)
+    equal((await failure(completed.completeActivity('approval'), 'WorkflowNotRunningError')).completed, true)
+    const no = { message: 'no', name: 'Rejected', details: [7], retryable: false }
+    equal((await client.failActivity(failed, 'approval', no)).failed, true)
+    const { error, errorDetails } = await failed.resultSettled()
+    equal([error, errorDetails?.name, errorDetails?.details], ['no', 'Rejected', [7]])
+    await failure(failed.heartbeatActivity('other'), 'WorkflowNotRunningError')
   },
 
   async 'explain: says what the run waits for'({ connect }) {

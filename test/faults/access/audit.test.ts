@@ -7,7 +7,7 @@ import { type InProcessService, test as sharedTest } from '../../support/fixture
 import { parseMetrics } from '../../support/prometheus.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
 import { requestTo } from '../endpoints.ts'
-import { historyLengthOf, OPERATOR, startCallers, tokenOf, tokenRule } from './callers.ts'
+import { historyLengthOf, OPERATOR, startCallers, tokenOf, tokenRule, untilOpen } from './callers.ts'
 
 const RULES = [
   tokenRule('ci', { can: ['*'], ids: ['ci:*'], options: ['workflowIdConflictPolicy'] }),
@@ -75,11 +75,15 @@ const RECORDED_IN: Readonly<Record<string, string[]>> = {
   '/workflow/:id/terminate': ['workflowExecutionTerminated'],
   '/workflow/:id/pause': ['workflowExecutionPaused'],
   '/workflow/:id/unpause': ['workflowExecutionUnpaused'],
+  '/workflow/:id/activities/:activityId/complete': ['activityTaskCompleted'],
+  '/workflow/:id/activities/:activityId/fail': ['activityTaskFailed'],
+  // A heartbeat is not an event.
+  '/workflow/:id/activities/:activityId/heartbeat': [],
   // The engine gets the identity, and writes its own: "history-service" and "history-resetter".
   '/workflow/:id/reset': [],
 }
 
-const CHANGES = ['start', 'signal', 'update', 'stop', 'terminate', 'pause', 'reset']
+const CHANGES = ['start', 'signal', 'update', 'complete', 'stop', 'terminate', 'pause', 'reset']
 const WRITES = ENDPOINTS.filter(
   ({ id, method, access }) => method !== 'get' && CHANGES.includes(access ?? '') && id !== 'validateRequest',
 )
@@ -94,9 +98,11 @@ test('each request that changes a run is one audit line, and the engine records 
   for (const endpoint of WRITES) {
     const path = endpoint.path.replace('/runs/:rid', '')
     const workflowId = `ci:${crypto.randomUUID()}`
-    const workflow = path === '/workflow/:id/stream' ? 'streamSignals' : 'messages'
+    const isActivity = path.startsWith('/workflow/:id/activities/')
+    const workflow = path === '/workflow/:id/stream' ? 'streamSignals' : isActivity ? 'completesOutside' : 'messages'
     const { runId } = (await operator.start(workflow, {}, { workflowId })).body
     await historyLengthOf(client, workflowId)
+    if (isActivity) await untilOpen(operator, `${workflowId}/activities/approval`)
     if (path === '/workflow/:id/unpause') await operator.post(`${workflowId}/pause`)
     const answer = await as('ci').call(...requestTo(endpoint, { workflowId, runId }))
 
@@ -252,11 +258,18 @@ function auditOf(service: InProcessService) {
 }
 
 /** The events of a run that have this identity. */
+// What follows the caller in the identity of an activity's end: it recognizes a repeated request.
+const MARK = / [\da-f-]{36}$/
+
 async function eventsOfCaller(client: Client, run: { workflowId: string; runId: string }, identity: string) {
   const { events } = await client.workflow.getHandle(run.workflowId, run.runId).fetchHistory()
   return (events ?? []).flatMap((event) =>
     Object.entries(event)
-      .filter(([, value]) => JSON.stringify(value)?.includes(`"identity":"${identity}"`))
+      .filter(
+        ([, value]) =>
+          value?.identity?.replace(MARK, '') === identity ||
+          JSON.stringify(value)?.includes(`"identity":"${identity}"`),
+      )
       .map(([attributes]) => attributes.replace(/EventAttributes$/, '')),
   )
 }

@@ -83,3 +83,8 @@ export async function historyLengthOf(client: Client, workflowId: string): Promi
     return events?.some((event) => event.workflowTaskCompletedEventAttributes) ? events.length : null
   })
 }
+
+/** Waits until the activity with this path can be completed. */
+export async function untilOpen(api: Api, activity: string): Promise<void> {
+  await until('the activity waits', async () => (await api.post(`${activity}/heartbeat`)).status === 200)
+}

@@ -153,6 +153,8 @@ const unexpected: Engine = {
   unpause: never,
   pauseSupported: never,
   reset: never,
+  reportActivity: never,
+  endedActivity: never,
   startUpdate: never,
   pollUpdate: never,
   signalWithStart: never,

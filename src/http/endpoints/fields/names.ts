@@ -1,6 +1,7 @@
 /** Ids and names, as bodies contain them and as `path.ts` reads them from paths. */
 import { checkedString } from '../../../protocol/checked-string.ts'
 import {
+  activityIdIssue,
   catalogIssue,
   characterIssue,
   handlerNameIssue,
@@ -30,6 +31,7 @@ export const workflowName = checkedString(workflowNameIssue).register(jsonForms,
 })
 export const handlerName = checkedString(handlerNameIssue).register(jsonForms, nameForm(1000, '(?!\\$|__)'))
 export const updateId = checkedString(updateIdIssue).register(jsonForms, nameForm(1000, ''))
+export const activityId = checkedString(activityIdIssue).register(jsonForms, nameForm(1000, ''))
 export const catalogName = checkedString(catalogIssue).register(jsonForms, nameForm(991, NOT_OF_THE_ENGINE))
 
 /** Any string that the engine can store. */

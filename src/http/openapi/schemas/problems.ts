@@ -29,7 +29,7 @@ type Body = Required<ProblemFields & Omit<ErrorFacts, 'retryAfterSeconds'>> & { 
 
 const OPTIONAL = [
   ...(['workflowId', 'runId', 'updateId', 'workflowStatus', 'problem', 'available', 'issues'] as const),
-  ...(['action', 'errorDetails', 'sizeBytes'] as const),
+  ...(['action', 'errorDetails', 'sizeBytes', 'activityId', 'completed'] as const),
 ]
 
 function problem(status: Schema, error: Schema): Schema {
@@ -46,6 +46,8 @@ function problem(status: Schema, error: Schema): Schema {
       workflowId: string,
       runId: string,
       updateId: string,
+      activityId: string,
+      completed: described({ type: 'boolean', enum: [true] }, 'The activity has completed'),
       workflowStatus: ref('Status'),
       problem: ref('WorkflowTaskProblem'),
       action: described(string, 'What the policy does not allow'),

@@ -1,4 +1,5 @@
 /** What starts, results and messages return. */
+import type { ActivityRef } from '../../../domain/model/activity.ts'
 import type { Problem } from '../../../domain/model/problem.ts'
 import type { Paused, ResetRun, Stopped } from '../../../domain/model/workflows.ts'
 import type { ErrorCause, ErrorDetails } from '../../../protocol/execution.ts'
@@ -12,6 +13,9 @@ const warnings = described(array(string), 'Why the signal may do nothing: its ca
 
 const cause = orNull(ref('ErrorCause'))
 const details = described(array(any), "Values that the worker's code has added to the failure")
+
+const activity = { ...runIds, activityId: string }
+const isTrue = { type: 'boolean', enum: [true] }
 
 export const resultSchemas = {
   Status: oneOf(STATUSES),
@@ -81,6 +85,12 @@ export const resultSchemas = {
   }),
   TerminatedRun: object<RunRef & { terminated: true }>({ ...runIds, terminated: { type: 'boolean', enum: [true] } }),
   PausedRun: object<Paused>({ ...runIds, paused: boolean }),
+  CompletedActivity: object<ActivityRef & { completed: true }>({ ...activity, completed: isTrue }),
+  FailedActivity: object<ActivityRef & { failed: true }>({ ...activity, failed: isTrue }),
+  ActivityHeartbeat: object<ActivityRef & { cancelRequested: boolean }>({
+    ...activity,
+    cancelRequested: described(boolean, 'Whether the activity should end, because it or its run is being canceled'),
+  }),
   ResetRun: object<ResetRun>({
     workflowId: runIds.workflowId,
     runId: described(string, 'Id of the new run'),

@@ -1,0 +1,54 @@
+/** Activities that end outside their worker. */
+import type { RunRef } from '../../protocol/run-ref.ts'
+import type { ExecutionRef } from './execution.ts'
+
+export interface ActivityRef extends RunRef {
+  activityId: string
+}
+
+/** The failure of an activity, as its code could have thrown it. */
+export interface ActivityFailure {
+  message: string
+  /** The type of the error, by which a retry policy can exclude it. */
+  name?: string
+  details?: unknown[]
+  /** False: the activity is not executed again, whatever its retry policy says. */
+  retryable?: boolean
+}
+
+/** What the engine receives about an activity. `values` is empty, or has one value. */
+export type ActivityReport =
+  | { kind: 'complete'; values: readonly unknown[] }
+  | { kind: 'heartbeat'; values: readonly unknown[] }
+  | { kind: 'fail'; failure: ActivityFailure }
+
+/** An activity in the history. */
+export interface EndedActivity {
+  activityType: string
+  /** False also while it is open, and if it has failed. */
+  completed: boolean
+  /** Whether the report with the given mark was carried out. */
+  isMarked: boolean
+}
+
+export interface ActivityCommand {
+  ref: ExecutionRef
+  activityId: string
+  /** A report with the key is carried out once. */
+  idempotencyKey?: string
+  /** Whether the caller may complete activities of this type, which is known once the run is read. Default: yes. */
+  admits?: (activity: { activityType: string; workflowName: string }) => boolean
+}
+
+export interface CompleteActivityCommand extends ActivityCommand {
+  /** Absent if the activity returns nothing. */
+  output?: unknown
+}
+
+export interface FailActivityCommand extends ActivityCommand {
+  failure: ActivityFailure
+}
+
+export interface HeartbeatCommand extends Omit<ActivityCommand, 'idempotencyKey'> {
+  details?: unknown
+}
