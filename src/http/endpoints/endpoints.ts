@@ -3,6 +3,7 @@ import { catalogEndpoints } from './catalog.ts'
 import { controlEndpoints } from './control.ts'
 import { docsEndpoints } from './docs.ts'
 import { historyEndpoints } from './history.ts'
+import { hookEndpoint } from './hooks.ts'
 import { inspectEndpoints } from './inspect.ts'
 import { mcpEndpoints } from './mcp.ts'
 import { messageEndpoints } from './messages.ts'
@@ -28,6 +29,7 @@ const DECLARED: readonly Endpoint[] = [
   ...controlEndpoints,
   openApiEndpoint,
   ...mcpEndpoints,
+  hookEndpoint,
   ...serviceEndpoints,
   ...docsEndpoints,
 ]

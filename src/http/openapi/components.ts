@@ -49,6 +49,7 @@ const PATH_PARAMETERS = {
   name: { name: 'handlerName', schema: handlerName, description: 'Name of the handler' },
   updateId: { name: 'updateId', schema: updateId, description: 'Id of the update' },
   catalog: { name: 'catalogName', schema: catalogName, description: 'Name of the catalog' },
+  hook: { name: 'hookName', schema: z.string(), description: 'Name of a hook of the policy' },
   file: { name: 'fileName', schema: z.string(), description: 'Name of a file of the reference page' },
 }
 
