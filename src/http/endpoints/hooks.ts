@@ -10,7 +10,7 @@ import { deliver, stepOf } from '../hooks/deliver.ts'
 import type { Hook } from '../hooks/hooks.ts'
 import { eventHeaders, eventIdOf, isGenuine } from '../hooks/schemes.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
-import { jsonResponse } from '../response.ts'
+import { jsonResponse, respond } from '../response.ts'
 import { START_ERRORS } from './errors.ts'
 
 export const hookEndpoint = endpoint({
@@ -23,7 +23,10 @@ export const hookEndpoint = endpoint({
   description: 'The policy defines the hooks. Each request carries its own proof, such as a signature of its body',
   body: { name: 'WebhookEvent', schema: z.unknown(), isRequired: true },
   responses: {
-    200: { description: 'The event came before, or is the challenge of Slack', schema: schemaOf('WebhookAnswer') },
+    200: {
+      description: 'The event came before. For Slack also: its challenge, or a form',
+      schema: schemaOf('WebhookAnswer'),
+    },
     202: { description: 'The engine has accepted the event', schema: schemaOf('WebhookAccepted') },
   },
   errors: ['UnauthorizedError', 'NotFoundError', ...START_ERRORS, 'WorkflowNotRunningError'],
@@ -44,6 +47,8 @@ export const hookEndpoint = endpoint({
     const { caller, send } = stepOf(hook, { id, body, headers: eventHeaders(hook.scheme, header) }, defaultCatalog)
     c.set('caller', caller)
     const run = await deliver({ send }, workflows, call(c))
+    // Slack shows any other response to its user: https://docs.slack.dev/interactivity/handling-user-interaction
+    if (hook.scheme === 'slack' && isForm(c.req.raw.headers)) return respond(c, '', 200, {})
     if (run === null) return jsonResponse(c, { duplicate: true })
     return jsonResponse(c, { workflowId: run.workflowId, runId: run.runId }, 202)
   },
@@ -62,13 +67,17 @@ function notGenuine(): ServiceError {
 
 const FORM = 'application/x-www-form-urlencoded'
 
+function isForm(headers: Headers): boolean {
+  return mediaTypeOf(headers) === FORM
+}
+
 /** The value of a body: JSON, or an object with the fields of a form. */
 function eventIn(headers: Headers, bytes: Uint8Array<ArrayBuffer>, { scheme }: Hook): unknown {
   const type = mediaTypeOf(headers)
-  if (type !== FORM && !isJson(type)) throw unsupportedType(type, `application/json or ${FORM}`)
+  if (!isForm(headers) && !isJson(type)) throw unsupportedType(type, `application/json or ${FORM}`)
   requireIdentity(headers)
   const text = decodeBody(bytes)
-  if (type !== FORM) return parseBody(text)
+  if (!isForm(headers)) return parseBody(text)
   const fields: Record<string, unknown> = Object.fromEntries(new URLSearchParams(text))
   const { payload } = fields
   const hasDocument = typeof payload === 'string' && ['slack', 'github'].includes(scheme)
