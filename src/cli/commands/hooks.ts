@@ -38,7 +38,12 @@ export async function testHook(name: string, path: string, flags: HookFlags): Pr
       redirect: 'manual',
       signal: deadline.signal,
     }).finally(deadline.release)
-    const { body: answer } = await readAnswer(response, `POST /hooks/${name}`, parseJson)
+    // The answer to a form of Slack.
+    if (response.ok && response.headers.get('Content-Type') === null)
+      return show({ accepted: true }, () => 'The service has accepted the sample.')
+    const { body: answer } = await readAnswer(response, `POST /hooks/${name}`, parseJson).catch((error) => {
+      throw aboutSecret(error, hook)
+    })
     return show(answer as Record<string, unknown>, (answered) =>
       pairs(Object.entries(answered).map(([key, value]): [string, string] => [key, cellOf(value)])),
     )
@@ -53,6 +58,14 @@ async function send(url: string, init: RequestInit): Promise<Response> {
     if (error instanceof Interruption) throw error
     throw new PorticoError('ConnectionError', 'The service cannot be reached', { status: null }, error)
   }
+}
+
+/** The advice for this error is about the token of the service, which hooks do not have. */
+function aboutSecret(error: unknown, { secretEnv }: Hook): unknown {
+  if (!(error instanceof PorticoError) || error.error !== 'UnauthorizedError') return error
+  return new UsageError(
+    `the service rejects the proof: its ${secretEnv.join(', ')} differs, or its scheme, or its clock`,
+  )
 }
 
 async function readHook(name: string, env: Environment): Promise<Hook> {
