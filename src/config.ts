@@ -21,7 +21,13 @@ import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { checkedString } from './protocol/checked-string.ts'
 import { catalogIssue } from './protocol/names.ts'
 
-export { type ParsedPolicy, type Policy, type PolicyDocument, parsePolicy } from './config/policy.ts'
+export {
+  type ParsedPolicy,
+  type Policy,
+  type PolicyDocument,
+  type PolicyNames,
+  parsePolicy,
+} from './config/policy.ts'
 export { type PolicyFile, parsePolicyText } from './config/policy-variables.ts'
 export { redactValues } from './config/redact-log-values.ts'
 export { ConfigError, type Environment } from './config/variables.ts'
@@ -67,6 +73,8 @@ export interface AccessConfig {
   audit: AuditLevel
   /** Whether `SERVICE_AUDIT` is set. */
   isAuditSet: boolean
+  /** The secrets of webhooks, by the variables that hooks of the policy name. */
+  hookSecrets: Readonly<Record<string, string>>
   /** Web pages of these origins may call; `*`: all origins. */
   corsOrigins: string[]
   /** Whether there is neither a token nor a policy, and only this machine can connect. */
@@ -147,6 +155,7 @@ export function parseConfig(env: Environment, { binds, isolated = false, policyF
         policy: policy.policy,
         audit: policy.audit,
         isAuditSet: policy.isAuditSet,
+        hookSecrets: policy.hookSecrets,
         corsOrigins: read('SERVICE_CORS_ORIGINS', originList) ?? [],
         loopbackOnly,
       },
@@ -172,7 +181,8 @@ export function parseConfig(env: Environment, { binds, isolated = false, policyF
  * of the document.
  */
 export function withPolicy(config: Config, document: unknown): Config {
-  const parsed: ParsedPolicy = parsePolicy(document, { namespaces: config.engine.namespaces })
+  const { hookSecrets } = config.access
+  const parsed: ParsedPolicy = parsePolicy(document, { namespaces: config.engine.namespaces, hookSecrets })
   if ('issues' in parsed) throw new ConfigError(parsed.issues.map((issue) => `policy ${issue}`))
   const { access, warnings } = config
   const audit = access.isAuditSet ? access.audit : AUDIT_WITH_POLICY

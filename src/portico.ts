@@ -5,6 +5,7 @@ import type { Transport } from './engine/transport/transport.ts'
 import { type AppOptions, createApp } from './http/app.ts'
 import { type Callers, createCallers } from './http/credentials/callers.ts'
 import type { ReadDocsFile } from './http/endpoints/docs.ts'
+import { createHooks } from './http/hooks/hooks.ts'
 import { createCallerLimiter } from './http/limit-callers.ts'
 import { createInFlightLimit } from './http/limit-in-flight.ts'
 import { createMetricsApp } from './http/metrics-app.ts'
@@ -87,6 +88,7 @@ export function createPortico(parts: Parts): Portico {
   const readDocsFile = parts.readDocsFile ?? null
   const { engine, access, limits, traces } = config
   const callers = callersOf(config, parts)
+  const hooks = createHooks(access.policy?.hooks ?? {}, access.hookSecrets)
   const metrics = config.metrics?.supported
     ? createMetrics({ version: VERSION, runtime, transport: transport.name }, callers?.keyAges)
     : null
@@ -124,6 +126,7 @@ export function createPortico(parts: Parts): Portico {
     defaultNamespace: engine.namespace,
     defaultCatalog: config.catalog,
     callers,
+    hooks,
     callerLimiter: createCallerLimiter({ countsOpenRequests: sharesPending, metrics }),
     audit: access.audit,
     maxBodyBytes: limits.maxBodyBytes,
@@ -172,6 +175,7 @@ export function createPortico(parts: Parts): Portico {
     setPolicy(policy) {
       if (access.policy === null || callers === null) throw new TypeError('The service was created without a policy')
       callers.setPolicy(policy)
+      hooks.replace(policy.hooks)
       void callers.warm()
     },
     policyReloadFailed: () => metrics?.policyReloadFailed(),

@@ -20,7 +20,7 @@ interface Row {
  * worker is a second program: worker → temporal, store, protocol, json-schema, config, lib.
  * client is a third one, which loads lib alone: domain and protocol only have the types of responses.
  * cli is the command line: cli → client, json-schema, config, lib. It starts the service, but shares no module of it,
- * except the decisions of a policy.
+ * except the decisions of a policy, and the signatures of hooks.
  */
 const MAY_IMPORT: Record<string, Row> = {
   'runtime/': row(
@@ -34,6 +34,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'cli/typescript/': row('cli/typescript/ json-schema/ lib/', ''),
   'cli/settings.ts': row('cli/ config/', 'zod/mini'),
   'cli/commands/policy.ts': row('cli/ config/ lib/', 'node:'),
+  'cli/commands/hooks.ts': row('cli/ client/ config/ http/hooks/ lib/', 'node:'),
   'cli/policy/': row('cli/ config/ domain/access/ domain/model/caller.ts protocol/policy-verbs.ts lib/', ''),
   'cli/main.ts': row('cli/run-cli.ts runtime/node/', ''),
   'cli/dev/': row('cli/dev/ config.ts lib/', 'node:'),
@@ -118,6 +119,7 @@ const MAX_FILES = 15
 
 /** Folders of src with more than 15 files of their own, each with the reason why it has no subfolders. */
 const WIDE_FOLDERS = new Map([
+  ['src/cli/commands', 'one file per command'],
   ['src/domain/model', 'what every part of the domain names'],
   ['src/engine/calls', 'one file per verb of the engine'],
   ['src/http', 'one file per cross-cutting rule'],

@@ -1,4 +1,4 @@
-/** The commands about tokens and policies. They call no service. */
+/** The commands about tokens and policies. Only `hooks test` calls the service. */
 import type { Command } from 'commander'
 
 export function addPolicyCommands(program: Command): void {
@@ -32,6 +32,18 @@ export function addPolicyCommands(program: Command): void {
     .option('--option <name>', 'a start option of the request; repeat it', append)
     .action(async (file: string, action: string, _: unknown, command: Command) =>
       (await import('./commands/policy.ts')).explain(file, action, command.optsWithGlobals()),
+    )
+  program
+    .command('hooks')
+    .description('try a hook of a policy')
+    .command('test')
+    .description('sign a sample as the sender of the hook does, and send it; SERVICE_POLICY defines the hook')
+    .argument('<name>', 'name of the hook')
+    .argument('<file>', 'the body: JSON, or the fields of a form')
+    .option('--id <id>', 'id of the event; default: a new one')
+    .option('--header <name: value>', 'a further header, such as "X-GitHub-Event: push"; repeat it', append)
+    .action(async (name: string, file: string, _: unknown, command: Command) =>
+      (await import('./commands/hooks.ts')).testHook(name, file, command.optsWithGlobals()),
     )
 }
 

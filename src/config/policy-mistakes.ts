@@ -10,7 +10,12 @@ export interface Mistake {
 
 /** Mistakes between values. The document may have others: all are reported at once. */
 export function mistakesBetween(document: unknown): Mistake[] {
-  return [...prototypeKeys(document), ...placeholdersWithoutClaims(document), ...duplicates(document)]
+  return [
+    ...prototypeKeys(document),
+    ...missing(document),
+    ...placeholdersWithoutClaims(document),
+    ...duplicates(document),
+  ]
 }
 
 // A token, and the hash of one, is longer.
@@ -18,7 +23,9 @@ const MAX_SHOWN_KEY = 40
 
 /** The pointer, without keys that may be tokens in a wrong place. */
 export function shownPointer(path: readonly PropertyKey[]): string {
-  return toPointer(path.map(String).map((key) => (key.length > MAX_SHOWN_KEY || key.startsWith('ptc_') ? '…' : key)))
+  return toPointer(
+    path.map(String).map((key) => (key.length > MAX_SHOWN_KEY || /^(?:ptc|whsec)_/.test(key) ? '…' : key)),
+  )
 }
 
 /** The names of the issuers, valid or not. */
@@ -43,6 +50,12 @@ function prototypeKeys(value: unknown, path: readonly PropertyKey[] = []): Mista
       ? [{ path: [...path, key], message: 'is not a valid key' }]
       : prototypeKeys(inner, [...path, key]),
   )
+}
+
+/** A policy can consist of hooks alone. */
+function missing(document: unknown): Mistake[] {
+  if (!isObject(document) || Object.hasOwn(document, 'rules') || Object.hasOwn(document, 'hooks')) return []
+  return [{ path: ['rules'], message: 'is required, unless there are hooks' }]
 }
 
 function placeholdersWithoutClaims(document: unknown): Mistake[] {

@@ -1,6 +1,6 @@
 /** The patterns in the rules of a policy. Each function returns what is wrong with one, or null. */
 import { pointerIssue } from '../lib/json-pointer.ts'
-import { characterIssue } from '../protocol/names.ts'
+import { characterIssue, workflowIdIssue } from '../protocol/names.ts'
 
 // A claim is encoded to `[a-z0-9._@~-]` before it is filled in. It cannot contain any of these, so it ends before them.
 const DELIMITERS = ':/|,;=+#!$&()'
@@ -20,7 +20,15 @@ export function idPatternIssue(pattern: string): string | null {
   return placeholdersOf(pattern).map(placeholderIssue).find(isIssue) ?? wildcardIssue(pattern)
 }
 
-/** Whether a pattern of ids has placeholders, which need the claims of a JWT. */
+/** For the workflow ids of hooks: exact, with JSON Pointers into the body as placeholders. */
+export function idTemplateIssue(template: string): string | null {
+  if (template.includes('*')) return 'must not contain "*": it is one id, not a pattern'
+  const hasOthers = placeholdersOf(template).some(({ claim }) => !claim.startsWith('/'))
+  if (hasOthers) return 'must contain only JSON Pointers into the body as placeholders, as in order:{/id}'
+  return idPatternIssue(template) ?? workflowIdIssue(template.replaceAll(PLACEHOLDER, 'x'))
+}
+
+/** Whether an id has placeholders: claims of a JWT, or values of a body. */
 export function hasPlaceholders(pattern: string): boolean {
   return placeholdersOf(pattern).length > 0
 }

@@ -1,7 +1,9 @@
 /** The variables about the policy: the document itself or its file, and the audit log. */
 import * as z from 'zod/mini'
 import { findJsonSyntaxError } from '../lib/json-syntax-error.ts'
+import { HOOK_SECRET_PREFIX } from '../protocol/hook-schemes.ts'
 import { type ParsedPolicy, type Policy, type PolicyNames, parsePolicy } from './policy.ts'
+import type { HookSecrets } from './policy-hooks.ts'
 import { anyString, type Variables } from './variables.ts'
 
 /** Which decisions about requests are logged: none; changes and denials; all. */
@@ -16,24 +18,28 @@ export interface PolicyConfig {
   policy: Policy | null
   audit: AuditLevel
   isAuditSet: boolean
+  /** The secrets that hooks may name, by variable. */
+  hookSecrets: HookSecrets
   warnings: string[]
 }
 
-interface PolicyOptions extends PolicyNames {
+interface PolicyOptions extends Pick<PolicyNames, 'namespaces'> {
   isolated: boolean
   /** Null: the runtime does not read `SERVICE_POLICY_FILE`. */
   file: PolicyFile | null
 }
 
 export function policyConfig(variables: Variables, { isolated, file, namespaces }: PolicyOptions): PolicyConfig {
-  const { read, isSet, report } = variables
+  const { read, isSet, report, startingWith } = variables
+  const hookSecrets = startingWith(HOOK_SECRET_PREFIX)
+  const names = { namespaces, hookSecrets }
   const text = read('SERVICE_POLICY', anyString)
   const path = read('SERVICE_POLICY_FILE', anyString)
   if (text !== null && path !== null) report('SERVICE_POLICY and SERVICE_POLICY_FILE must not be set together')
   const audit = read('SERVICE_AUDIT', auditLevel)
   const parsed = [
-    ...(text === null ? [] : [withName('SERVICE_POLICY', parsePolicyText(text, { namespaces }))]),
-    ...(path === null ? [] : [withName('SERVICE_POLICY_FILE', parseFile(file, { isolated, namespaces }))]),
+    ...(text === null ? [] : [withName('SERVICE_POLICY', parsePolicyText(text, names))]),
+    ...(path === null ? [] : [withName('SERVICE_POLICY_FILE', parseFile(file, isolated, names))]),
   ]
   for (const result of parsed) if ('issues' in result) for (const issue of result.issues) report(issue)
   const [valid = null] = parsed.filter((result) => 'policy' in result)
@@ -41,6 +47,7 @@ export function policyConfig(variables: Variables, { isolated, file, namespaces 
     policy: valid?.policy ?? null,
     audit: audit ?? (valid === null ? 'off' : AUDIT_WITH_POLICY),
     isAuditSet: isSet('SERVICE_AUDIT'),
+    hookSecrets,
     warnings: valid?.warnings ?? [],
   }
 }
@@ -52,11 +59,11 @@ export function parsePolicyText(text: string, names: PolicyNames): ParsedPolicy 
   return parsePolicy(JSON.parse(text), names)
 }
 
-function parseFile(file: PolicyFile | null, { isolated, namespaces }: Omit<PolicyOptions, 'file'>): ParsedPolicy {
+function parseFile(file: PolicyFile | null, isolated: boolean, names: PolicyNames): ParsedPolicy {
   if (isolated) return { issues: ['is not available on workerd (no file system); use SERVICE_POLICY'] }
   if (file === null) return { issues: ['is read only by the service itself; use SERVICE_POLICY, or pass policy'] }
   if ('error' in file) return { issues: [`names a file that cannot be read (${file.error})`] }
-  return parsePolicyText(file.text, { namespaces })
+  return parsePolicyText(file.text, names)
 }
 
 function withName(name: string, parsed: ParsedPolicy): ParsedPolicy {

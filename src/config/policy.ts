@@ -4,11 +4,13 @@ import { isObject } from '../lib/is-object.ts'
 import { isLoopback } from '../lib/network-address.ts'
 import { checkedString } from '../protocol/checked-string.ts'
 import { POLICY_NARROWED_VERBS, POLICY_VERBS } from '../protocol/policy-verbs.ts'
+import { type HookSecrets, hookSchema } from './policy-hooks.ts'
 import { issuersIn, type Mistake, mistakesBetween, shownPointer } from './policy-mistakes.ts'
 import { claimIssue, idPatternIssue, isAmbiguousInDatabases, namePatternIssue } from './policy-pattern.ts'
+import { always, listOf, name, nonEmpty, oneOrMore, recordOf } from './policy-values.ts'
 
 /** A valid policy: tokens as lower-case hexadecimal hashes, single values as arrays. */
-export type Policy = Omit<z.output<ReturnType<typeof policySchema>>, 'hooks'>
+export type Policy = z.output<ReturnType<typeof policySchema>>
 
 /** A policy as it is written, such as in `SERVICE_POLICY`. */
 export type PolicyDocument = z.input<ReturnType<typeof policySchema>>
@@ -21,6 +23,8 @@ export type ParsedPolicy =
 export interface PolicyNames {
   /** Those that rules may name; null: any. */
   namespaces: readonly string[] | null
+  /** The variables that hooks may name, with their values. Absent: hooks may name any, as if each were set. */
+  hookSecrets?: HookSecrets
 }
 
 /** The options of a start request. A test compares them with its fields, which this folder cannot import. */
@@ -48,17 +52,12 @@ export function parsePolicy(value: unknown, names: PolicyNames = { namespaces: n
     ({ path, message }) => `${shownPointer(path)} ${message}`.trim(),
   )
   if (!success || issues.length > 0) return { issues }
-  const { version, issuers, rules } = data
-  return { policy: { version, issuers, rules }, warnings: warningsOf(rules) }
+  return { policy: data, warnings: warningsOf(data.rules) }
 }
-
-const name = z.string().check(z.regex(/^[\w-]{1,64}$/, { error: 'must be 1 to 64 letters, digits, "_" and "-"' }))
 
 const ruleName = name.check(
   z.refine((value) => value !== 'none', { error: 'must not be "none", which the audit log writes for denials' }),
 )
-
-const nonEmpty = z.string().check(z.minLength(1, { error: 'must not be empty' }))
 
 const hash = z.pipe(
   z.string().check(
@@ -68,30 +67,6 @@ const hash = z.pipe(
   ),
   z.transform((value) => value.slice('sha256:'.length).toLowerCase()),
 )
-
-function listOf<T extends z.core.$ZodType>(item: T) {
-  return z.array(item).check(z.minLength(1, { error: 'must not be an empty array' }))
-}
-
-/** A value, or an array of values. */
-function oneOrMore<T extends z.core.$ZodType<string, string>>(item: T) {
-  return z.pipe(
-    z.union([item, listOf(item)]),
-    z.transform((value): string[] => (Array.isArray(value) ? value : [value as string])),
-  )
-}
-
-/** Unlike those of Zod, these records have their values checked below a wrong name too. */
-function recordOf<T extends z.core.$ZodType>(name: z.core.$ZodType<string, string>, value: T) {
-  return z.record(z.string(), value).check(
-    z.check(({ value, issues }) => {
-      for (const key of Object.keys(value)) {
-        const [issue] = z.safeParse(name, key).error?.issues ?? []
-        if (issue) issues.push({ code: 'custom', input: key, path: [key], message: `has a name that ${issue.message}` })
-      }
-    }, always),
-  )
-}
 
 const jwksUrl = z.string().check(
   z.refine(isJwksUrl, {
@@ -124,9 +99,6 @@ const positive = z.number().check(z.positive({ error: 'must be above 0' }))
 const count = z
   .number()
   .check(z.refine((value) => Number.isSafeInteger(value) && value > 0, { error: 'must be an integer above 0' }))
-
-/** For a check of an object, which Zod would leave out if one of the values is wrong. */
-const always = { when: ({ value }: { value: unknown }) => isObject(value) }
 
 const limits = z
   .strictObject({
@@ -171,7 +143,7 @@ function whoSchema(issuers: readonly string[]) {
 
 type Claims = Record<string, string[]>
 
-function policySchema(issuers: readonly string[], { namespaces }: PolicyNames) {
+function policySchema(issuers: readonly string[], { namespaces, hookSecrets }: PolicyNames) {
   const namespace = nonEmpty.check(
     z.refine((value) => namespaces?.includes(value) ?? true, { error: 'must be a namespace of this service' }),
   )
@@ -192,8 +164,9 @@ function policySchema(issuers: readonly string[], { namespaces }: PolicyNames) {
       recordOf(name, z.strictObject({ issuer: nonEmpty, audience: oneOrMore(nonEmpty), jwksUrl })),
       {},
     ),
-    rules: z.array(rule),
-    hooks: z.exactOptional(z.strictObject({}, { error: 'must be empty: this version does not support hooks' })),
+    // Required without hooks: mistakesBetween.
+    rules: z._default(z.array(rule), []),
+    hooks: z._default(recordOf(name, hookSchema(hookSecrets)), {}),
   })
 }
 
@@ -207,16 +180,12 @@ function typeMessage({ code, input, ...issue }: z.core.$ZodRawIssue): string | u
 function toMistakes(issue: z.core.$ZodIssue): Mistake[] {
   const { path, message } = issue
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({ path: [...path, key], message: keyMessage(path) }))
+    return issue.keys.map((key) => ({ path: [...path, key], message: 'is not a known key' }))
   if (issue.code !== 'invalid_union') return [{ path, message }]
   // Of a value or an array: the issues of the one that was meant.
   const branches = issue.errors.filter(([first]) => first?.code !== 'invalid_type' || first.path.length > 0)
   const meant = branches[0] ?? issue.errors[0] ?? []
   return meant.flatMap(toMistakes).map((mistake) => ({ ...mistake, path: [...path, ...mistake.path] }))
-}
-
-function keyMessage([first]: readonly PropertyKey[]): string {
-  return first === 'hooks' ? 'must not exist: this version does not support hooks' : 'is not a known key'
 }
 
 function warningsOf(rules: Policy['rules']): string[] {

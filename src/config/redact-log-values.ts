@@ -1,5 +1,6 @@
 /** Keeps secrets, addresses and paths out of the log. Errors of libraries often contain them. */
 import { NETWORK_ADDRESSES } from '../lib/network-address.ts'
+import { HOOK_SECRET_PREFIX } from '../protocol/hook-schemes.ts'
 import type { Environment } from './variables.ts'
 
 /** Variables with secrets, or with addresses, names and paths behind the service. */
@@ -40,7 +41,9 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)(?::\d+)?[.,;)]?$/
  * Replaces the value of a variable, or a part of it, by `<NAME>`, and any other address except loopback by `<address>`.
  */
 export function redactValues(env: Environment): (message: string) => string {
-  const patterns = REDACTED.flatMap((name) => partsOf(env[name] ?? '').map((part) => ({ name, part })))
+  const secrets = Object.keys(env).filter((name) => name.startsWith(HOOK_SECRET_PREFIX))
+  const patterns = [...REDACTED, ...secrets]
+    .flatMap((name) => partsOf(env[name] ?? '').map((part) => ({ name, part })))
     .filter(({ part }) => part !== DEFAULT_NAMESPACE)
     // A whole value must be replaced before its parts.
     .toSorted((a, b) => b.part.length - a.part.length)

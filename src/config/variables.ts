@@ -33,6 +33,8 @@ export interface Variables {
   read<T>(name: string, variable: Variable<T>): T | null
   /** Whether it has a value, valid or not. */
   isSet(name: string): boolean
+  /** All variables that have a value and whose names begin with this. */
+  startingWith(prefix: string): Readonly<Record<string, string>>
   /** Adds an error that concerns more than one variable. */
   report(issue: string): void
 }
@@ -61,6 +63,13 @@ export function readVariables<T>(
     isSet(name) {
       known.add(name)
       return Boolean(env[name])
+    },
+    startingWith(prefix) {
+      const entries = Object.entries(env).flatMap(([name, value]) =>
+        name.startsWith(prefix) && value ? [[name, value]] : [],
+      )
+      for (const [name = ''] of entries) known.add(name)
+      return Object.fromEntries(entries)
     },
     report: (issue) => void issues.push(issue),
   })

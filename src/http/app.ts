@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import type { Workflows } from '../domain/model/workflows.ts'
 import { lazy } from '../lib/lazy.ts'
 import { authenticate, authorize, requireKnownCaller } from './authorize.ts'
-import { jsonReader, rejectContentLength } from './body.ts'
+import { jsonReader, rawReader, rejectContentLength } from './body.ts'
 import { createConstantJson } from './constant-json.ts'
 import {
   type Env,
@@ -19,6 +19,7 @@ import { type Access, type Endpoint, type McpSettings, matcherOf, type Service, 
 import { createDocsResponder, type ReadDocsFile } from './endpoints/docs.ts'
 import { ENDPOINTS } from './endpoints/endpoints.ts'
 import { COMMENT_EVERY_MS } from './events.ts'
+import { createHooks, type Hooks } from './hooks/hooks.ts'
 import { checkIdempotencyKey, notReplayed, rejectIdempotencyKey } from './idempotency-key.ts'
 import { type CallerLimiter, createCallerLimiter, limitCallers } from './limit-callers.ts'
 import { type InFlightLimit, limitInFlight } from './limit-in-flight.ts'
@@ -43,6 +44,8 @@ export interface AppOptions {
   callers: Callers | null
   /** Counts what each caller uses. Apps that serve the same callers share one. */
   callerLimiter?: CallerLimiter
+  /** What happens with the webhooks of other systems. Default: there are no hooks. */
+  hooks?: Hooks
   /** What the audit log records. Default: `off`. */
   audit?: AuditMode
   maxBodyBytes: number
@@ -96,6 +99,7 @@ export function createApp(options: AppOptions): App {
     ? mountBelowNamespace(mount, namespace)
     : { ...mount, pathOf: pathBelow(mount) }
   const { mcp = NO_MCP, callers, audit: mode = 'off', callerLimiter = createCallerLimiter() } = options
+  const { hooks = createHooks({}, {}) } = options
   const requiresToken = callers !== null
   const isMounted = {
     metrics: options.readMetrics !== undefined,
@@ -106,9 +110,12 @@ export function createApp(options: AppOptions): App {
     ({ feature, isOfService }) => (feature === undefined || isMounted[feature]) && !(isNamespaced && isOfService),
   )
 
+  const bodyLimits = { maxBytes: maxBodyBytes, timeoutMs: options.bodyTimeoutMs ?? 27_000 }
   const service: Service | null = workflows && {
     workflows,
-    json: jsonReader({ maxBytes: maxBodyBytes, timeoutMs: options.bodyTimeoutMs ?? 27_000 }),
+    json: jsonReader(bodyLimits),
+    raw: rawReader(bodyLimits),
+    hooks,
     defaultCatalog: options.defaultCatalog,
     maxTimeoutMs: options.maxTimeoutMs,
     commentEveryMs: options.commentEveryMs ?? COMMENT_EVERY_MS,
@@ -144,9 +151,13 @@ export function createApp(options: AppOptions): App {
   const exists = workflows !== null
   const ofNamespace = requireNamespace({ name: namespace, exists, defaultNamespace, isNamespaced })
 
+  function auditStep(access: Access | null): RequestStep {
+    return audit({ mode, namespace: exists ? namespace : null, observers }, access)
+  }
+
   function accessSteps(access: Access, takes: Endpoint['takes']): RequestStep[] {
     return [
-      audit({ mode, namespace: exists ? namespace : null, observers }, access),
+      auditStep(access),
       // First, so that requests which no rule allows count, too.
       ...(callers === null ? [] : [limitCallers(callerLimiter, takes)]),
       ...(isNamespaced || access !== 'any' ? [ofNamespace] : []),
@@ -160,6 +171,7 @@ export function createApp(options: AppOptions): App {
     return [
       ...everyRequest,
       ...(access === null ? [] : accessSteps(access, endpoint.takes)),
+      ...(endpoint.isAudited ? [auditStep(access)] : []),
       ...(reportsReplays(endpoint) ? [notReplayed] : []),
       ...(endpoint.path.startsWith('/workflow/') ? [...forward, decodablePath] : []),
       ...keySteps[endpoint.key],

@@ -24,28 +24,59 @@ export function rejectContentLength(maxBytes: number): RequestCheck {
 }
 
 /** The body as a string; empty when there is no body. Reading ends as soon as the body is rejected. */
-export function readBody(request: Request, limits: BodyLimits): Promise<string> {
+export async function readBody(request: Request, limits: BodyLimits): Promise<string> {
   const { headers } = request
-  const length = headers.get('Content-Length')
-  if (Number(length) > 0) requireJson(headers)
-  // With a Content-Length the body cannot exceed the limit. Runtimes read it much faster as a whole than as a stream.
-  return length !== null && !headers.has('Transfer-Encoding') ? readWhole(request, limits) : readStream(request, limits)
+  if (isWhole(headers)) {
+    if (Number(headers.get('Content-Length')) > 0) requireJson(headers)
+    return decodeBody(await readWhole(request, limits))
+  }
+  const decoder = createDecoder()
+  const parts: string[] = []
+  await readStream(request, limits, (chunk) => {
+    requireJson(headers)
+    parts.push(decode(decoder, chunk, { stream: true }))
+  })
+  parts.push(decode(decoder))
+  return parts.join('')
 }
 
-async function readWhole(request: Request, { maxBytes, timeoutMs }: BodyLimits): Promise<string> {
+/** The same for a body of any type, as the bytes that were sent. */
+export async function readBytes(request: Request, limits: BodyLimits): Promise<Uint8Array<ArrayBuffer>> {
+  if (isWhole(request.headers)) return new Uint8Array(await readWhole(request, limits))
+  const parts: Uint8Array<ArrayBuffer>[] = []
+  await readStream(request, limits, (chunk) => void parts.push(new Uint8Array(chunk)))
+  return new Uint8Array(await new Blob(parts).arrayBuffer())
+}
+
+/**
+ * With a Content-Length the body cannot exceed the limit. Runtimes read it much faster as a whole than as a stream.
+ */
+function isWhole(headers: Headers): boolean {
+  return headers.has('Content-Length') && !headers.has('Transfer-Encoding')
+}
+
+async function readWhole(request: Request, { maxBytes, timeoutMs }: BodyLimits): Promise<ArrayBuffer> {
   const bytes = await received(request.arrayBuffer(), timeoutMs)
   // Only possible if no HTTP server has parsed the request: a server ends the body at its Content-Length.
   if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes)
-  return decode(WHOLE, bytes)
+  return bytes
 }
 
 const WHOLE = createDecoder()
 
-async function readStream({ body, headers }: Request, { maxBytes, timeoutMs }: BodyLimits): Promise<string> {
-  if (body === null) return ''
+export function decodeBody(bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): string {
+  return decode(WHOLE, bytes)
+}
+
+async function readStream(
+  { body }: Request,
+  { maxBytes, timeoutMs }: BodyLimits,
+  onChunk: (chunk: Uint8Array) => void,
+): Promise<void> {
+  if (body === null) return
   const reader = body.getReader()
   try {
-    return await received(readChunks(reader, headers, maxBytes), timeoutMs)
+    await received(readChunks(reader, maxBytes, onChunk), timeoutMs)
   } catch (error) {
     // Drops the rest of a rejected body. The rejection is the response, so an error here is ignored.
     reader.cancel().catch(() => {})
@@ -55,23 +86,18 @@ async function readStream({ body, headers }: Request, { maxBytes, timeoutMs }: B
 
 async function readChunks(
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  headers: Headers,
   maxBytes: number,
-): Promise<string> {
-  const decoder = createDecoder()
-  const parts: string[] = []
+  onChunk: (chunk: Uint8Array) => void,
+): Promise<void> {
   let length = 0
   for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
     const { value } = chunk
     // Deno sends one empty chunk for a request without a body.
     if (value.byteLength === 0) continue
-    requireJson(headers)
     length += value.byteLength
     if (length > maxBytes) throw tooLarge(maxBytes)
-    parts.push(decode(decoder, value, { stream: true }))
+    onChunk(value)
   }
-  parts.push(decode(decoder))
-  return parts.join('')
 }
 
 /** Settles as `body` does; rejects with an error for the client if the body is late or the connection breaks. */
@@ -100,11 +126,26 @@ function decode(decoder: TextDecoder, ...bytes: Parameters<TextDecoder['decode']
 }
 
 function requireJson(headers: Headers): void {
-  const type = headers.get('Content-Type')?.split(';')[0]?.trim().toLowerCase() ?? ''
-  if (type !== 'application/json' && !/^[^/]+\/[^/]+\+json$/.test(type)) {
-    const given = type === '' ? '' : `, not ${type}`
-    throw new ServiceError('UnsupportedMediaTypeError', `Content-Type must be application/json${given}`)
-  }
+  const type = mediaTypeOf(headers)
+  if (!isJson(type)) throw unsupportedType(type, 'application/json')
+  requireIdentity(headers)
+}
+
+/** The media type of the body in lower case, without parameters; empty without one. */
+export function mediaTypeOf(headers: Headers): string {
+  return headers.get('Content-Type')?.split(';')[0]?.trim().toLowerCase() ?? ''
+}
+
+export function isJson(type: string): boolean {
+  return type === 'application/json' || /^[^/]+\/[^/]+\+json$/.test(type)
+}
+
+export function unsupportedType(type: string, supported: string): ServiceError {
+  const given = type === '' ? '' : `, not ${type}`
+  return new ServiceError('UnsupportedMediaTypeError', `Content-Type must be ${supported}${given}`)
+}
+
+export function requireIdentity(headers: Headers): void {
   const encoding = headers.get('Content-Encoding') ?? 'identity'
   if (encoding.toLowerCase() !== 'identity') {
     throw new ServiceError('UnsupportedMediaTypeError', `Content-Encoding ${encoding} is not supported`)
@@ -137,10 +178,21 @@ export interface ReadOptions {
   adviceFor?: (body: unknown) => string | null
 }
 
+/** Reads a body of any type, as the bytes that were sent. */
+export type ReadRaw = (c: Context) => Promise<Uint8Array<ArrayBuffer>>
+
+export function rawReader(limits: BodyLimits): ReadRaw {
+  return async (c) => {
+    const bytes = await readBytes(c.req.raw, limits)
+    await c.get('takePlace')?.()
+    return bytes
+  }
+}
+
 export function jsonReader(limits: BodyLimits): ReadJson {
   return async (c, schema, { adviceFor } = {}) => {
     const text = await readBody(c.req.raw, limits)
-    const body = text === '' ? {} : plainNumber(parse(text))
+    const body = text === '' ? {} : plainNumber(parseBody(text))
     const valid = validateWith(schema, body, adviceFor)
     // Other requests may have taken the last places while the body arrived.
     await c.get('takePlace')?.()
@@ -160,7 +212,8 @@ function plainNumber(body: unknown): unknown {
   return JSON.isRawJSON(body) ? Number.NaN : body
 }
 
-function parse(text: string): unknown {
+/** The value of a body; numbers are exact. */
+export function parseBody(text: string): unknown {
   try {
     return parseJson(text)
   } catch (cause) {

@@ -5,9 +5,10 @@ import type { Call } from '../domain/model/call.ts'
 import type { ErrorName } from '../domain/model/errors.ts'
 import type { ExecutionRef } from '../domain/model/execution.ts'
 import type { Workflows } from '../domain/model/workflows.ts'
-import type { ReadJson, ReadOptions } from './body.ts'
+import type { ReadJson, ReadOptions, ReadRaw } from './body.ts'
 import type { RespondConstant } from './constant-json.ts'
 import { type Env, toCall } from './context.ts'
+import type { Hooks } from './hooks/hooks.ts'
 import type { RequestHeader, ResponseHeader } from './openapi/headers.ts'
 import type { DescribeCatalog } from './openapi/open-api-document.ts'
 import type { Schema } from './openapi/schemas/schema.ts'
@@ -28,7 +29,7 @@ export interface Endpoint<Path extends string = string, Query = unknown, Body = 
    * waits (`wait`), or not at all.
    */
   takes: 'work' | 'wait' | 'nothing'
-  /** What happens to an `Idempotency-Key`. A request that only reads ignores it. */
+  /** What happens to an `Idempotency-Key`. A request that only reads ignores it, and so does a webhook. */
   key: 'taken' | 'ignored' | 'rejected'
   /** The right that the client needs; null if it does not even need a token. */
   access: Access | null
@@ -38,6 +39,8 @@ export interface Endpoint<Path extends string = string, Query = unknown, Body = 
   feature?: Feature
   /** Set if it is about the whole service: it does not exist below `/namespaces/<name>`. */
   isOfService?: true
+  /** Set if the audit log records it although its clients have no token: they prove who they are in other ways. */
+  isAudited?: true
   handle(c: Context<Env>, tools: Tools<Path, Query, Body>): Response | Promise<Response>
 }
 
@@ -136,6 +139,8 @@ type ToPathReader<Name> = Name extends 'id' ? 'ref' : Name extends keyof PathRea
 export interface Service {
   workflows: Workflows
   json: ReadJson
+  raw: ReadRaw
+  hooks: Hooks
   /** The catalog of requests that do not name one. */
   defaultCatalog: string
   /** Maximum `timeout` of a `run`, and `wait` for a result. */

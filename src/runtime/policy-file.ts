@@ -1,6 +1,6 @@
 /** Reads the file of the policy, and reads it again whenever it changes. */
 import { readFile, realpath, stat } from 'node:fs/promises'
-import { type ParsedPolicy, type Policy, type PolicyFile, parsePolicyText } from '../config.ts'
+import { type ParsedPolicy, type Policy, type PolicyFile, type PolicyNames, parsePolicyText } from '../config.ts'
 import { errorCode } from '../lib/error-code.ts'
 import type { Log } from '../log.ts'
 
@@ -39,8 +39,8 @@ export interface PolicyWatch {
   path: string
   /** The version that is in force. */
   first: PolicyVersion
-  /** Those that rules may name. */
-  namespaces: readonly string[]
+  /** What the policy may name. */
+  names: PolicyNames
   log: Log
   /** Called with each new valid version. */
   onPolicy(policy: Policy): void
@@ -80,11 +80,11 @@ export function watchPolicyFile({ path, first, everyMs = EVERY_MS, ...watch }: P
 
 function apply(
   version: PolicyVersion,
-  { namespaces, log, onPolicy, onFailure }: Pick<PolicyWatch, 'log' | 'namespaces' | 'onFailure' | 'onPolicy'>,
+  { names, log, onPolicy, onFailure }: Pick<PolicyWatch, 'log' | 'names' | 'onFailure' | 'onPolicy'>,
 ): void {
   const parsed: ParsedPolicy =
     'text' in version
-      ? parsePolicyText(version.text, { namespaces })
+      ? parsePolicyText(version.text, names)
       : { issues: [`names a file that cannot be read (${version.error})`] }
   if ('issues' in parsed) {
     const issues = parsed.issues.map((issue) => `SERVICE_POLICY_FILE ${issue}`)

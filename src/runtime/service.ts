@@ -118,11 +118,11 @@ async function openPolicyFile(path: string | undefined) {
   const first = await readPolicyFile(path)
   return {
     first,
-    watch: ({ engine }: Config, { setPolicy, policyReloadFailed }: Portico, log: Log) =>
+    watch: ({ engine, access }: Config, { setPolicy, policyReloadFailed }: Portico, log: Log) =>
       watchPolicyFile({
         path,
         first,
-        namespaces: engine.namespaces,
+        names: { namespaces: engine.namespaces, hookSecrets: access.hookSecrets },
         log,
         onPolicy: setPolicy,
         onFailure: policyReloadFailed,

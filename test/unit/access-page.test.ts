@@ -126,7 +126,7 @@ test('docs/access.md: has each key of a policy', () => {
   }
   const issuer: Record<keyof Issuer, true> = { issuer: true, audience: true, jwksUrl: true }
   const limits: Record<keyof CallerLimits, true> = { perSecond: true, burst: true, inFlight: true, waits: true }
-  const policy: Record<keyof Policy, true> = { version: true, issuers: true, rules: true }
+  const policy: Record<keyof Policy, true> = { version: true, issuers: true, rules: true, hooks: true }
 
   expect(firstCells(introOf(chapterOf(page, 'The policy')))).toEqual(Object.keys(policy))
   expect(firstCells(sectionOf('Issuers'))).toEqual(Object.keys(issuer))

@@ -23,6 +23,7 @@ test('parseConfig: requires only the catalog', () => {
       policy: null,
       audit: 'off',
       isAuditSet: false,
+      hookSecrets: {},
       corsOrigins: [],
       loopbackOnly: true,
     },

@@ -40,8 +40,14 @@ export function withClaims(pattern: string, claims: Claims): string | null {
 
 /** A claim that can stand in an id; null for any other value. */
 export function claimText(value: unknown): string | null {
+  // A number of a request body that a double cannot represent.
+  if (JSON.isRawJSON(value)) return integerText(JSON.stringify(value))
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
   return typeof value === 'string' && value !== '' ? value : null
+}
+
+function integerText(number: string): string | null {
+  return /^-?\d+$/.test(number) ? number : null
 }
 
 /**

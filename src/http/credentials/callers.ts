@@ -1,11 +1,12 @@
 /** Finds out who sends a request. */
 import { callerOf } from '../../domain/access/grant.ts'
 import type { Caller, Rule } from '../../domain/model/caller.ts'
+import { anyEqual, toBytes } from '../../lib/hmac.ts'
 import { lazy } from '../../lib/lazy.ts'
 import { sha256 } from '../../lib/sha256.ts'
 import { type WeighedCache, weighedCache } from '../../lib/weighed-cache.ts'
 import type { Issuers, JwtVerifierOptions } from './jwt.ts'
-import { anyEqual, presentedTokens, toBytes } from './presented-tokens.ts'
+import { presentedTokens } from './presented-tokens.ts'
 import { unauthorized } from './rejection.ts'
 
 /** Who may do what. */

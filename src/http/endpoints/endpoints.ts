@@ -4,6 +4,7 @@ import { catalogEndpoints } from './catalog.ts'
 import { controlEndpoints } from './control.ts'
 import { docsEndpoints } from './docs.ts'
 import { historyEndpoints } from './history.ts'
+import { hookEndpoint } from './hooks.ts'
 import { inspectEndpoints } from './inspect.ts'
 import { mcpEndpoints } from './mcp.ts'
 import { messageEndpoints } from './messages.ts'
@@ -30,6 +31,7 @@ const DECLARED: readonly Endpoint[] = [
   ...controlEndpoints,
   openApiEndpoint,
   ...mcpEndpoints,
+  hookEndpoint,
   ...serviceEndpoints,
   ...docsEndpoints,
 ]

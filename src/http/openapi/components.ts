@@ -50,6 +50,7 @@ const PATH_PARAMETERS = {
   updateId: { name: 'updateId', schema: updateId, description: 'Id of the update' },
   activityId: { name: 'activityId', schema: activityId, description: 'Id of the activity. A `/` is sent as `%2F`' },
   catalog: { name: 'catalogName', schema: catalogName, description: 'Name of the catalog' },
+  hook: { name: 'hookName', schema: z.string(), description: 'Name of a hook of the policy' },
   file: { name: 'fileName', schema: z.string(), description: 'Name of a file of the reference page' },
 }
 

@@ -10,7 +10,7 @@ import { AUDIENCE, createSigner, ISSUER, type Signer } from '../../support/jwt-s
 
 export const OPERATOR = 'operator-s3cret'
 
-type RuleDocument = PolicyDocument['rules'][number]
+type RuleDocument = NonNullable<PolicyDocument['rules']>[number]
 
 /** A rule for one token. */
 export function tokenRule(name: string, rule: Omit<RuleDocument, 'name' | 'who'>, token = tokenOf(name)): RuleDocument {

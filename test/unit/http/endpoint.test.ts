@@ -14,19 +14,23 @@ describe('the list of endpoints', () => {
     expect([...RESERVED_IDS].filter((id) => new RegExp(String(pattern), 'u').test(id))).toEqual([])
   })
 
-  test('what takes an Idempotency-Key describes that header, and what only reads ignores it', () => {
+  test('what takes an Idempotency-Key describes that header, and what only reads, or has ids of its own, ignores it', () => {
     const taking = ENDPOINTS.filter(({ key }) => key === 'taken')
     const describing = ENDPOINTS.filter(({ headers }) => headers?.includes('Idempotency-Key'))
     const ignoring = ENDPOINTS.filter(({ key }) => key === 'ignored')
 
     expect(taking.map(({ id }) => id)).toEqual(describing.map(({ id }) => id))
-    expect(ignoring.filter(({ method }) => method !== 'get').map(({ id }) => id)).toEqual(['queryWorkflow', 'queryRun'])
+    expect(ignoring.filter(({ method }) => method !== 'get').map(({ id }) => id)).toEqual([
+      'queryWorkflow',
+      'queryRun',
+      'receiveWebhook',
+    ])
     expect(ENDPOINTS.filter(({ method, key }) => method === 'get' && key !== 'ignored')).toEqual([])
   })
 
   test('what needs no token says nothing about this deployment', () => {
     const paths = ENDPOINTS.filter(({ access }) => access === null).map(({ path }) => path)
-    expect(paths).toEqual(['/health', '/ready', '/docs', '/docs/:file'])
+    expect(paths).toEqual(['/hooks/:hook', '/health', '/ready', '/docs', '/docs/:file'])
   })
 
   test('a matcher knows whole paths, and paths up to their first parameter', () => {

@@ -16,7 +16,7 @@ const test = base.extend('watch', ({ cleanup }) => async (path: string) => {
   const stop = watchPolicyFile({
     path,
     first: await readPolicyFile(path),
-    namespaces: ['default'],
+    names: { namespaces: ['default'] },
     everyMs: 2,
     log: (level, message, fields) => void events.push(`${level}: ${message} ${JSON.stringify(fields)}`),
     onPolicy: ({ rules }) => void events.push(`policy ${rules[0]?.name}`),

@@ -2,7 +2,7 @@
 import type { CatalogListing } from '../../../domain/model/catalog-listing.ts'
 import type { Capabilities } from '../../../domain/model/deployment.ts'
 import type { CatalogEntry, HandlerEntry } from '../../../protocol/catalog.ts'
-import { array, boolean, described, object, oneOf, orNull, ref, string } from './schema.ts'
+import { any, array, boolean, described, object, oneOf, orNull, ref, string } from './schema.ts'
 
 const handler = {
   name: string,
@@ -62,5 +62,16 @@ export const serviceSchemas = {
     status: oneOf(['ok', 'unavailable']),
     engine: oneOf(['reachable', 'unreachable', 'misconfigured']),
   }),
+  WebhookAccepted: object<{ workflowId: string; runId: string | null }>({
+    workflowId: string,
+    runId: described(orNull(string), 'Null if a signal was sent to the latest run, whichever that is'),
+  }),
+  WebhookAnswer: object<{ duplicate: boolean; challenge: unknown }>(
+    {
+      duplicate: described(boolean, 'Set if the event came before: nothing was done'),
+      challenge: described(any, 'The `challenge` of the body, which Slack sends once'),
+    },
+    { optional: ['duplicate', 'challenge'] },
+  ),
   OpenApi: { type: 'object', additionalProperties: true, description: 'An OpenAPI 3.1 document' },
 }

@@ -1,0 +1,61 @@
+/** The hooks of the policy that is in force. */
+import type { HookScheme } from '../../protocol/hook-schemes.ts'
+import { DEFAULT_TOKEN_HEADER, type Proof } from './schemes.ts'
+
+/** A hook as the policy defines it: docs/hooks.md. It has one of the three actions. */
+export interface HookDefinition {
+  scheme: HookScheme
+  /** The variables with its secrets. */
+  secretEnv: readonly string[]
+  /** For the scheme `token`: the header with the secret. */
+  header?: string
+  /** What the workflow or the handler gets: the event with its headers, or its body alone. */
+  argument: 'event' | 'body'
+  start?: StartOfHook
+  signal?: { workflowId: string; name: string }
+  signalWithStart?: { start: StartOfHook; signal: { name: string } }
+}
+
+export interface StartOfHook {
+  workflowName: string
+  /** With placeholders for values of the body. Default: an id of the event. */
+  workflowId?: string
+  catalog?: string
+}
+
+export interface Hook extends HookDefinition, Proof {
+  name: string
+  header: string
+}
+
+export interface Hooks {
+  /** Null if there is no hook of this name. */
+  find(name: string): Hook | null
+  /** Replaces the hooks, for all later requests. */
+  replace(definitions: HookDefinitions): void
+}
+
+export type HookDefinitions = Readonly<Record<string, HookDefinition>>
+
+/** The value of each variable that a hook can name. */
+type Secrets = Readonly<Record<string, string | undefined>>
+
+export function createHooks(definitions: HookDefinitions, secrets: Secrets): Hooks {
+  let current = definitions
+  return {
+    find(name) {
+      const definition = Object.hasOwn(current, name) ? current[name] : undefined
+      return definition === undefined ? null : toHook(name, definition, secrets)
+    },
+    replace(definitions) {
+      current = definitions
+    },
+  }
+}
+
+/** A variable that is not set is no secret. */
+export function toHook(name: string, definition: HookDefinition, secrets: Secrets): Hook {
+  const { header = DEFAULT_TOKEN_HEADER, secretEnv } = definition
+  const ofHook = secretEnv.flatMap((variable) => (Object.hasOwn(secrets, variable) ? [secrets[variable] ?? ''] : []))
+  return { ...definition, name, header, secrets: ofHook.filter((secret) => secret !== '') }
+}

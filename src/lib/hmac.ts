@@ -1,0 +1,45 @@
+/** Signatures with a shared secret, and a comparison whose time does not help to guess one. */
+
+export type Bytes = Uint8Array<ArrayBuffer>
+
+const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' }
+
+/** The HMAC-SHA-256 of the parts, one after the other. */
+export async function hmacSha256(secret: Bytes, ...parts: readonly Bytes[]): Promise<Bytes> {
+  const key = await crypto.subtle.importKey('raw', secret, ALGORITHM, false, ['sign'])
+  return new Uint8Array(await crypto.subtle.sign('HMAC', key, joined(parts)))
+}
+
+function joined(parts: readonly Bytes[]): Bytes {
+  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
+
+const encoder = new TextEncoder()
+
+export function toBytes(text: string): Bytes {
+  return encoder.encode(text)
+}
+
+/**
+ * Whether one of `presented` equals one of `expected`.
+ *
+ * Compares every presented sequence completely with every expected one. The time depends only on what was presented: it
+ * does not reveal where a sequence differs, or how long the expected ones are.
+ */
+export function anyEqual(presented: readonly ArrayLike<number>[], expected: readonly ArrayLike<number>[]): boolean {
+  let found = 0
+  for (const one of presented) {
+    for (const other of expected) {
+      let difference = one.length ^ other.length
+      for (let at = 0; at < one.length; at++) difference |= (one[at] ?? 0) ^ (other[at % other.length] ?? 0)
+      found |= Number(difference === 0)
+    }
+  }
+  return found === 1
+}
