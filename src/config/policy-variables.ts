@@ -1,6 +1,6 @@
 /** The variables about the policy: the document itself or its file, and the audit log. */
 import * as z from 'zod/mini'
-import { findJsonSyntaxError } from '../lib/json-syntax-error.ts'
+import { parseDocument } from './json-document.ts'
 import { type ParsedPolicy, type Policy, type PolicyNames, parsePolicy } from './policy.ts'
 import { anyString, type Variables } from './variables.ts'
 
@@ -47,9 +47,8 @@ export function policyConfig(variables: Variables, { isolated, file, namespaces 
 
 /** The policy of a JSON document. */
 export function parsePolicyText(text: string, names: PolicyNames): ParsedPolicy {
-  const error = findJsonSyntaxError(text)
-  if (error !== null) return { issues: [`is not valid JSON: line ${error.line}, column ${error.column}`] }
-  return parsePolicy(JSON.parse(text), names)
+  const parsed = parseDocument(text)
+  return 'issues' in parsed ? parsed : parsePolicy(parsed.value, names)
 }
 
 function parseFile(file: PolicyFile | null, { isolated, namespaces }: Omit<PolicyOptions, 'file'>): ParsedPolicy {

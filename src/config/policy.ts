@@ -1,10 +1,10 @@
 /** The policy: who may do what. `docs/access.md` describes it. */
 import * as z from 'zod/mini'
 import { isObject } from '../lib/is-object.ts'
-import { isLoopback } from '../lib/network-address.ts'
 import { checkedString } from '../protocol/checked-string.ts'
 import { POLICY_HANDLER_VERBS, POLICY_VERBS } from '../protocol/policy-verbs.ts'
-import { issuersIn, type Mistake, mistakesBetween, shownPointer } from './policy-mistakes.ts'
+import { always, listOf, name, nonEmpty, privateUrl, recordOf, toMistakes, typeMessage } from './json-document.ts'
+import { issuersIn, mistakesBetween, shownPointer } from './policy-mistakes.ts'
 import { claimIssue, idPatternIssue, isAmbiguousInDatabases, namePatternIssue } from './policy-pattern.ts'
 
 /** A valid policy: tokens as lower-case hexadecimal hashes, single values as arrays. */
@@ -44,21 +44,18 @@ export const POLICY_OPTIONS = [
 
 export function parsePolicy(value: unknown, names: PolicyNames = { namespaces: null }): ParsedPolicy {
   const { success, data, error } = policySchema(issuersIn(value), names).safeParse(value, { error: typeMessage })
-  const issues = [...(success ? [] : error.issues.flatMap(toMistakes)), ...mistakesBetween(value)].map(
-    ({ path, message }) => `${shownPointer(path)} ${message}`.trim(),
-  )
+  const issues = [
+    ...(success ? [] : error.issues.flatMap((issue) => toMistakes(issue, keyMessage))),
+    ...mistakesBetween(value),
+  ].map(({ path, message }) => `${shownPointer(path)} ${message}`.trim())
   if (!success || issues.length > 0) return { issues }
   const { version, issuers, rules } = data
   return { policy: { version, issuers, rules }, warnings: warningsOf(rules) }
 }
 
-const name = z.string().check(z.regex(/^[\w-]{1,64}$/, { error: 'must be 1 to 64 letters, digits, "_" and "-"' }))
-
 const ruleName = name.check(
   z.refine((value) => value !== 'none', { error: 'must not be "none", which the audit log writes for denials' }),
 )
-
-const nonEmpty = z.string().check(z.minLength(1, { error: 'must not be empty' }))
 
 const hash = z.pipe(
   z.string().check(
@@ -69,42 +66,12 @@ const hash = z.pipe(
   z.transform((value) => value.slice('sha256:'.length).toLowerCase()),
 )
 
-function listOf<T extends z.core.$ZodType>(item: T) {
-  return z.array(item).check(z.minLength(1, { error: 'must not be an empty array' }))
-}
-
 /** A value, or an array of values. */
 function oneOrMore<T extends z.core.$ZodType<string, string>>(item: T) {
   return z.pipe(
     z.union([item, listOf(item)]),
     z.transform((value): string[] => (Array.isArray(value) ? value : [value as string])),
   )
-}
-
-/** Unlike those of Zod, these records have their values checked below a wrong name too. */
-function recordOf<T extends z.core.$ZodType>(name: z.core.$ZodType<string, string>, value: T) {
-  return z.record(z.string(), value).check(
-    z.check(({ value, issues }) => {
-      for (const key of Object.keys(value)) {
-        const [issue] = z.safeParse(name, key).error?.issues ?? []
-        if (issue) issues.push({ code: 'custom', input: key, path: [key], message: `has a name that ${issue.message}` })
-      }
-    }, always),
-  )
-}
-
-const jwksUrl = z.string().check(
-  z.refine(isJwksUrl, {
-    error: 'must be a URL that begins with https:// (http:// only on loopback), without user, password and fragment',
-  }),
-)
-
-function isJwksUrl(value: string): boolean {
-  if (!URL.canParse(value)) return false
-  const { protocol, hostname, username, password, hash } = new URL(value)
-  const isProtected =
-    protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname.replace(/^\[(.*)\]$/, '$1')))
-  return isProtected && username === '' && password === '' && hash === ''
 }
 
 const can = checkedString((right) => {
@@ -124,9 +91,6 @@ const positive = z.number().check(z.positive({ error: 'must be above 0' }))
 const count = z
   .number()
   .check(z.refine((value) => Number.isSafeInteger(value) && value > 0, { error: 'must be an integer above 0' }))
-
-/** For a check of an object, which Zod would leave out if one of the values is wrong. */
-const always = { when: ({ value }: { value: unknown }) => isObject(value) }
 
 const limits = z
   .strictObject({
@@ -189,30 +153,12 @@ function policySchema(issuers: readonly string[], { namespaces }: PolicyNames) {
   return z.strictObject({
     version: z.literal(1, { error: 'must be 1' }),
     issuers: z._default(
-      recordOf(name, z.strictObject({ issuer: nonEmpty, audience: oneOrMore(nonEmpty), jwksUrl })),
+      recordOf(name, z.strictObject({ issuer: nonEmpty, audience: oneOrMore(nonEmpty), jwksUrl: privateUrl })),
       {},
     ),
     rules: z.array(rule),
     hooks: z.exactOptional(z.strictObject({}, { error: 'must be empty: this version does not support hooks' })),
   })
-}
-
-/** The message for a value of the wrong type; undefined keeps the schema's own message. */
-function typeMessage({ code, input, ...issue }: z.core.$ZodRawIssue): string | undefined {
-  if (code !== 'invalid_type') return undefined
-  if (input === undefined) return 'is required'
-  return `must be ${/^[aeiou]/.test(String(issue.expected)) ? 'an' : 'a'} ${issue.expected}`
-}
-
-function toMistakes(issue: z.core.$ZodIssue): Mistake[] {
-  const { path, message } = issue
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({ path: [...path, key], message: keyMessage(path) }))
-  if (issue.code !== 'invalid_union') return [{ path, message }]
-  // Of a value or an array: the issues of the one that was meant.
-  const branches = issue.errors.filter(([first]) => first?.code !== 'invalid_type' || first.path.length > 0)
-  const meant = branches[0] ?? issue.errors[0] ?? []
-  return meant.flatMap(toMistakes).map((mistake) => ({ ...mistake, path: [...path, ...mistake.path] }))
 }
 
 function keyMessage([first]: readonly PropertyKey[]): string {
