@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
 import { type StartupFacts, startupWarnings } from '../../../src/worker/startup-warnings.ts'
 
-const EXPECTED: StartupFacts = { isHeld: true, isTraced: false, hasInterceptors: false, ignoredVariables: [], ignoredWebhooks: [] }
+const EXPECTED: StartupFacts = {
+  isHeld: true,
+  isTraced: false,
+  hasInterceptors: false,
+  ignoredVariables: [],
+  ignoredWebhooks: [],
+}
 
 test.each<[string, Partial<StartupFacts>, RegExp[]]>([
   ['a worker without tracing', {}, []],
