@@ -2,12 +2,12 @@
 import { fileURLToPath } from 'node:url'
 import Long from 'long'
 import { expect } from 'vitest'
-import { untilPolled } from '../../dev/servers/worker.ts'
+import { listenToWorkerLog, untilPolled } from '../../dev/servers/worker.ts'
 import { startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { defineCatalog, parseWebhooksConfig, porticoPlugin, type Redact } from '../../src/worker/index.ts'
 import { deliveryQueue } from '../../src/worker/webhooks/engine.ts'
-import { test as baseTest } from '../support/fixtures.ts'
+import { test as baseTest, testWithOwnEngine } from '../support/fixtures.ts'
 import { newSecret, type Received, startWebhookReceiver, verified } from '../support/webhook-receiver.ts'
 
 const SECRET = newSecret()
@@ -334,3 +334,29 @@ test('webhooks: a worker that stops leaves a message that hangs to the next work
   await second.stop()
   expect(about(receiver.at('/stopping'), workflowId)).toHaveLength(2)
 })
+
+const testWithoutStandaloneActivities = testWithOwnEngine({ dynamicConfig: { 'activity.enableStandalone': false } })
+
+testWithoutStandaloneActivities(
+  'webhooks: without standalone activities nothing is sent, and the worker warns',
+  async ({ client, catalog: taskQueue, startWorker, cleanup }) => {
+    const receiver = await startWebhookReceiver()
+    cleanup.defer(() => receiver.close())
+    const messages: string[] = []
+    cleanup.defer(listenToWorkerLog(({ level, message }) => void (level === 'WARN' && messages.push(message))))
+    const endpoints = { test: { url: receiver.url, secretEnv: ['SERVICE_WEBHOOK_TEST'] } }
+    const webhooks = parseWebhooksConfig({
+      ...SECRETS,
+      SERVICE_WEBHOOKS: JSON.stringify({ version: 1, endpoints }),
+    })
+    const worker = await startWorker({
+      options: { plugins: [porticoPlugin({ catalog, webhooks }, { archiveEveryMs: 200 })] },
+    })
+
+    await client.workflow.execute('echo', { taskQueue, workflowId: `echo-${taskQueue}`, args: [1] })
+    await until('it has warned', () => messages.some((message) => message.startsWith('Webhooks are not sent')))
+    await worker.stop()
+
+    expect(receiver.received).toEqual([])
+  },
+)
