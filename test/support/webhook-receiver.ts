@@ -34,7 +34,7 @@ interface Answer {
   location?: string
 }
 
-type Reply = (attempt: number) => Answer | null
+type Reply = (attempt: number) => Answer | null | Promise<Answer>
 
 const accept: Reply = () => ({ status: 200 })
 
@@ -56,7 +56,7 @@ export async function startWebhookReceiver(port = 0): Promise<WebhookReceiver> {
     const attempt = received.filter((other) => other.path === path && other.id === id).length + 1
     const message: Received = { path, id, headers, body, status: null }
     received.push(message)
-    const reply = (replies.get(path) ?? accept)(attempt)
+    const reply = await (replies.get(path) ?? accept)(attempt)
     if (reply === null) return
     const { status, location } = reply
     response.once('finish', () => {

@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { deadlineSignal } from '../../lib/abort.ts'
 import { errorCode } from '../../lib/error-code.ts'
+import { errorMessage } from '../../lib/error-message.ts'
 
 export interface WebhookMessage {
   /** The same for each attempt: receivers recognize repeated messages by it. */
@@ -66,6 +67,6 @@ function toDelivered({ ok, status }: Response): Delivered {
 function reasonOf(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError')
     return `The receiver did not respond within ${TIMEOUT_MS / 1000} s`
-  const code = error instanceof Error ? errorCode(error.cause) : undefined
-  return `The receiver could not be reached (${code ?? 'no response'})`
+  const cause = error instanceof Error ? error.cause : error
+  return `The receiver could not be reached (${errorCode(cause) ?? errorMessage(cause)})`
 }
