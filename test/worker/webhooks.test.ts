@@ -76,9 +76,13 @@ const test = baseTest
   })
   /** What the engine says about a delivery. */
   .extend('delivery', { scope: 'file' }, ({ connection }) => async (endpoint: string, runId: string) => {
-    const request = { namespace: 'default', activityId: `$webhook:${endpoint}:${runId}`, includeOutcome: true }
-    const { info, outcome } = await connection.workflowService.describeActivityExecution(request)
-    return { status: info?.status, attempt: info?.attempt, failure: outcome?.failure }
+    const { info, outcome } = await connection.workflowService.describeActivityExecution({
+      namespace: 'default',
+      activityId: `$webhook:${endpoint}:${runId}`,
+      includeOutcome: true,
+      includeLastFailure: true,
+    })
+    return { status: info?.status, reason: (outcome?.failure ?? info?.lastFailure)?.message }
   })
 
 interface SenderOptions {
@@ -134,7 +138,10 @@ test('webhooks: receivers that hang or refuse delay no other, and get at most 10
     runs.every(({ workflowId }) => about(receiver.at(path), workflowId).some(({ status }) => status === 200))
   await until('the others have each message', () => hasEach('/full') && hasEach('/thin'))
   await until('the receiver that hangs has as many as it may', () => receiver.open('/hangs').most >= 10)
-  expect(await delivery('refuses', runs[0]?.runId ?? '')).toMatchObject({ status: STATUS.running })
+  expect(await delivery('refuses', runs[0]?.runId ?? '')).toEqual({
+    status: STATUS.running,
+    reason: 'The receiver could not be reached (ECONNREFUSED)',
+  })
   expect(hasEach('/hangs')).toBe(false)
   released.resolve({ status: 200 })
   await until('it has each message too', () => hasEach('/hangs'))
@@ -167,7 +174,7 @@ test('webhooks: a 410 ends the delivery', async ({ receiver, run, delivery }) =>
   await until('it has ended', async () => (await delivery('gone', runId)).status === STATUS.failed)
 
   expect(about(receiver.at('/gone'), workflowId)).toHaveLength(1)
-  expect((await delivery('gone', runId)).failure?.message).toBe('The receiver responded with 410')
+  expect((await delivery('gone', runId)).reason).toBe('The receiver responded with 410')
 })
 
 test('webhooks: redirects are not followed', async ({ receiver, run, delivery }) => {
@@ -330,7 +337,7 @@ test('webhooks: a worker that stops leaves a message that hangs to the next work
 
   await first.stop()
 
-  expect(receiver.open('/stopping').now).toBe(0)
+  await until('its connection is closed', () => receiver.open('/stopping').now === 0)
   const second = await startSender({ stopping: {} }, { queue })
   await until('the next worker has sent it', () => about(receiver.at('/stopping'), workflowId)[1]?.status === 200)
   await second.stop()

@@ -22,7 +22,7 @@ export interface KnownOfRun {
 export interface ArchiveLoopOptions {
   namespace: string
   engine: Pick<ArchiverEngine, 'countClosed' | 'isCatalogRedacted' | 'listClosed'>
-  /** Archives the run, or starts the deliveries of its webhooks. Must be idempotent: called again for the same run. */
+  /** Archives the run, or starts the deliveries of its webhooks. Idempotent: it is called again for the same run. */
   handle(run: ClosedRun, known: KnownOfRun, signal: AbortSignal): Promise<void>
   /** Runs that closed before are not handled. Epoch milliseconds; default: the first poll goes back by an hour. */
   notBefore?: number | undefined
