@@ -129,7 +129,14 @@ const WIDE_FOLDERS = new Map([
 ])
 
 /** Folders whose files see status codes: they speak HTTP. */
-const SPEAKS_HTTP = ['src/http/', 'src/client/', 'src/runtime/', 'src/store/', 'src/engine/transport/http/']
+const SPEAKS_HTTP = [
+  'src/http/',
+  'src/client/',
+  'src/runtime/',
+  'src/store/',
+  'src/engine/transport/http/',
+  'src/worker/webhooks/',
+]
 
 const files = filesIn('src')
 

@@ -36,7 +36,7 @@ export function addServiceCommands(program: Command): void {
     )
   program
     .command('archive')
-    .description('archive the traces of task queues that no worker of the kit serves')
+    .description('archive the traces and send the webhooks of task queues that no worker of the kit serves')
     .argument('[queue...]', 'default: SERVICE_CATALOG_ID')
     .action(async (queues: string[]) => (await import('./commands/archive.ts')).archive(queues))
 }

@@ -3,8 +3,8 @@ import * as z from 'zod/mini'
 import { checkedString } from '../protocol/checked-string.ts'
 import { HOOK_ACTIONS, HOOK_SCHEMES, HOOK_SECRET_PREFIX, isDecodable } from '../protocol/hook-schemes.ts'
 import { catalogIssue, handlerNameIssue, workflowNameIssue } from '../protocol/names.ts'
+import { always, oneOrMore } from './json-document.ts'
 import { hasPlaceholders, idTemplateIssue } from './policy-pattern.ts'
-import { always, oneOrMore } from './policy-values.ts'
 
 /** The variables with secrets of hooks, by name. */
 export type HookSecrets = Readonly<Record<string, string>>

@@ -21,11 +21,11 @@ export function mistakesBetween(document: unknown): Mistake[] {
 // A token, and the hash of one, is longer.
 const MAX_SHOWN_KEY = 40
 
+const SECRET_PREFIX = /^(?:ptc|whsec)_/
+
 /** The pointer, without keys that may be tokens in a wrong place. */
 export function shownPointer(path: readonly PropertyKey[]): string {
-  return toPointer(
-    path.map(String).map((key) => (key.length > MAX_SHOWN_KEY || /^(?:ptc|whsec)_/.test(key) ? '…' : key)),
-  )
+  return toPointer(path.map(String).map((key) => (key.length > MAX_SHOWN_KEY || SECRET_PREFIX.test(key) ? '…' : key)))
 }
 
 /** The names of the issuers, valid or not. */
@@ -43,7 +43,7 @@ function rulesIn(document: unknown): { rule: Record<string, unknown>; path: Prop
 const MAX_DEPTH = 10
 
 /** Zod skips these keys of records, so that a rule would apply without the claim of this name. */
-function prototypeKeys(value: unknown, path: readonly PropertyKey[] = []): Mistake[] {
+export function prototypeKeys(value: unknown, path: readonly PropertyKey[] = []): Mistake[] {
   if (typeof value !== 'object' || value === null || path.length > MAX_DEPTH) return []
   return Object.entries(value).flatMap(([key, inner]) =>
     key === '__proto__'

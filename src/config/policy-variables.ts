@@ -1,7 +1,7 @@
 /** The variables about the policy: the document itself or its file, and the audit log. */
 import * as z from 'zod/mini'
-import { findJsonSyntaxError } from '../lib/json-syntax-error.ts'
 import { HOOK_SECRET_PREFIX } from '../protocol/hook-schemes.ts'
+import { parseDocument } from './json-document.ts'
 import { type ParsedPolicy, type Policy, type PolicyNames, parsePolicy } from './policy.ts'
 import type { HookSecrets } from './policy-hooks.ts'
 import { anyString, type Variables } from './variables.ts'
@@ -54,9 +54,8 @@ export function policyConfig(variables: Variables, { isolated, file, namespaces 
 
 /** The policy of a JSON document. */
 export function parsePolicyText(text: string, names: PolicyNames): ParsedPolicy {
-  const error = findJsonSyntaxError(text)
-  if (error !== null) return { issues: [`is not valid JSON: line ${error.line}, column ${error.column}`] }
-  return parsePolicy(JSON.parse(text), names)
+  const parsed = parseDocument(text)
+  return 'issues' in parsed ? parsed : parsePolicy(parsed.value, names)
 }
 
 function parseFile(file: PolicyFile | null, isolated: boolean, names: PolicyNames): ParsedPolicy {

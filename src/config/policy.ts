@@ -1,13 +1,22 @@
 /** The policy: who may do what. `docs/access.md` describes it. */
 import * as z from 'zod/mini'
 import { isObject } from '../lib/is-object.ts'
-import { isLoopback } from '../lib/network-address.ts'
 import { checkedString } from '../protocol/checked-string.ts'
 import { POLICY_NARROWED_VERBS, POLICY_VERBS } from '../protocol/policy-verbs.ts'
+import {
+  always,
+  listOf,
+  name,
+  nonEmpty,
+  oneOrMore,
+  privateUrl,
+  recordOf,
+  toMistakes,
+  typeMessage,
+} from './json-document.ts'
 import { type HookSecrets, hookSchema } from './policy-hooks.ts'
-import { issuersIn, type Mistake, mistakesBetween, shownPointer } from './policy-mistakes.ts'
+import { issuersIn, mistakesBetween, shownPointer } from './policy-mistakes.ts'
 import { claimIssue, idPatternIssue, isAmbiguousInDatabases, namePatternIssue } from './policy-pattern.ts'
-import { always, listOf, name, nonEmpty, oneOrMore, recordOf } from './policy-values.ts'
 
 /** A valid policy: tokens as lower-case hexadecimal hashes, single values as arrays. */
 export type Policy = z.output<ReturnType<typeof policySchema>>
@@ -67,20 +76,6 @@ const hash = z.pipe(
   ),
   z.transform((value) => value.slice('sha256:'.length).toLowerCase()),
 )
-
-const jwksUrl = z.string().check(
-  z.refine(isJwksUrl, {
-    error: 'must be a URL that begins with https:// (http:// only on loopback), without user, password and fragment',
-  }),
-)
-
-function isJwksUrl(value: string): boolean {
-  if (!URL.canParse(value)) return false
-  const { protocol, hostname, username, password, hash } = new URL(value)
-  const isProtected =
-    protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname.replace(/^\[(.*)\]$/, '$1')))
-  return isProtected && username === '' && password === '' && hash === ''
-}
 
 const can = checkedString((right) => {
   const [verb = '', handler] = right.split(/:(.*)/s)
@@ -161,31 +156,13 @@ function policySchema(issuers: readonly string[], { namespaces, hookSecrets }: P
   return z.strictObject({
     version: z.literal(1, { error: 'must be 1' }),
     issuers: z._default(
-      recordOf(name, z.strictObject({ issuer: nonEmpty, audience: oneOrMore(nonEmpty), jwksUrl })),
+      recordOf(name, z.strictObject({ issuer: nonEmpty, audience: oneOrMore(nonEmpty), jwksUrl: privateUrl })),
       {},
     ),
     // Required without hooks: mistakesBetween.
     rules: z._default(z.array(rule), []),
     hooks: z._default(recordOf(name, hookSchema(hookSecrets)), {}),
   })
-}
-
-/** The message for a value of the wrong type; undefined keeps the schema's own message. */
-function typeMessage({ code, input, ...issue }: z.core.$ZodRawIssue): string | undefined {
-  if (code !== 'invalid_type') return undefined
-  if (input === undefined) return 'is required'
-  return `must be ${/^[aeiou]/.test(String(issue.expected)) ? 'an' : 'a'} ${issue.expected}`
-}
-
-function toMistakes(issue: z.core.$ZodIssue): Mistake[] {
-  const { path, message } = issue
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({ path: [...path, key], message: 'is not a known key' }))
-  if (issue.code !== 'invalid_union') return [{ path, message }]
-  // Of a value or an array: the issues of the one that was meant.
-  const branches = issue.errors.filter(([first]) => first?.code !== 'invalid_type' || first.path.length > 0)
-  const meant = branches[0] ?? issue.errors[0] ?? []
-  return meant.flatMap(toMistakes).map((mistake) => ({ ...mistake, path: [...path, ...mistake.path] }))
 }
 
 function warningsOf(rules: Policy['rules']): string[] {

@@ -4,6 +4,7 @@ import { catalogIssue } from '../protocol/names.ts'
 import { type EngineConfig, engineConfig } from './engine.ts'
 import { type TracesConfig, tracesConfig } from './traces.ts'
 import { type Environment, integer, isOn, readVariables, type Variables } from './variables.ts'
+import { type ReadFile, type WebhookEndpoint, webhooksConfig } from './webhooks.ts'
 
 export interface WorkerConfig {
   engine: EngineConfig
@@ -11,6 +12,7 @@ export interface WorkerConfig {
   catalog: string | null
   tuning: TuningConfig
   traces: WorkerTraces
+  webhooks: readonly WebhookEndpoint[]
   /** Sentences for the log, about variables that look misspelled. */
   warnings: readonly string[]
 }
@@ -31,7 +33,10 @@ export interface TuningConfig {
  * Throws a `ConfigError` that lists every error.
  * `catalogRequired` is false for a worker whose code names its task queue.
  */
-export function parseWorkerConfig(env: Environment, { catalogRequired }: { catalogRequired: boolean }): WorkerConfig {
+export function parseWorkerConfig(
+  env: Environment,
+  { catalogRequired, readFile = noFiles }: { catalogRequired: boolean; readFile?: ReadFile },
+): WorkerConfig {
   const { value, warnings } = readVariables(env, (variables) => ({
     engine: engineConfig(variables),
     catalog: catalogId(variables, catalogRequired),
@@ -44,9 +49,12 @@ export function parseWorkerConfig(env: Environment, { catalogRequired }: { catal
       workflowTaskPolls: variables.read('ENGINE_MAX_CONCURRENT_WORKFLOW_TASK_POLLS', integer(2)),
     },
     traces: workerTraces(variables),
+    webhooks: webhooksConfig(variables, readFile),
   }))
   return { ...value, warnings }
 }
+
+const noFiles: ReadFile = () => ({ error: 'no files are read here' })
 
 /**
  * Where a worker writes its traces, for code that creates its own `Worker`.
@@ -54,6 +62,19 @@ export function parseWorkerConfig(env: Environment, { catalogRequired }: { catal
  */
 export function parseTracesConfig(env: Environment): WorkerTraces {
   return readVariables(env, workerTraces).value
+}
+
+/**
+ * The endpoints of webhooks, for code that creates its own `Worker`.
+ * Throws a `ConfigError` that lists every error.
+ */
+export function parseWebhookEndpoints(env: Environment, readFile: ReadFile): readonly WebhookEndpoint[] {
+  return readVariables(env, (variables) => webhooksConfig(variables, readFile)).value
+}
+
+/** The variables that configure webhooks. They have no effect on a worker that was created without the endpoints. */
+export function webhookSwitches(env: Environment): string[] {
+  return ['SERVICE_WEBHOOKS', 'SERVICE_WEBHOOKS_FILE'].filter((name) => Boolean(env[name]))
 }
 
 /**

@@ -19,9 +19,9 @@ export const WorkflowIdReusePolicy = {
   REJECT_DUPLICATE: 3,
 } as const
 
-export const ActivityIdConflictPolicy = { USE_EXISTING: 2 } as const
+export const ActivityIdConflictPolicy = { FAIL: 1, USE_EXISTING: 2 } as const
 
-export const ActivityIdReusePolicy = { ALLOW_DUPLICATE: 1 } as const
+export const ActivityIdReusePolicy = { ALLOW_DUPLICATE: 1, REJECT_DUPLICATE: 3 } as const
 
 export const VersioningBehavior = { PINNED: 1 } as const
 

@@ -1,6 +1,7 @@
-/** `portico/worker`: publishes a Temporal worker's catalog and records its traces. */
+/** `portico/worker`: publishes a Temporal worker's catalog, records its traces and sends webhooks. */
 import '../require-node.ts'
 
+export type { WebhookEndpoint } from '../config/webhooks.ts'
 export { parseTracesConfig, type WorkerTraces } from '../config/worker.ts'
 export type { CatalogDefinition } from '../protocol/catalog.ts'
 export { defineCatalog } from './catalog/define-catalog.ts'
@@ -11,3 +12,4 @@ export { runArchiver } from './run-archiver.ts'
 export { type RunWorkerOptions, runWorker } from './run-worker.ts'
 export type { Redact } from './tracing/redact.ts'
 export { type Span, span } from './tracing/span.ts'
+export { parseWebhooksConfig } from './webhooks/subscriptions.ts'

@@ -1,5 +1,6 @@
 import { Runtime, type Worker, type WorkerPlugin } from '@temporalio/worker'
-import { traceSwitchesOn, type WorkerTraces } from '../config/worker.ts'
+import type { WebhookEndpoint } from '../config/webhooks.ts'
+import { traceSwitchesOn, type WorkerTraces, webhookSwitches } from '../config/worker.ts'
 import type { CatalogDefinition } from '../protocol/catalog.ts'
 import { holdPolls } from './catalog/hold-polls.ts'
 import { keepCatalog } from './catalog/keep-catalog.ts'
@@ -7,6 +8,7 @@ import { type Publication, type PublishOptions, publishCatalog } from './catalog
 import { startupWarnings } from './startup-warnings.ts'
 import type { Redact } from './tracing/redact.ts'
 import { createWorkerTracing, type WorkerTracing } from './tracing/worker-tracing.ts'
+import { startWebhooks } from './webhooks/webhook-worker.ts'
 
 export interface PorticoPluginOptions {
   /** The worker's catalog, from `defineCatalog`. */
@@ -23,7 +25,12 @@ export interface PorticoPluginOptions {
   onPublishError?: 'stop' | 'warn'
   /** Where traces are written, from `parseTracesConfig(process.env)`. Without it the worker writes no traces. */
   traces?: WorkerTraces
-  /** Replaces values in traces before they leave the process. Must be synchronous. */
+  /**
+   * The endpoints that receive a message when a run of the worker's task queue ends, from
+   * `parseWebhooksConfig(process.env)`. Without it the worker sends no webhooks.
+   */
+  webhooks?: readonly WebhookEndpoint[]
+  /** Replaces values in traces and webhooks before they leave the process. Must be synchronous. */
   redact?: Redact
   /** Additional task queues whose closed runs are archived, for queues that are not served by a Portico worker. */
   traceQueues?: readonly string[]
@@ -39,7 +46,7 @@ export interface PluginTimings {
   checkEveryMs?: number
   /** How long one attempt to check or publish the catalog may take. Default: 10 seconds. */
   publishTimeoutMs?: number
-  /** How often the archiver lists closed runs. Default: 5 seconds. */
+  /** How often closed runs are listed, for traces and for webhooks. Default: 5 seconds. */
   archiveEveryMs?: number
 }
 
@@ -54,9 +61,10 @@ const CHECK_EVERY_MS = 60_000
  * rejects the catalog, the worker is shut down and `worker.run()` rejects with the reason.
  */
 export function porticoPlugin(
-  { catalog, onReady, onPublishError = 'stop', traces, redact, traceQueues, tracePayloads }: PorticoPluginOptions,
+  options: PorticoPluginOptions,
   { checkEveryMs = CHECK_EVERY_MS, publishTimeoutMs, archiveEveryMs }: PluginTimings = {},
 ): WorkerPlugin {
+  const { catalog, onReady, onPublishError = 'stop', traces, webhooks, redact, traceQueues, tracePayloads } = options
   // One plugin may serve several workers. Each is recognized by its interceptors.
   const tracings = new WeakMap<object, WorkerTracing>()
   let isTraced = false
@@ -88,19 +96,21 @@ export function porticoPlugin(
       const { logger } = Runtime.instance()
       const { namespace, taskQueue } = worker.options
       tracing?.start(worker)
+      const sending = startWebhooks(worker, { endpoints: webhooks ?? [], redact, pollMs: archiveEveryMs, logger })
       const { isHeld, release } = holdPolls(worker)
       const warnings = startupWarnings({
         isHeld,
         isTraced,
         hasInterceptors: tracing !== null,
         ignoredVariables: traces === undefined ? traceSwitchesOn(process.env) : [],
+        ignoredWebhooks: webhooks === undefined ? webhookSwitches(process.env) : [],
       })
       for (const warning of warnings) logger.warn(warning, { taskQueue })
 
       const ended = new AbortController()
       const running = next(worker).finally(() => {
         ended.abort()
-        return tracing?.stop()
+        return Promise.all([tracing?.stop(), sending?.stop()])
       })
       const keeping = keepCatalog({
         publish: (starts) =>

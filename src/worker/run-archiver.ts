@@ -1,27 +1,34 @@
 import { once } from 'node:events'
 import { Runtime } from '@temporalio/worker'
 import { parseWorkerConfig } from '../config/worker.ts'
+import { createPayloadReader } from '../temporal/payload.ts'
 import { runArchiverWorker } from './archive/archiver-worker.ts'
 import { traceDestinations } from './archive/destinations.ts'
 import { connect } from './connect.ts'
 import { createTraceReader } from './tracing/codec.ts'
 import { createWarnings } from './tracing/rate-limited-warnings.ts'
 import { spanLists } from './tracing/span-lists.ts'
+import { readWebhooksFile } from './webhooks/subscriptions.ts'
+import { runWebhookWorker } from './webhooks/webhook-worker.ts'
 
 /**
- * Archives the closed runs of the task queues until SIGINT or SIGTERM. This is `npx portico archive`, for deployments
- * without a TypeScript worker.
+ * Archives the closed runs of the task queues, and sends their webhooks, until SIGINT or SIGTERM. This is
+ * `npx portico archive`, for deployments without a TypeScript worker.
  *
  * Reads the same environment variables as `runWorker` (`docs/configuration.md`). Without `queues` it archives the
- * task queue in `SERVICE_CATALOG_ID`. Payloads that a worker's codec encoded are archived as they are. Rejects if the
- * environment is invalid, if it enables no destination for traces, or if the engine cannot be reached.
+ * task queue in `SERVICE_CATALOG_ID`. Payloads that a worker's codec encoded are archived and sent as they are. Rejects
+ * if the environment is invalid, if it enables neither a destination for traces nor webhooks, or if the engine cannot
+ * be reached.
  */
 export async function runArchiver(queues: readonly string[] = []): Promise<void> {
-  const { engine, catalog, traces } = parseWorkerConfig(process.env, { catalogRequired: queues.length === 0 })
+  const { engine, catalog, traces, webhooks } = parseWorkerConfig(process.env, {
+    catalogRequired: queues.length === 0,
+    readFile: readWebhooksFile,
+  })
   const destinations = traceDestinations(traces)
-  if (destinations.length === 0) {
+  if (destinations.length === 0 && webhooks.length === 0) {
     throw new Error(
-      'No destination for traces: set SERVICE_TRACE_REMOTE_ON=true or SERVICE_TRACE_LOCAL_ON=true (docs/configuration.md)',
+      'Nothing to do: for traces set SERVICE_TRACE_REMOTE_ON=true or SERVICE_TRACE_LOCAL_ON=true, for webhooks SERVICE_WEBHOOKS (docs/configuration.md)',
     )
   }
   const { logger } = Runtime.instance()
@@ -42,14 +49,27 @@ export async function runArchiver(queues: readonly string[] = []): Promise<void>
     warn,
   }
   const { namespace } = engine
-  logger.info('Archiving traces', { catalogs, namespace })
+  const { redact, redactedBy } = ports
+  const identity = 'portico archive'
+  logger.info(destinations.length > 0 ? 'Archiving traces' : 'Sending webhooks', { catalogs, namespace })
   await Promise.all(
-    catalogs.map((name) =>
-      runArchiverWorker(
-        { connection, namespace, catalog: name, identity: 'portico archive', ports, warn },
+    catalogs.flatMap((name) => [
+      ...(destinations.length === 0
+        ? []
+        : [runArchiverWorker({ connection, namespace, catalog: name, identity, ports, warn }, stopping.signal)]),
+      runWebhookWorker(
+        {
+          connection,
+          namespace,
+          catalog: name,
+          identity,
+          endpoints: webhooks,
+          ports: { payloads: createPayloadReader(null), redact, redactedBy },
+          warn,
+        },
         stopping.signal,
       ),
-    ),
+    ]),
   )
   await stopped
   await lists?.close()

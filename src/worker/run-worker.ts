@@ -5,6 +5,7 @@ import type { CatalogDefinition } from '../protocol/catalog.ts'
 import { connect } from './connect.ts'
 import { type PorticoPluginOptions, porticoPlugin } from './plugin.ts'
 import { printStartupFailure } from './startup-failure.ts'
+import { readWebhooksFile } from './webhooks/subscriptions.ts'
 
 /** Accepts every option of Temporal's `Worker`. Options take precedence over environment variables. */
 export interface RunWorkerOptions
@@ -24,7 +25,7 @@ const SHUTDOWN_GRACE_TIME = '10s'
 /**
  * Creates a Temporal worker, publishes its catalog and runs it until SIGINT or SIGTERM.
  *
- * Reads `SERVICE_CATALOG_ID`, `ENGINE_…` and `SERVICE_TRACE_…` from the environment when called
+ * Reads `SERVICE_CATALOG_ID`, `ENGINE_…`, `SERVICE_TRACE_…` and `SERVICE_WEBHOOKS` from the environment when called
  * (`docs/configuration.md`). Resolves when all running tasks have finished and the connection is closed. Rejects with
  * a `ConfigError` that lists every invalid environment variable,
  * or if the engine is unreachable or rejects the catalog.
@@ -41,7 +42,7 @@ export async function runWorker(runOptions: RunWorkerOptions): Promise<void> {
     ...options
   } = runOptions
   const config = await printStartupFailure(() =>
-    parseWorkerConfig(process.env, { catalogRequired: options.taskQueue === undefined }),
+    parseWorkerConfig(process.env, { catalogRequired: options.taskQueue === undefined, readFile: readWebhooksFile }),
   )
   for (const warning of config.warnings) Runtime.instance().logger.warn(warning)
   const onReady = logReady(catalog, options.connection ? null : config.engine.address)
@@ -49,6 +50,7 @@ export async function runWorker(runOptions: RunWorkerOptions): Promise<void> {
     catalog,
     onReady,
     traces: config.traces,
+    webhooks: config.webhooks,
     traceQueues,
     tracePayloads,
     ...(redact && { redact }),

@@ -8,9 +8,12 @@ export interface StartupFacts {
   hasInterceptors: boolean
   /** Environment variables that enable tracing although `porticoPlugin` was given no `traces`. */
   ignoredVariables: readonly string[]
+  /** Environment variables that configure webhooks although `porticoPlugin` was given no `webhooks`. */
+  ignoredWebhooks: readonly string[]
 }
 
-export function startupWarnings({ isHeld, isTraced, hasInterceptors, ignoredVariables }: StartupFacts): string[] {
+export function startupWarnings(facts: StartupFacts): string[] {
+  const { isHeld, isTraced, hasInterceptors, ignoredVariables, ignoredWebhooks } = facts
   const warnings: string[] = []
   if (!isHeld) {
     warnings.push(
@@ -25,6 +28,11 @@ export function startupWarnings({ isHeld, isTraced, hasInterceptors, ignoredVari
   if (ignoredVariables.length > 0) {
     warnings.push(
       `${ignoredVariables.join(' and ')} has no effect on this worker: pass traces: parseTracesConfig(process.env) to porticoPlugin`,
+    )
+  }
+  if (ignoredWebhooks.length > 0) {
+    warnings.push(
+      `${ignoredWebhooks.join(' and ')} has no effect on this worker: pass webhooks: parseWebhooksConfig(process.env) to porticoPlugin`,
     )
   }
   return warnings

@@ -7,13 +7,13 @@ import type { ArchiverEngine, Window } from './engine.ts'
 
 /** What the next archiver of the task queue continues from: the details of the activity's heartbeats. */
 export interface ArchiverState {
-  /** All runs that closed before this time are archived, except `failing`. Epoch milliseconds. */
+  /** All runs that closed before this time are handled, except `failing`. Epoch milliseconds. */
   watermark: number
   failing: Pick<ClosedRun, 'runId' | 'workflowId'>[]
 }
 
 export interface KnownOfRun {
-  /** The run was archived before, so that only new spans have to be added. */
+  /** This process has handled the run before. Of a trace only new spans have to be added. */
   isStored: boolean
   /** The catalog says that its workers redact values. */
   isCatalogRedacted: boolean
@@ -22,7 +22,12 @@ export interface KnownOfRun {
 export interface ArchiveLoopOptions {
   namespace: string
   engine: Pick<ArchiverEngine, 'countClosed' | 'isCatalogRedacted' | 'listClosed'>
-  archive(run: ClosedRun, known: KnownOfRun, signal: AbortSignal): Promise<void>
+  /** Archives the run, or starts the deliveries of its webhooks. Idempotent: it is called again for the same run. */
+  handle(run: ClosedRun, known: KnownOfRun, signal: AbortSignal): Promise<void>
+  /** Runs that closed before are not handled. Epoch milliseconds; default: the first poll goes back by an hour. */
+  notBefore?: number | undefined
+  /** The warnings when a run was not handled, and when the engine could not be asked. */
+  messages: { failed: string; interrupted: string }
   /** Saves the state for the next archiver. */
   heartbeat(state: ArchiverState): void
   warn: Warn
@@ -52,33 +57,43 @@ const MAX_WINDOW_RUNS = 1000
 const SHORT_WINDOW_MS = 60_000
 const MAX_REMEMBERED_RUNS = 50_000
 
-/** Archives closed runs, oldest window first, until `signal` aborts. Errors are logged and retried. */
+/** Handles closed runs, oldest window first, until `signal` aborts. Errors are logged and retried. */
 export async function runArchiveLoop(
   options: ArchiveLoopOptions,
   { watermark, failing }: ArchiverState,
   signal: AbortSignal,
 ): Promise<void> {
-  const { namespace, engine, archive, heartbeat, warn, now = Date.now, pollMs = POLL_MS } = options
+  const {
+    namespace,
+    engine,
+    handle,
+    messages,
+    heartbeat,
+    warn,
+    now = Date.now,
+    pollMs = POLL_MS,
+    notBefore = 0,
+  } = options
   const state: ArchiverState = { watermark, failing: [...failing] }
-  const archived = boundedMap<string, true>(MAX_REMEMBERED_RUNS)
+  const handled = boundedMap<string, true>(MAX_REMEMBERED_RUNS)
   let overlapMs = TAKEOVER_OVERLAP_MS
   const rescans = RESCANS.map((rescan) => ({ ...rescan, nextAt: now() + rescan.everyMs }))
   let nextRetryAt = now() + RETRY_FAILING_MS
 
-  async function archiveAll(runs: readonly ClosedRun[]): Promise<void> {
+  async function handleAll(runs: readonly ClosedRun[]): Promise<void> {
     if (runs.length === 0) return
     // Read after the runs have closed: a worker publishes that it redacts values before it executes its first run.
     const isCatalogRedacted = await engine.isCatalogRedacted(signal)
     await mapConcurrent(runs, CONCURRENT_RUNS, async (run) => {
       signal.throwIfAborted()
       try {
-        await archive(run, { isStored: archived.has(run.runId), isCatalogRedacted }, signal)
-        archived.set(run.runId, true)
+        await handle(run, { isStored: handled.has(run.runId), isCatalogRedacted }, signal)
+        handled.set(run.runId, true)
         state.failing = state.failing.filter(({ runId }) => runId !== run.runId)
       } catch (error) {
         signal.throwIfAborted()
         const { workflowId, runId } = run
-        warn('A trace could not be archived; will retry', { workflowId, runId, error })
+        warn(messages.failed, { workflowId, runId, error })
         if (state.failing.some((known) => known.runId === runId)) return
         // This many failures are an outage: repeat the whole window instead.
         if (state.failing.length >= MAX_FAILING) throw error
@@ -87,10 +102,10 @@ export async function runArchiveLoop(
     })
   }
 
-  async function archiveUntil(end: number): Promise<void> {
-    for (let from = state.watermark - overlapMs; from < end; ) {
+  async function handleUntil(end: number): Promise<void> {
+    for (let from = Math.max(state.watermark - overlapMs, notBefore); from < end; ) {
       const until = await endOfWindow(engine, { from, until: end }, signal)
-      for await (const runs of engine.listClosed({ from, until }, signal)) await archiveAll(runs)
+      for await (const runs of engine.listClosed({ from, until }, signal)) await handleAll(runs)
       state.watermark = Math.max(state.watermark, until)
       heartbeat(state)
       from = until
@@ -98,13 +113,13 @@ export async function runArchiveLoop(
   }
 
   async function poll(): Promise<void> {
-    await archiveUntil(now() - SETTLE_MS)
+    await handleUntil(now() - SETTLE_MS)
     const due = rescans.find(({ nextAt }) => now() >= nextAt)
     overlapMs = due?.overlapMs ?? OVERLAP_MS
     if (due !== undefined) due.nextAt = now() + due.everyMs
     if (now() >= nextRetryAt) {
       nextRetryAt = now() + RETRY_FAILING_MS
-      await archiveAll(state.failing.map((run) => ({ namespace, ...run })))
+      await handleAll(state.failing.map((run) => ({ namespace, ...run })))
     }
   }
 
@@ -115,7 +130,7 @@ export async function runArchiveLoop(
       try {
         await poll()
       } catch (error) {
-        if (!signal.aborted) warn('The trace archiver was interrupted; will retry', { error })
+        if (!signal.aborted) warn(messages.interrupted, { error })
       }
       await sleep(pollMs, signal)
     }

@@ -1,7 +1,5 @@
 import type { NativeConnection } from '@temporalio/worker'
-import { unlessAborted } from '../../lib/abort.ts'
 import { CATALOG_TYPE, type CatalogMemo, catalogWorkflowId, parseCatalogMemo } from '../../protocol/catalog.ts'
-import { ARCHIVER_TYPE, archiverId } from '../../protocol/trace/keys.ts'
 import { describeRun, toRunRef } from '../../temporal/describe-run.ts'
 import { ActivityIdConflictPolicy, ActivityIdReusePolicy } from '../../temporal/enums.ts'
 import { nullOnGrpcNotFound } from '../../temporal/grpc-code.ts'
@@ -11,6 +9,7 @@ import { toPayload } from '../../temporal/payload.ts'
 import { TEN_YEARS_MS, toDuration } from '../../temporal/time.ts'
 import { quoteLiteral } from '../../temporal/visibility-query.ts'
 import type { ClosedRun } from './closed-run.ts'
+import { createEngineCall } from './engine-call.ts'
 
 /** The engine calls of the archiver. Each rejects when `signal` aborts or the engine does not respond in time. */
 export interface ArchiverEngine {
@@ -27,8 +26,15 @@ export interface ArchiverEngine {
   isCatalogRedacted(signal: AbortSignal): Promise<boolean>
   /** Whether the engine runs activities that no workflow has started. */
   hasStandaloneActivities(signal: AbortSignal): Promise<boolean>
-  /** Starts the archiver of the catalog unless it is running. */
-  ensureArchiver(since: number, signal: AbortSignal): Promise<void>
+  /** Starts the scanner unless it is running. It scans runs that closed after `since`. */
+  ensureScanner(scanner: ScannerActivity, since: number, signal: AbortSignal): Promise<void>
+}
+
+/** The standalone activity that scans the closed runs of a task queue. */
+export interface ScannerActivity {
+  /** Also the name of its own task queue. */
+  id: string
+  type: string
 }
 
 /** Close times, in epoch milliseconds, both ends included. */
@@ -37,7 +43,6 @@ export interface Window {
   until: number
 }
 
-const DEADLINE_MS = 10_000
 const PAGE_SIZE = 1000
 
 export interface ArchiverEngineOptions {
@@ -54,12 +59,7 @@ export function createArchiverEngine({
   identity,
 }: ArchiverEngineOptions): ArchiverEngine {
   const { workflowService } = connection
-
-  // The SDK's connection does not abort calls. When the process shuts down, only the wait for them ends.
-  async function call<T>(signal: AbortSignal, send: () => Promise<T>): Promise<T> {
-    signal.throwIfAborted()
-    return unlessAborted(connection.withDeadline(Date.now() + DEADLINE_MS, send), signal)
-  }
+  const call = createEngineCall(connection)
 
   // Open runs have no close time.
   function queryOf({ from, until }: Window): string {
@@ -96,8 +96,11 @@ export function createArchiverEngine({
       do {
         const request = { namespace, query, pageSize: PAGE_SIZE, ...(nextPageToken && { nextPageToken }) }
         const listed = await call(signal, () => workflowService.listWorkflowExecutions(request))
-        const runs = (listed.executions ?? []).flatMap(({ execution }) => toRunRef(execution) ?? [])
-        yield runs.map((run) => ({ namespace, ...run }))
+        yield (listed.executions ?? []).flatMap((info) => {
+          const run = toRunRef(info.execution)
+          const { workflowName, status } = describeRun(info)
+          return run === null ? [] : { namespace, ...run, listed: { workflowName, status } }
+        })
         nextPageToken = listed.nextPageToken?.length ? listed.nextPageToken : undefined
       } while (nextPageToken)
     },
@@ -127,16 +130,15 @@ export function createArchiverEngine({
       return 'startActivityExecution' in workflowService && (namespaceInfo?.capabilities?.standaloneActivities ?? false)
     },
 
-    async ensureArchiver(since, signal) {
-      const name = archiverId(catalog)
+    async ensureScanner({ id, type }, since, signal) {
       await call(signal, () =>
         workflowService.startActivityExecution({
           namespace,
           identity,
           requestId: crypto.randomUUID(),
-          activityId: name,
-          activityType: { name: ARCHIVER_TYPE },
-          taskQueue: { name },
+          activityId: id,
+          activityType: { name: type },
+          taskQueue: { name: id },
           // The engine requires this timeout or `scheduleToCloseTimeout`.
           startToCloseTimeout: toDuration(TEN_YEARS_MS),
           heartbeatTimeout: toDuration(HEARTBEAT_TIMEOUT_MS),

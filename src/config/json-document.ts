@@ -1,0 +1,79 @@
+/** Schemas of JSON documents, such as the policy: each mistake is found, with its place, and none shows a value. */
+import * as z from 'zod/mini'
+import { isObject } from '../lib/is-object.ts'
+import { findJsonSyntaxError } from '../lib/json-syntax-error.ts'
+import { isLoopback } from '../lib/network-address.ts'
+import type { Mistake } from './policy-mistakes.ts'
+
+/** The value of a JSON text, or what is wrong with the text. */
+export function parseDocument(text: string): { value: unknown } | { issues: string[] } {
+  const error = findJsonSyntaxError(text)
+  if (error !== null) return { issues: [`is not valid JSON: line ${error.line}, column ${error.column}`] }
+  return { value: JSON.parse(text) }
+}
+
+export const name = z
+  .string()
+  .check(z.regex(/^[\w-]{1,64}$/, { error: 'must be 1 to 64 letters, digits, "_" and "-"' }))
+
+export const nonEmpty = z.string().check(z.minLength(1, { error: 'must not be empty' }))
+
+export function listOf<T extends z.core.$ZodType>(item: T) {
+  return z.array(item).check(z.minLength(1, { error: 'must not be an empty array' }))
+}
+
+/** A value, or an array of values. */
+export function oneOrMore<T extends z.core.$ZodType<string, string>>(item: T) {
+  return z.pipe(
+    z.union([item, listOf(item)]),
+    z.transform((value): string[] => (Array.isArray(value) ? value : [value as string])),
+  )
+}
+
+/** For a check of an object, which Zod would leave out if one of the values is wrong. */
+export const always = { when: ({ value }: { value: unknown }) => isObject(value) }
+
+/** Unlike those of Zod, these records have their values checked below a wrong name too. */
+export function recordOf<T extends z.core.$ZodType>(name: z.core.$ZodType<string, string>, value: T) {
+  return z.record(z.string(), value).check(
+    z.check(({ value, issues }) => {
+      for (const key of Object.keys(value)) {
+        const [issue] = z.safeParse(name, key).error?.issues ?? []
+        if (issue) issues.push({ code: 'custom', input: key, path: [key], message: `has a name that ${issue.message}` })
+      }
+    }, always),
+  )
+}
+
+/** A URL whose requests nobody else on the network can read. */
+export const privateUrl = z.string().check(
+  z.refine(isPrivateUrl, {
+    error: 'must be a URL that begins with https:// (http:// only on loopback), without user, password and fragment',
+  }),
+)
+
+function isPrivateUrl(value: string): boolean {
+  if (!URL.canParse(value)) return false
+  const { protocol, hostname, username, password, hash } = new URL(value)
+  const isProtected =
+    protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname.replace(/^\[(.*)\]$/, '$1')))
+  return isProtected && username === '' && password === '' && hash === ''
+}
+
+/** The message for a value of the wrong type; undefined keeps the schema's own message. */
+export function typeMessage({ code, input, ...issue }: z.core.$ZodRawIssue): string | undefined {
+  if (code !== 'invalid_type') return undefined
+  if (input === undefined) return 'is required'
+  return `must be ${/^[aeiou]/.test(String(issue.expected)) ? 'an' : 'a'} ${issue.expected}`
+}
+
+export function toMistakes(issue: z.core.$ZodIssue): Mistake[] {
+  const { path, message } = issue
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({ path: [...path, key], message: 'is not a known key' }))
+  if (issue.code !== 'invalid_union') return [{ path, message }]
+  // Of a value or an array: the issues of the one that was meant.
+  const branches = issue.errors.filter(([first]) => first?.code !== 'invalid_type' || first.path.length > 0)
+  const meant = branches[0] ?? issue.errors[0] ?? []
+  return meant.flatMap(toMistakes).map((mistake) => ({ ...mistake, path: [...path, ...mistake.path] }))
+}

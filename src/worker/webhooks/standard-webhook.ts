@@ -1,0 +1,72 @@
+/** Sends messages as Standard Webhooks: https://github.com/standard-webhooks/standard-webhooks */
+import { createHmac } from 'node:crypto'
+import { deadlineSignal } from '../../lib/abort.ts'
+import { errorCode } from '../../lib/error-code.ts'
+import { errorMessage } from '../../lib/error-message.ts'
+
+export interface WebhookMessage {
+  /** The same for each attempt: receivers recognize repeated messages by it. */
+  id: string
+  body: string
+}
+
+export interface Receiver {
+  url: string
+  secrets: readonly Uint8Array[]
+}
+
+/** What the receiver has done with the message. */
+export type Delivered =
+  | { accepted: true; status: number }
+  /** `gone`: the receiver will never accept it. */
+  | { accepted: false; gone: boolean; reason: string }
+
+// What the specification recommends for senders.
+const TIMEOUT_MS = 15_000
+
+/** Sends the message once. Rejects only if `signal` aborts. */
+export async function sendWebhook(
+  { id, body }: WebhookMessage,
+  { url, secrets }: Receiver,
+  signal: AbortSignal,
+): Promise<Delivered> {
+  const seconds = Math.floor(Date.now() / 1000)
+  const { signal: until, release } = deadlineSignal(Date.now() + TIMEOUT_MS, signal)
+  try {
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'portico',
+      'webhook-id': id,
+      'webhook-timestamp': String(seconds),
+      'webhook-signature': secrets.map((secret) => signWebhook({ id, body }, seconds, secret)).join(' '),
+    }
+    // Another address would be one that the operator did not choose.
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: until })
+    await response.body?.cancel()
+    return toDelivered(response)
+  } catch (error) {
+    signal.throwIfAborted()
+    return { accepted: false, gone: false, reason: reasonOf(error) }
+  } finally {
+    release()
+  }
+}
+
+/** One signature of the header `webhook-signature`. */
+export function signWebhook({ id, body }: WebhookMessage, seconds: number, secret: Uint8Array): string {
+  return `v1,${createHmac('sha256', secret).update(`${id}.${seconds}.${body}`).digest('base64')}`
+}
+
+function toDelivered({ ok, status }: Response): Delivered {
+  if (ok) return { accepted: true, status }
+  const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : ''
+  return { accepted: false, gone: status === 410, reason: `The receiver responded with ${status}${redirect}` }
+}
+
+/** Without the URL, which may contain a secret: Temporal's UI shows the reason. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return `The receiver did not respond within ${TIMEOUT_MS / 1000} s`
+  const cause = error instanceof Error ? error.cause : error
+  return `The receiver could not be reached (${errorCode(cause) ?? errorMessage(cause)})`
+}
