@@ -76,7 +76,7 @@ test('complete: an activity that ends at this moment is looked up once more, in 
   expect(sent.length).toBe(1)
 })
 
-test('complete: a caller who may not complete the type is told nothing, even if its key is known', async () => {
+test('complete: a caller who may not complete the type gets the error of a missing activity, even if its key is known', async () => {
   const ended = { activityType: 'approve', completed: true, isMarked: true }
   const admits = () => false
   const { ports, sent } = portsOf({ open: [null, OPEN], ended })
