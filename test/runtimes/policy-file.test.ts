@@ -19,9 +19,17 @@ const COMMANDS = {
 const policyOf = (...rules: object[]) => JSON.stringify({ version: 1, rules })
 const RULE = { name: 'ci', who: { token: `sha256:${'0a'.repeat(32)}` }, can: ['start'] }
 
+/** The same rule, and a hook whose secret is in this variable. */
+const withHook = (secretEnv: string) =>
+  JSON.stringify({
+    version: 1,
+    rules: [RULE],
+    hooks: { h: { scheme: 'github', secretEnv, start: { workflowName: 'any' } } },
+  })
+
 describe.concurrent('SERVICE_POLICY_FILE', () => {
   test.for(Object.entries(COMMANDS))(
-    'on %s it is read again, a broken version changes nothing, and the process ends on a signal',
+    'on %s it is read again with its hooks, a broken version changes nothing, and the process ends on a signal',
     async ([runtime, commandFor], { engine, folder }) => {
       announceErrors(/the new policy is not valid/)
       const path = join(folder, `${runtime}.json`)
@@ -38,6 +46,7 @@ describe.concurrent('SERVICE_POLICY_FILE', () => {
         SERVICE_PORT: '0',
         SERVICE_HOST: '127.0.0.1',
         SERVICE_POLICY_FILE: path,
+        SERVICE_HOOK_A: 's3cret',
         ENGINE_ADDRESS: engine.address,
       })
       const logged = (line: string) => until(`it logs ${line}`, () => service.output().includes(line))
@@ -46,8 +55,16 @@ describe.concurrent('SERVICE_POLICY_FILE', () => {
       await logged('SERVICE_POLICY_FILE /rules/0/can must not be an empty array')
       await replace(policyOf(RULE))
       await logged('"message":"a new policy is in force","rules":1')
+      const statusOfHook = async () => (await fetch(`${service.url}/hooks/h`, { method: 'POST', body: '{}' })).status
+      const before = await statusOfHook()
+      await replace(withHook('SERVICE_HOOK_B'))
+      await logged('SERVICE_POLICY_FILE /hooks/h/secretEnv names a variable that is not set')
+      await replace(withHook('SERVICE_HOOK_A'))
+      await until('the hook exists', async () => (await statusOfHook()) === 401)
       await service.stop()
 
+      expect(before).toBe(404)
+      expect(service.output()).not.toContain('s3cret')
       expect(service.output()).toMatch(/"open":false,"rules":0,"operators":false/)
       expect(await service.ended).toEqual({ code: 0, signal: null })
     },

@@ -68,7 +68,14 @@ test('with metrics as its only right a caller gets 403 on every endpoint but the
 test('no other endpoint is open to everyone, or to every caller', () => {
   const openTo = (access: Endpoint['access']) => ENDPOINTS.filter((one) => one.access === access).map(nameOf)
 
-  expect(openTo(null).toSorted()).toEqual(['GET /docs', 'GET /docs/:file', 'GET /health', 'GET /ready'])
+  expect(openTo(null).toSorted()).toEqual([
+    'GET /docs',
+    'GET /docs/:file',
+    'GET /health',
+    'GET /ready',
+    // Its requests carry a proof of their own: test/faults/access/hooks.test.ts.
+    'POST /hooks/:hook',
+  ])
   expect(openTo('any')).toEqual(['GET /capabilities'])
 })
 

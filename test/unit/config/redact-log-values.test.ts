@@ -71,3 +71,9 @@ test('redactValues: a value inside a longer word is kept', () => {
 
   expect(hide('workshop, shops: version 1.2.3')).toBe('workshop, shops: version 1.2.3')
 })
+
+test('redactValues: the secrets of hooks, whatever their variables are called', () => {
+  const redact = redactValues({ SERVICE_HOOK_STRIPE: 'whsec_abc', SERVICE_HOOK_: '' })
+
+  expect(redact('key whsec_abc is wrong')).toBe('key <SERVICE_HOOK_STRIPE> is wrong')
+})
