@@ -12,6 +12,7 @@ import { listEndpoints } from './runs.ts'
 import { serviceEndpoints } from './service.ts'
 import { startEndpoints } from './start.ts'
 import { streamEndpoints } from './stream.ts'
+import { tokenEndpoint } from './tokens.ts'
 import { withStartEndpoints } from './with-start.ts'
 
 const DECLARED: readonly Endpoint[] = [
@@ -26,6 +27,7 @@ const DECLARED: readonly Endpoint[] = [
   ...streamEndpoints,
   ...messageEndpoints,
   ...controlEndpoints,
+  tokenEndpoint,
   openApiEndpoint,
   ...mcpEndpoints,
   ...serviceEndpoints,
