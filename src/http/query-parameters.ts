@@ -6,12 +6,12 @@ import { isObject } from '../lib/is-object.ts'
 import { toPointer } from '../lib/json-pointer.ts'
 import { validateWith } from './body.ts'
 import type { Env } from './context.ts'
-import { URL_TOKEN } from './url-token.ts'
+import { URL_TOKEN } from './credentials/access-tokens.ts'
 
 /**
- * The parameters as the schema returns them. Parameters that are written `name[key]` become one object, and `lists` are
- * those that may be repeated. Without the token of the caller. Throws `ValidationError` for parameters that the schema does
- * not know, and for others that are repeated.
+ * The parameters as the schema returns them, without the token of the caller. Parameters that are written `name[key]`
+ * become one object, and `lists` are those that may be repeated. Throws `ValidationError` for parameters that the
+ * schema does not know, and for others that are repeated.
  */
 export function queryParameters<T>(c: Context<Env>, schema: z.ZodMiniType<T>, lists: readonly string[] = []): T {
   const { search } = new URL(c.req.raw.url)

@@ -4,8 +4,7 @@
  */
 import type { Context } from 'hono'
 import { CREDENTIAL_EXPIRED, SHUTTING_DOWN } from '../domain/model/call.ts'
-import { linkSignals } from '../lib/abort.ts'
-import { callAt } from '../lib/call-at.ts'
+import { callAt, linkSignals } from '../lib/abort.ts'
 import { type Env, type RequestStep, whenResponded, whenSent } from './context.ts'
 import { problemResponse } from './errors.ts'
 import { type Observers, observe, type RequestSpan } from './observe.ts'

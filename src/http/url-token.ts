@@ -6,15 +6,14 @@
 import type { Context } from 'hono'
 import { ServiceError } from '../domain/model/errors.ts'
 import type { Env, RequestStep } from './context.ts'
-import { isAccessToken } from './credentials/access-tokens.ts'
+import { isAccessToken, URL_TOKEN } from './credentials/access-tokens.ts'
 import type { Endpoint } from './endpoint.ts'
 import { prefersEvents } from './prefer.ts'
 import { setHeader } from './response.ts'
 
-/** The name of the parameter: https://www.rfc-editor.org/rfc/rfc6750#section-2.3 */
-export const URL_TOKEN = 'access_token'
-
-/** Sets `urlToken`, or rejects a request whose URL must not have a token. `endpoint`: null for a path without a route. */
+/**
+ * Sets `urlToken`, or rejects a request whose URL must not have a token. `endpoint` is null for a path without a route.
+ */
 export function takeUrlToken(endpoint: Endpoint | null): RequestStep {
   return (c) => {
     if (c.req.method === 'OPTIONS') return

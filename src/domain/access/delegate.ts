@@ -42,6 +42,8 @@ export async function delegate(caller: Caller, given: Scope, namespace: string, 
     call.audit({ rule: 'none' })
     throw forbidden('delegate', shown(wider))
   }
+  // Without an identity, the token would be one of an operator.
+  if (grants !== null && identity === undefined) throw forbidden('delegate')
   const narrowed = grants?.flatMap((grant) => narrow(grant, scope)) ?? null
   const id = (await sha256(JSON.stringify([namespace, scope.can, scope.ids, scope.workflows]))).slice(0, ID_DIGITS)
   const rules = narrowed?.flatMap((grant) => grant.rule ?? []) ?? null

@@ -13,6 +13,9 @@ export interface AccessTokens {
   open(token: string): Promise<AccessToken | null>
 }
 
+/** The query parameter: https://www.rfc-editor.org/rfc/rfc6750#section-2.3 */
+export const URL_TOKEN = 'access_token'
+
 const PREFIX = 'ptk_'
 
 // As of a JWT. It must also fit into the header or the URL of a request, which Node limits to 16 KiB together.

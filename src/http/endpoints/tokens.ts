@@ -67,7 +67,7 @@ export const tokenEndpoint = endpoint({
   },
   errors: [...BODY_ERRORS, 'NotSupportedError', 'OverloadedError'],
   takes: 'work',
-  key: 'ignored',
+  key: 'rejected',
   access: 'delegate',
   async handle(c, { body, call, namespace, accessTokens }) {
     const caller = c.get('caller')
