@@ -52,6 +52,7 @@ const BODIES = new Map<string, object>([
   ['MessageRequest', { payload: 1 }],
   ['ResetRequest', { eventId: 4 }],
   ['PublishRequest', { topic: 't', data: 1 }],
+  ['TokenRequest', { can: ['read'] }],
   ['McpMessage', { jsonrpc: '2.0', id: 1, method: 'tools/list' }],
 ])
 
