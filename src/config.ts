@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { type EngineApiConfig, engineApiConfig, pathIssue } from './config/engine.ts'
 import { type ParsedPolicy, type Policy, parsePolicy } from './config/policy.ts'
 import { AUDIT_WITH_POLICY, type AuditLevel, type PolicyFile, policyConfig } from './config/policy-variables.ts'
+import { type SigningConfig, signingConfig } from './config/signing.ts'
 import { type TracesConfig, tracesConfig } from './config/traces.ts'
 import {
   bearerToken,
@@ -41,6 +42,7 @@ export interface Config {
   /** The path that every route begins with, like `/portico`; may be empty. */
   basePath: string
   access: AccessConfig
+  signing: SigningConfig
   limits: LimitsConfig
   /** How long a catalog is cached. */
   catalogTtlMs: number
@@ -159,6 +161,7 @@ export function parseConfig(env: Environment, { binds, isolated = false, policyF
         corsOrigins: read('SERVICE_CORS_ORIGINS', originList) ?? [],
         loopbackOnly,
       },
+      signing: signingConfig(variables),
       limits: limitsConfig(variables, isolated),
       catalogTtlMs: read('SERVICE_CATALOG_TTL', duration({ minMs: 0 })) ?? 5000,
       forwardHeaders: read('SERVICE_FORWARD_HEADERS', forwardedHeaderList) ?? [],

@@ -3,6 +3,7 @@ import type { TraceSource } from './domain/model/trace-source.ts'
 import type { EncodedOutput } from './engine/payloads.ts'
 import type { Transport } from './engine/transport/transport.ts'
 import { type AppOptions, createApp } from './http/app.ts'
+import { type AccessTokens, createAccessTokens } from './http/credentials/access-tokens.ts'
 import { type Callers, createCallers } from './http/credentials/callers.ts'
 import type { ReadDocsFile } from './http/endpoints/docs.ts'
 import { createHooks } from './http/hooks/hooks.ts'
@@ -87,7 +88,8 @@ export function createPortico(parts: Parts): Portico {
   const config = configOf(parts)
   const readDocsFile = parts.readDocsFile ?? null
   const { engine, access, limits, traces } = config
-  const callers = callersOf(config, parts)
+  const accessTokens = accessTokensOf(config)
+  const callers = callersOf(config, accessTokens, parts)
   const hooks = createHooks(access.policy?.hooks ?? {}, access.hookSecrets)
   const metrics = config.metrics?.supported
     ? createMetrics({ version: VERSION, runtime, transport: transport.name }, callers?.keyAges)
@@ -107,6 +109,7 @@ export function createPortico(parts: Parts): Portico {
         codec: engine.codecEndpoint !== null,
         docs: config.docs && readDocsFile !== null,
         mcp: config.mcp !== null,
+        tokens: accessTokens !== null,
         ...traceFeatures(config),
       },
     },
@@ -127,6 +130,7 @@ export function createPortico(parts: Parts): Portico {
     defaultCatalog: config.catalog,
     callers,
     hooks,
+    accessTokens,
     callerLimiter: createCallerLimiter({ countsOpenRequests: sharesPending, metrics }),
     audit: access.audit,
     maxBodyBytes: limits.maxBodyBytes,
@@ -211,12 +215,23 @@ function configOf({ config, policy }: Parts): Config {
   return policy === undefined ? config : withPolicy(config, policy)
 }
 
+/** Null without a key, and where no credential is required. */
+function accessTokensOf({ access, signing }: Config): AccessTokens | null {
+  const isOpen = access.tokens === null && access.policy === null
+  return signing.keys === null || isOpen ? null : createAccessTokens(signing.keys)
+}
+
 /** Null where no credential is required. */
-function callersOf({ access }: Config, { log, sharesPending }: Parts): Callers | null {
+function callersOf(
+  { access }: Config,
+  accessTokens: AccessTokens | null,
+  { log, sharesPending }: Parts,
+): Callers | null {
   if (access.tokens === null && access.policy === null) return null
   return createCallers({
     operatorTokens: access.tokens ?? [],
     policy: access.policy,
+    accessTokens,
     sharesPending,
     onKeysUnavailable: (issuer, cause) =>
       log('warn', 'cannot fetch the keys of an issuer; JWTs are checked with the last keys for 24 hours', {

@@ -28,7 +28,6 @@ export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): 
     },
     list: (filter = {}) => listRuns(connection, filter),
     ...methodsOf(get),
-    stream: (ref, options) => get(ref).stream(options),
     request(method, path, { signal, timeoutMs, idempotencyKey, headers, ...request } = {}) {
       const keyed = withKey(idempotencyKey)
       const isRead = method === 'GET' || READS.test(path)
@@ -44,32 +43,12 @@ export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): 
 // The requests with another method than GET that change nothing.
 const READS = /^\/workflow\/(validate$|.+\/query\/)/
 
-const HANDLE_METHODS = Object.keys({
-  result: 0,
-  resultSettled: 0,
-  status: 0,
-  explain: 0,
-  input: 0,
-  trace: 0,
-  history: 0,
-  publish: 0,
-  signal: 0,
-  query: 0,
-  update: 0,
-  stop: 0,
-  terminate: 0,
-  pause: 0,
-  unpause: 0,
-  reset: 0,
-  completeActivity: 0,
-  failActivity: 0,
-  heartbeatActivity: 0,
-} satisfies Record<keyof HandleMethods, 0>) as (keyof HandleMethods)[]
-
 /** The methods of the handles that `get` returns, with the argument of `get` before their own. */
-function methodsOf(get: (ref: WorkflowRef) => WorkflowHandle): HandleMethods {
-  const entries = HANDLE_METHODS.map((name) => {
-    const call = (ref: WorkflowRef, ...rest: never[]) => (get(ref)[name] as (...rest: never[]) => unknown)(...rest)
+function methodsOf(get: (ref: WorkflowRef) => WorkflowHandle): HandleMethods & Pick<Client<AnyWorkflows>, 'stream'> {
+  const { workflowId: _, ...methods } = get('any')
+  const entries = Object.keys(methods).map((name) => {
+    const call = (ref: WorkflowRef, ...rest: never[]) =>
+      (get(ref)[name as keyof HandleMethods] as (...rest: never[]) => unknown)(...rest)
     return [name, call]
   })
   return Object.fromEntries(entries)

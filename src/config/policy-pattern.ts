@@ -1,6 +1,6 @@
 /** The patterns in the rules of a policy. Each function returns what is wrong with one, or null. */
 import { pointerIssue } from '../lib/json-pointer.ts'
-import { characterIssue, workflowIdIssue } from '../protocol/names.ts'
+import { patternIssue, workflowIdIssue } from '../protocol/names.ts'
 
 // A claim is encoded to `[a-z0-9._@~-]` before it is filled in. It cannot contain any of these, so it ends before them.
 const DELIMITERS = ':/|,;=+#!$&()'
@@ -10,14 +10,14 @@ const PLACEHOLDER = /\{([^{}]*)\}/g
 /** For names: a `*` at the end stands for any characters. */
 export function namePatternIssue(pattern: string): string | null {
   if (/[{}]/.test(pattern)) return 'must not contain { or }: placeholders such as {sub} are for ids only'
-  return wildcardIssue(pattern)
+  return patternIssue(pattern)
 }
 
 /** For workflow ids: also with placeholders, `{claim}` or `{/json/pointer}`. */
 export function idPatternIssue(pattern: string): string | null {
   if (/[{}]/.test(pattern.replaceAll(PLACEHOLDER, '')))
     return 'must contain { and } only around the name of a claim, as in u:{sub}:*'
-  return placeholdersOf(pattern).map(placeholderIssue).find(isIssue) ?? wildcardIssue(pattern)
+  return placeholdersOf(pattern).map(placeholderIssue).find(isIssue) ?? patternIssue(pattern)
 }
 
 /** For the workflow ids of hooks: exact, with JSON Pointers into the body as placeholders. */
@@ -64,12 +64,6 @@ function placeholderIssue({ claim, next }: Placeholder): string | null {
   return DELIMITERS.includes(next)
     ? null
     : `must have nothing or a delimiter after a placeholder: one of ${[...DELIMITERS].join(' ')}`
-}
-
-function wildcardIssue(pattern: string): string | null {
-  if (pattern === '') return 'must not be empty'
-  if (/\*./su.test(pattern)) return 'must not contain "*" except at its end'
-  return characterIssue(pattern)
 }
 
 function isIssue(issue: string | null): issue is string {

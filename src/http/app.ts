@@ -13,6 +13,7 @@ import {
   requestId,
 } from './context.ts'
 import { allowOrigins } from './cors.ts'
+import type { AccessTokens } from './credentials/access-tokens.ts'
 import type { Callers } from './credentials/callers.ts'
 import { rejectCrossSite, requireLoopbackHost } from './cross-site.ts'
 import { type Access, type Endpoint, type McpSettings, matcherOf, type Service, toHandler } from './endpoint.ts'
@@ -26,8 +27,9 @@ import { type InFlightLimit, limitInFlight } from './limit-in-flight.ts'
 import { type App, requireNamespace } from './namespaces.ts'
 import { type AuditMode, audit, type Observers } from './observe.ts'
 import { createRouter, decodablePath, type Mount, mountBelowNamespace, pathBelow } from './path.ts'
-import { abortable, createOpenRequests, type OpenRequests, serve } from './serve.ts'
+import { abortable, createOpenRequests, endWithCredential, type OpenRequests, serve } from './serve.ts'
 import { notFound, unmatched } from './unmatched.ts'
+import { takeUrlToken } from './url-token.ts'
 
 export interface AppOptions {
   /** Null for the app of all names that are not namespaces of the service. */
@@ -42,6 +44,8 @@ export interface AppOptions {
   defaultCatalog: string
   /** Each request must have a credential of one of them; null allows requests without one. */
   callers: Callers | null
+  /** What `POST /tokens` creates tokens with, and `callers` opens them with. Default: there are none. */
+  accessTokens?: AccessTokens | null
   /** Counts what each caller uses. Apps that serve the same callers share one. */
   callerLimiter?: CallerLimiter
   /** What happens with the webhooks of other systems. Default: there are no hooks. */
@@ -98,8 +102,14 @@ export function createApp(options: AppOptions): App {
   const { basePath, pathOf } = isNamespaced
     ? mountBelowNamespace(mount, namespace)
     : { ...mount, pathOf: pathBelow(mount) }
-  const { mcp = NO_MCP, callers, audit: mode = 'off', callerLimiter = createCallerLimiter() } = options
-  const { hooks = createHooks({}, {}) } = options
+  const {
+    mcp = NO_MCP,
+    callers,
+    accessTokens = null,
+    hooks = createHooks({}, {}),
+    audit: mode = 'off',
+    callerLimiter = createCallerLimiter(),
+  } = options
   const requiresToken = callers !== null
   const isMounted = {
     metrics: options.readMetrics !== undefined,
@@ -113,6 +123,8 @@ export function createApp(options: AppOptions): App {
   const bodyLimits = { maxBytes: maxBodyBytes, timeoutMs: options.bodyTimeoutMs ?? 27_000 }
   const service: Service | null = workflows && {
     workflows,
+    namespace,
+    accessTokens,
     json: jsonReader(bodyLimits),
     raw: rawReader(bodyLimits),
     hooks,
@@ -142,9 +154,10 @@ export function createApp(options: AppOptions): App {
     requestId(basePath),
     ...(options.corsOrigins.length > 0 ? [allowOrigins(options.corsOrigins)] : []),
     ...checks,
-    ...(callers === null ? [] : [except(isPublic, authenticate(callers))]),
   ]
+  const authenticated = callers === null ? [] : [except(isPublic, authenticate(callers))]
   const work = [limitInFlight(limit), abortable(openRequests)]
+  const workSteps = { nothing: [], work, wait: [...work, endWithCredential] }
   const forward = forwarded.length > 0 ? [forwardHeaders(forwarded)] : []
   const keySteps = { taken: [checkIdempotencyKey], rejected: [rejectIdempotencyKey], ignored: [] }
 
@@ -170,12 +183,14 @@ export function createApp(options: AppOptions): App {
     const access = endpoint.access ?? (isNamespaced ? 'any' : null)
     return [
       ...everyRequest,
+      takeUrlToken(endpoint),
+      ...authenticated,
       ...(access === null ? [] : accessSteps(access, endpoint.takes)),
       ...(endpoint.isAudited ? [auditStep(access)] : []),
       ...(reportsReplays(endpoint) ? [notReplayed] : []),
       ...(endpoint.path.startsWith('/workflow/') ? [...forward, decodablePath] : []),
       ...keySteps[endpoint.key],
-      ...(endpoint.takes === 'nothing' ? [] : work),
+      ...workSteps[endpoint.takes],
     ]
   }
 
@@ -187,7 +202,8 @@ export function createApp(options: AppOptions): App {
       endpoint.path,
       serve(observers, stepsOf(endpoint), service ? toHandler(endpoint, service) : notFound),
     )
-  app.notFound(serve(observers, [...everyRequest, ...(isNamespaced ? [ofNamespace] : [])], unmatched(app)))
+  const withoutRoute = [...everyRequest, takeUrlToken(null), ...authenticated, ...(isNamespaced ? [ofNamespace] : [])]
+  app.notFound(serve(observers, withoutRoute, unmatched(app)))
 
   return {
     checks: [...checks, ...(callers === null ? [] : [except(isPublic, requireKnownCaller(callers))]), decodablePath],

@@ -11,7 +11,7 @@ import type { Access } from './endpoint.ts'
 /** Sets `caller`, or rejects the request. */
 export function authenticate(callers: Callers): RequestStep {
   return (c) => {
-    const caller = callers.identify(c.req.header('Authorization'))
+    const caller = callers.identify(c.get('urlToken') ?? c.req.header('Authorization'))
     if (caller instanceof Promise) return caller.then((found) => setCaller(c, found))
     return setCaller(c, caller)
   }

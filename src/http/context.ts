@@ -23,6 +23,8 @@ export interface Env {
     /** Fields of the request's log line. */
     facts: Record<string, unknown>
     log: Log
+    /** The token in the query string, as an `Authorization` header. */
+    urlToken?: string
     /** Absent where no credential is required. */
     caller?: Caller
     /** What the audit log says about the request; empty until a decision was made. */
@@ -34,7 +36,7 @@ export interface Env {
     /** Aborts when the client disconnects or the server shuts down. Only set for routes that are `abortable`. */
     signal: AbortSignal
     /** Aborts `signal`. For event streams, which can notice a disconnect before the request's own signal does. */
-    abort: () => void
+    abort: (reason?: unknown) => void
     /**
      * Waits until the request may be in flight, or rejects it. Call it after awaiting something: the place may be gone.
      */

@@ -8,6 +8,7 @@ import type { Workflows } from '../domain/model/workflows.ts'
 import type { ReadJson, ReadOptions, ReadRaw } from './body.ts'
 import type { RespondConstant } from './constant-json.ts'
 import { type Env, toCall } from './context.ts'
+import type { AccessTokens } from './credentials/access-tokens.ts'
 import type { Hooks } from './hooks/hooks.ts'
 import type { RequestHeader, ResponseHeader } from './openapi/headers.ts'
 import type { DescribeCatalog } from './openapi/open-api-document.ts'
@@ -98,7 +99,7 @@ export type Tag = 'Workflows' | 'Start' | 'Find' | 'Inspect' | 'Messages' | 'Con
 
 /** `any`: every valid token has the right. `catalog`: a verb on runs. `tools`: a verb that a tool of an agent needs. */
 export type Access =
-  | ('start' | 'read' | 'list' | 'catalog' | 'tools' | 'metrics' | 'any')
+  | ('start' | 'read' | 'list' | 'catalog' | 'tools' | 'delegate' | 'metrics' | 'any')
   | ('signal' | 'query' | 'update' | 'complete')
   | ('stop' | 'terminate' | 'pause' | 'reset')
 
@@ -138,6 +139,10 @@ type ToPathReader<Name> = Name extends 'id' ? 'ref' : Name extends keyof PathRea
 /** What endpoints use, one for each app. */
 export interface Service {
   workflows: Workflows
+  /** Of the runs. */
+  namespace: string
+  /** Null where there are none. */
+  accessTokens: AccessTokens | null
   json: ReadJson
   raw: ReadRaw
   hooks: Hooks

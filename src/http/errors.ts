@@ -104,7 +104,8 @@ function challenge(c: Context<Env>): string {
   const bearer = 'Bearer realm="portico"'
   // Clients of the Model Context Protocol read only the first scheme.
   const schemes = /^\/mcp(?:\/|$)/.test(c.req.path) ? bearer : `Basic realm="portico", charset="UTF-8", ${bearer}`
-  return c.req.header('Authorization') === undefined ? schemes : `${schemes}, error="invalid_token"`
+  const isMissing = (c.get('urlToken') ?? c.req.header('Authorization')) === undefined
+  return isMissing ? schemes : `${schemes}, error="invalid_token"`
 }
 
 function headersOf(c: Context<Env>, { error, details }: ServiceError): Record<string, string> {

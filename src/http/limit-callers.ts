@@ -120,7 +120,7 @@ export function limitCallers(limiter: CallerLimiter, takes: Endpoint['takes']): 
   return (c) => {
     const caller = c.get('caller')
     if (caller === undefined || caller.limits === null) return
-    count(c, limiter.admit(caller.id, caller.limits, takes))
+    count(c, limiter.admit(caller.delegatedBy ?? caller.id, caller.limits, takes))
   }
 }
 

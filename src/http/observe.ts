@@ -1,7 +1,7 @@
 /** Observes requests: their log lines, metrics and spans, and what the audit log records of their callers. */
 import type { Context } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import { SHUTTING_DOWN } from '../domain/model/call.ts'
+import { isAbortedByService } from '../domain/model/call.ts'
 import { hasErrorName, ServiceError } from '../domain/model/errors.ts'
 import { AUDIT, type Log, type LogLevel, withoutStack } from '../log.ts'
 import { type Env, type RequestStep, whenResponded, whenSent } from './context.ts'
@@ -116,7 +116,7 @@ export function errorOf(c: Context<Env>, status: number): string | undefined {
  */
 export function statusOf(c: Context<Env>): number {
   const signal: AbortSignal | undefined = c.get('signal')
-  if (signal?.aborted && signal.reason !== SHUTTING_DOWN) return CLIENT_CLOSED_REQUEST
+  if (signal?.aborted && !isAbortedByService(signal)) return CLIENT_CLOSED_REQUEST
   return c.error === undefined ? c.res.status : problemBody(c, c.error).status
 }
 

@@ -5,18 +5,21 @@ import { ServiceError } from '../domain/model/errors.ts'
 import { isObject } from '../lib/is-object.ts'
 import { toPointer } from '../lib/json-pointer.ts'
 import { validateWith } from './body.ts'
+import type { Env } from './context.ts'
+import { URL_TOKEN } from './credentials/access-tokens.ts'
 
 /**
- * The parameters as the schema returns them. Parameters that are written `name[key]` become one object, and `lists` are
- * those that may be repeated. Throws `ValidationError` for parameters that the schema does not know, and for others
- * that are repeated.
+ * The parameters as the schema returns them, without the token of the caller. Parameters that are written `name[key]`
+ * become one object, and `lists` are those that may be repeated. Throws `ValidationError` for parameters that the
+ * schema does not know, and for others that are repeated.
  */
-export function queryParameters<T>(c: Context, schema: z.ZodMiniType<T>, lists: readonly string[] = []): T {
+export function queryParameters<T>(c: Context<Env>, schema: z.ZodMiniType<T>, lists: readonly string[] = []): T {
   const { search } = new URL(c.req.raw.url)
   const parameters: [string, unknown][] = []
   const maps = new Map<string, [string, string][]>()
   const listed = new Map<string, string[]>()
   for (const [name, value] of decodePairs(search)) {
+    if (name === URL_TOKEN && c.get('urlToken') !== undefined) continue
     const [, map, key] = /^(\w+)\[(.+)\]$/s.exec(name) ?? []
     if (lists.includes(name)) listed.set(name, [...(listed.get(name) ?? []), value])
     else if (map === undefined || key === undefined) parameters.push([name, value])

@@ -3,8 +3,8 @@
  * more than a kilobyte in memory while a request waits.
  */
 import type { Context } from 'hono'
-import { SHUTTING_DOWN } from '../domain/model/call.ts'
-import { linkSignals } from '../lib/abort.ts'
+import { CREDENTIAL_EXPIRED, SHUTTING_DOWN } from '../domain/model/call.ts'
+import { callAt, linkSignals } from '../lib/abort.ts'
 import { type Env, type RequestStep, whenResponded, whenSent } from './context.ts'
 import { problemResponse } from './errors.ts'
 import { type Observers, observe, type RequestSpan } from './observe.ts'
@@ -91,7 +91,7 @@ export function abortable(openRequests: OpenRequests): RequestStep {
     const linked = linkSignals(c.req.raw.signal)
     const remove = openRequests.add(linked)
     c.set('signal', linked.signal)
-    c.set('abort', () => linked.abort())
+    c.set('abort', linked.abort)
     whenResponded(c, () =>
       whenSent(c, () => {
         remove()
@@ -99,4 +99,12 @@ export function abortable(openRequests: OpenRequests): RequestStep {
       }),
     )
   }
+}
+
+/** Aborts `signal` when the credential of the caller expires. The client can continue with a new one. */
+export const endWithCredential: RequestStep = (c) => {
+  const { expiresAt } = c.get('caller') ?? {}
+  if (expiresAt === undefined) return
+  const stop = callAt(expiresAt, () => c.get('abort')(CREDENTIAL_EXPIRED))
+  whenResponded(c, () => whenSent(c, stop))
 }

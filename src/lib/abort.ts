@@ -151,6 +151,17 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.removeEventListener('abort', wake)
 }
 
+/** Calls `act` at a time (epoch milliseconds), however far away. Returns the function that prevents the call. */
+export function callAt(time: number, act: () => void): () => void {
+  const start = () => setTimeout(wake, delayUntilMs(time))
+  const wake = () => {
+    if (Date.now() < time) timer = start()
+    else act()
+  }
+  let timer = start()
+  return () => clearTimeout(timer)
+}
+
 function delayUntilMs(deadlineAt: number): number {
   return Math.min(Math.max(0, deadlineAt - Date.now()), MAX_TIMER_MS)
 }

@@ -1,5 +1,5 @@
 /** `subscriptions/listen`: a stream that ends when the client leaves or the service shuts down. */
-import { type Call, SHUTTING_DOWN, withTimeout } from '../domain/model/call.ts'
+import { type Call, isAbortedByService, withTimeout } from '../domain/model/call.ts'
 import { TIMEOUT_MS } from '../domain/model/deadlines.ts'
 import { ServiceError } from '../domain/model/errors.ts'
 import { sleep, whenAborted } from '../lib/abort.ts'
@@ -49,7 +49,7 @@ export function listen({ id, params, ttlMs, readTools, taskEnd }: Subscription, 
     const watches = [...(toolsListChanged ? [watchTools()] : []), ...taskIds.map(watchTask)]
     for (const watch of watches) watch.catch(queue.fail)
     yield* queue.messages()
-    if (call.signal.reason === SHUTTING_DOWN) yield resultMessage(id, { resultType: 'complete', ...about })
+    if (isAbortedByService(call.signal)) yield resultMessage(id, { resultType: 'complete', ...about })
   }
 
   return messages()

@@ -50,6 +50,13 @@ export function characterIssue(value: string): string | null {
   return null
 }
 
+/** For a pattern of ids or names, in which a `*` at the end stands for any characters. */
+export function patternIssue(pattern: string): string | null {
+  if (pattern === '') return 'must not be empty'
+  if (/\*./su.test(pattern)) return 'must not contain "*" except at its end'
+  return characterIssue(pattern)
+}
+
 /** For a value that the engine compares with values of runs. */
 export function filterValueIssue(value: string): string | null {
   return characterIssue(value) ?? (/\p{Cc}/u.test(value) ? 'must not contain control characters' : null)

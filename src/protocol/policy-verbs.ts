@@ -11,10 +11,25 @@ export const POLICY_VERBS = [
   'terminate',
   'pause',
   'reset',
+  'delegate',
   'metrics',
 ] as const
 
 export type PolicyVerb = (typeof POLICY_VERBS)[number]
+
+/** What an access token can be given. It cannot create further credentials, and is about runs only. */
+export const TOKEN_VERBS = [
+  'start',
+  'read',
+  'list',
+  'signal',
+  'query',
+  'update',
+  'stop',
+  'terminate',
+  'pause',
+  'reset',
+] as const satisfies readonly PolicyVerb[]
 
 /** The verbs that can be narrowed to handlers: `signal:approve`. */
 export const POLICY_HANDLER_VERBS = ['signal', 'query', 'update'] as const

@@ -56,6 +56,7 @@ const BODIES = new Map<string, object>([
   ['FailActivityRequest', { message: 'no', retryable: false }],
   ['HeartbeatRequest', { details: 1 }],
   ['PublishRequest', { topic: 't', data: 1 }],
+  ['TokenRequest', { can: ['read'] }],
   ['McpMessage', { jsonrpc: '2.0', id: 1, method: 'tools/list' }],
 ])
 

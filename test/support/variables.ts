@@ -70,6 +70,8 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   SERVICE_POLICY: word,
   SERVICE_POLICY_FILE: nowhere('/marked-policies/marked-policy.json'),
   SERVICE_AUDIT: word,
+  SERVICE_SIGNING_KEY: secret('bWFya2VkLXNpZ25pbmcta2V5LW9mLTMyLWJ5dGVzISE'),
+  SERVICE_PUBLIC_URL: { mark: 'https://marked-public.test', may: { answers: 'links begin with it' } },
   SERVICE_FORWARD_HEADERS: nowhere('x-marked-forwarded'),
   SERVICE_CORS_ORIGINS: {
     mark: 'https://marked-origin.test',

@@ -43,6 +43,7 @@ test('parseConfig: requires only the catalog', () => {
     checkOutputs: false,
     docs: false,
     mcp: { waitMs: 25_000 },
+    signing: { keys: null, publicUrl: null },
     traces: { storage: null, remote: null, local: null, maxBytes: 33_554_432 },
     metrics: null,
     logLevel: 'info',

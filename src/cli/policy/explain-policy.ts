@@ -1,6 +1,6 @@
 /** Says which rule of a policy decides, and why each rule allows an action or not. */
-import { actionOf, callerOf, type Identity, type Refusal, refusalOf } from '../../domain/access/grant.ts'
-import type { Grant, Rule } from '../../domain/model/caller.ts'
+import { actionOf, callerOf, type Refusal, refusalOf } from '../../domain/access/grant.ts'
+import type { Grant, Identity, Rule } from '../../domain/model/caller.ts'
 import type { Question } from './question.ts'
 
 export interface PolicyExplanation {

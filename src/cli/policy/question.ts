@@ -1,7 +1,8 @@
 /** What `portico policy explain` is about: who does what. */
 import { POLICY_OPTIONS, type Policy } from '../../config/policy.ts'
 import { claimIssue } from '../../config/policy-pattern.ts'
-import type { Asked, Defaults, Identity } from '../../domain/access/grant.ts'
+import type { Asked, Defaults } from '../../domain/access/grant.ts'
+import type { Identity } from '../../domain/model/caller.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { pointerKeys } from '../../lib/json-pointer.ts'
 import { POLICY_NARROWED_VERBS, POLICY_VERBS, type PolicyVerb } from '../../protocol/policy-verbs.ts'

@@ -8,7 +8,7 @@ import { type Answer, readAnswer } from './answer.ts'
 import { readEvents, type ServerEvent } from './event-stream.ts'
 import { parseJson, toJson } from './json.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
-import { createRepeat, type Repeat, type Series } from './repeat.ts'
+import { createRepeat, type Repeat, type Send, type Series } from './repeat.ts'
 import type { HttpRequest, RequestLimits } from './request.ts'
 import { isForeign, isNoResponse, noResponse } from './retry-delay.ts'
 import { fetchSameOrigin } from './same-origin.ts'
@@ -37,6 +37,7 @@ const TRANSFER_MS = 30_000
 // How long the response to a request that does not wait may take, because the service retries calls to the engine.
 const WORK_MS = 60_000
 const NO_CONTENT = 204
+const UNAUTHORIZED = 401
 // A refused connection fails within this time.
 const REFUSED_MS = 500
 
@@ -44,33 +45,65 @@ export function connect(options: ClientOptions): Connection {
   const { token, headers: everyHeaders, retryMs = 60_000, maxWaitMs = 25_000, onRetry } = options
   const { fetch = (url, init) => globalThis.fetch(url, init), parse = parseJson } = options
   const base = baseOf(options)
-  if (token !== undefined && !/^[\x20-\x7e]+$/.test(token)) throw new TypeError('token must be printable ASCII')
+  // Kept until it is rejected. A promise is not kept, because on workerd requests must not share it.
+  let current = typeof token === 'function' ? undefined : checked(token)
   const waitLimit = createWaitLimit(maxWaitMs)
   // Whether there was a connection to the service at any time.
   let isReached = false
 
-  /** The options of `fetch`. Each call has a body of its own. */
-  function toInit({ method, body, headers: ownHeaders }: HttpRequest): () => RequestInit {
+  /** Returns what sends the request. Throws if it has no JSON. */
+  function toSend({
+    method,
+    path,
+    query = {},
+    body,
+    headers: ownHeaders,
+  }: HttpRequest): (signal: AbortSignal) => Promise<Response> {
     const headers = new Headers({ ...everyHeaders, ...ownHeaders })
-    if (token !== undefined) headers.set('Authorization', `Bearer ${token}`)
+    if (current !== undefined) headers.set('Authorization', `Bearer ${current}`)
     if (body !== undefined) headers.set('Content-Type', 'application/json')
     const json = body === undefined ? undefined : toJson(body)
-    return () => ({ method, headers, ...sentOnce(method, json) })
+    return async (signal) => {
+      // Each call of `fetch` has a body of its own.
+      const toInit = () => ({ method, headers, ...sentOnce(method, json), signal })
+      const response = await fetchSameOrigin(fetch, base + path + toSearch(query), toInit)
+      isReached = true
+      return response
+    }
+  }
+
+  async function nextToken(): Promise<string | undefined> {
+    return typeof token === 'function' ? checked(await token()) : token
+  }
+
+  /** Sends a request again if its token is rejected and there is another one. */
+  function renewing<Answer>(send: Send<Answer>): Send<Answer> {
+    return async (...request) => {
+      current ??= await nextToken()
+      const sent = current
+      try {
+        return await send(...request)
+      } catch (error) {
+        // The reason of the user's signal can be anything.
+        if ((error as Partial<PorticoError> | null)?.status !== UNAUTHORIZED) throw error
+        // Another request may have replaced it.
+        if (sent === current) current = await nextToken()
+        if (sent === current) throw error
+        return send(...request)
+      }
+    }
   }
 
   async function attempt(request: HttpRequest, { signal, deadlineAt, timeoutMs }: RequestLimits): Promise<Answer> {
-    const { method, path, query = {}, waitMs = WORK_MS } = request
+    const { method, path, waitMs = WORK_MS } = request
     signal?.throwIfAborted()
-    const init = toInit(request)
+    const sendWith = toSend(request)
     const name = `${method} ${path}`
     const sentAt = Date.now()
     const endsAt = Math.min(deadlineAt, sentAt + waitMs + TRANSFER_MS)
     const deadline = deadlineSignal(endsAt, ...(signal ? [signal] : []))
     try {
-      const url = base + path + toSearch(query)
-      const response = await fetchSameOrigin(fetch, url, () => ({ ...init(), signal: deadline.signal }))
-      isReached = true
-      return await readAnswer(response, name, parse)
+      return await readAnswer(await sendWith(deadline.signal), name, parse)
     } catch (cause) {
       if (cause instanceof PorticoError) throw cause
       signal?.throwIfAborted()
@@ -87,9 +120,9 @@ export function connect(options: ClientOptions): Connection {
   }
 
   async function open(request: HttpRequest, { signal }: RequestLimits) {
-    const { method, path, query = {}, waitMs = WORK_MS } = request
+    const { method, path, waitMs = WORK_MS } = request
     const name = `${method} ${path}`
-    const init = toInit(request)
+    const sendWith = toSend(request)
     const sentAt = Date.now()
     const socket = linkSignals(...(signal ? [signal] : []))
     const close = () => {
@@ -112,13 +145,13 @@ export function connect(options: ClientOptions): Connection {
         throw toFailure(cause)
       } finally {
         close()
+        // The service closes the connection when the token expires.
+        current = undefined
       }
     }
 
     async function respond() {
-      const url = base + path + toSearch(query)
-      const response = await fetchSameOrigin(fetch, url, () => ({ ...init(), signal: socket.signal }))
-      isReached = true
+      const response = await sendWith(socket.signal)
       const { body, status, headers } = response
       if (status === NO_CONTENT) return null
       if (body !== null && /^text\/event-stream/i.test(headers.get('Content-Type') ?? '')) return events(body)
@@ -156,16 +189,24 @@ export function connect(options: ClientOptions): Connection {
   return {
     async send<Body>(request: HttpRequest, { signal, timeoutMs = Number.POSITIVE_INFINITY }: CallOptions = {}) {
       const limits = { signal, timeoutMs, deadlineAt: Date.now() + timeoutMs }
-      return (await repeat.untilAnswered(observed, () => request, limits)).body as Body
+      return (await repeat.untilAnswered(renewing(observed), () => request, limits)).body as Body
     },
     sendWaiting(toRequest, limits) {
       const nextRequest = () => toRequest(waitLimit.next(limits.deadlineAt - Date.now()))
       // The response comes after the wait.
-      return repeat.untilAnswered(observed, nextRequest, { ...limits, deadlineAt: limits.deadlineAt + RESPONSE_MS })
+      return repeat.untilAnswered(renewing(observed), nextRequest, {
+        ...limits,
+        deadlineAt: limits.deadlineAt + RESPONSE_MS,
+      })
     },
-    open: (toRequest, limits, series) => repeat.untilAnswered(open, toRequest, limits, series),
+    open: (toRequest, limits, series) => repeat.untilAnswered(renewing(open), toRequest, limits, series),
     pauseAfter: repeat.pauseAfter,
   }
+}
+
+function checked(token: string | undefined): string | undefined {
+  if (token !== undefined && !/^[\x20-\x7e]+$/.test(token)) throw new TypeError('token must be printable ASCII')
+  return token
 }
 
 /**
@@ -192,8 +233,9 @@ function absolute(given: string): string | null {
 function toSearch(query: Record<string, unknown>): string {
   const given = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one]))
   const named = given.filter(([, value]) => value !== undefined)
-  const search = new URLSearchParams(named.map(([name, value]) => [String(name), String(value)])).toString()
-  return search === '' ? '' : `?${search}`
+  // It makes strings of the values.
+  const search = new URLSearchParams(named as string[][]).toString()
+  return search && `?${search}`
 }
 
 /**

@@ -4,8 +4,11 @@ import type { PorticoError } from '../portico-error.ts'
 export interface ClientOptions {
   /** Where the service is: `http://127.0.0.1:3001`, with the base path if it has one. */
   url: string
-  /** One of the service's tokens, if it requires one. */
-  token?: string | undefined
+  /**
+   * A credential, if the service requires one; or a function that returns one. The function is called before the first
+   * request, after a 401, and whenever a stream connects again, so that tokens can expire.
+   */
+  token?: string | (() => string | Promise<string>) | undefined
   /** The namespace of all requests, one of the service's `ENGINE_NAMESPACES`. Default: that of the service. */
   namespace?: string | undefined
   /** The catalog (task queue) of starts and of `catalog()`. Default: that of the service. */

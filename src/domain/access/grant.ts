@@ -1,19 +1,18 @@
 /** What the policy lets a caller do, as pure functions: docs/access.md. */
 import { POLICY_HANDLER_VERBS, type PolicyVerb } from '../../protocol/policy-verbs.ts'
-import type { Caller, Grant, Rule } from '../model/caller.ts'
+import type { Caller, Grant, Identity, Rule } from '../model/caller.ts'
 import {
   type Claims,
+  claimNames,
   claimText,
   claimValue,
   encodeClaim,
   matches,
   matchesAll,
   matchesAny,
+  onlyClaims,
   withClaims,
 } from './patterns.ts'
-
-/** What a credential proves: the hash of a token, or the claims that an issuer has signed. */
-export type Identity = { token: string } | { jwt: string; claims: Claims }
 
 /**
  * The caller with the rules that apply to it. Null for a token that no rule has. The claims of a JWT are those of a
@@ -26,12 +25,19 @@ export function callerOf(identity: Identity, { rules }: { rules: readonly Rule[]
   if ('jwt' in identity) {
     const { jwt, claims } = identity
     const id = `jwt:${jwt}:${encodeClaim(claimText(claims.sub) ?? '')}`
-    return { id, grants: own.flatMap((rule) => toGrant(rule, claims)), limits }
+    const used = onlyClaims(claims, ['sub', ...rules.flatMap((rule) => claimsOf(rule, jwt))])
+    return { id, grants: own.flatMap((rule) => toGrant(rule, claims)), limits, identity: { jwt, claims: used } }
   }
   const [first] = own
   return first === undefined
     ? null
-    : { id: `token:${first.name}`, grants: own.flatMap((rule) => toGrant(rule, {})), limits }
+    : { id: `token:${first.name}`, grants: own.flatMap((rule) => toGrant(rule, {})), limits, identity }
+}
+
+/** The names of the claims that the rule reads from JWTs of the issuer. */
+function claimsOf({ who, ids = [] }: Rule, issuer: string): string[] {
+  if (!('jwt' in who) || who.jwt !== issuer) return []
+  return [...Object.keys(who.claims), ...ids.flatMap(claimNames)]
 }
 
 function isHolder(who: Rule['who'], identity: Identity): boolean {
@@ -105,6 +111,7 @@ export function actionOf({ verb, handler }: Pick<Asked, 'verb' | 'handler'>): st
 
 /** The rules that apply in the namespace; null for an operator. */
 export function grantsIn(caller: Caller, namespace: string, defaultNamespace: string): readonly Grant[] | null {
+  if (caller.namespace !== undefined && caller.namespace !== namespace) return []
   return caller.grants?.filter(({ namespaces = [defaultNamespace] }) => matchesAny(namespaces, namespace)) ?? null
 }
 
@@ -127,6 +134,6 @@ function verbsOf(access: PolicyVerb | 'catalog' | 'tools'): readonly PolicyVerb[
 }
 
 /** Whether the rule leaves no doubt about which runs it reaches: by their ids, or because it reaches all workflows. */
-export function reachesAnyWorkflow({ ids, workflows }: Grant): boolean {
-  return !matchesAll(ids) || matchesAll(workflows)
+export function reachesAnyWorkflow({ ids, workflows, reachesAny = true }: Grant): boolean {
+  return reachesAny && (!matchesAll(ids) || matchesAll(workflows))
 }

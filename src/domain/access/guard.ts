@@ -242,10 +242,10 @@ function isRestricted({ caller }: Call): boolean {
   return caller !== undefined && caller.grants !== null
 }
 
-/**
- * Returns the same array for the same entries and patterns: responses are cached by it. There are as many combinations
- * of patterns as the policy has.
- */
+// Access tokens can have any patterns, so the combinations of the policy do not limit the memory.
+const MAX_FILTERED = 1000
+
+/** Returns the same array for the same entries and patterns: responses are cached by it. */
 function createCatalogFilter(): (entries: CatalogEntry[], grants: readonly Grant[]) => CatalogEntry[] {
   const filtered = new WeakMap<CatalogEntry[], Map<string, CatalogEntry[]>>()
   return (entries, grants) => {
@@ -254,6 +254,7 @@ function createCatalogFilter(): (entries: CatalogEntry[], grants: readonly Grant
     const byPatterns = filtered.get(entries) ?? new Map<string, CatalogEntry[]>()
     filtered.set(entries, byPatterns)
     const key = JSON.stringify(patterns)
+    if (byPatterns.size >= MAX_FILTERED) byPatterns.clear()
     const found = byPatterns.get(key) ?? entries.filter(({ name }) => matchesAny(patterns, name))
     byPatterns.set(key, found)
     return found

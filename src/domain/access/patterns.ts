@@ -10,6 +10,21 @@ export function matchesAny(patterns: readonly string[] | undefined, value: strin
   return patterns === undefined || patterns.some((pattern) => matches(pattern, value))
 }
 
+/** The pattern for what both match; null if there is nothing. A pattern matches another that is no wider. */
+export function commonPattern(one: string, other: string): string | null {
+  if (matches(one, other)) return other
+  return matches(other, one) ? one : null
+}
+
+/** The patterns for what both match. Absent patterns match everything. */
+export function commonPatterns(
+  some: readonly string[] | undefined,
+  others: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (some === undefined || others === undefined) return some ?? others
+  return [...new Set(some.flatMap((one) => others.flatMap((other) => commonPattern(one, other) ?? [])))]
+}
+
 /** Whether the patterns match every value. */
 export function matchesAll(patterns: readonly string[] | undefined): boolean {
   return patterns === undefined || patterns.includes('*')
@@ -27,10 +42,23 @@ export function claimValue(claims: Claims, name: string): unknown {
   )
 }
 
+/** The claims that contain those with these names or JSON Pointers. */
+export function onlyClaims(claims: Claims, names: readonly string[]): Claims {
+  const keys = new Set(names.map((name) => (name.startsWith('/') ? pointerKeys(name)[0] : name)))
+  return Object.fromEntries(Object.entries(claims).filter(([key]) => keys.has(key)))
+}
+
+/** The claims that the placeholders of a pattern name. */
+export function claimNames(pattern: string): string[] {
+  return [...pattern.matchAll(PLACEHOLDER)].map(([, name = '']) => name)
+}
+
+const PLACEHOLDER = /\{([^}]+)\}/g
+
 /** The pattern with the values of its claims; null if a claim is missing, empty, or neither string nor integer. */
 export function withClaims(pattern: string, claims: Claims): string | null {
   let isComplete = true
-  const filled = pattern.replace(/\{([^}]+)\}/g, (_, name: string) => {
+  const filled = pattern.replace(PLACEHOLDER, (_, name: string) => {
     const text = claimText(claimValue(claims, name))
     if (text === null) isComplete = false
     return encodeClaim(text ?? '')

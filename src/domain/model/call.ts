@@ -28,8 +28,16 @@ export interface Call {
   warn(message: string, fields: Record<string, unknown>): void
 }
 
-/** The abort reason at shutdown. Unlike after a disconnect, the client still receives the response. */
+/** The abort reason at shutdown. */
 export const SHUTTING_DOWN = new DOMException('the service is shutting down', 'AbortError')
+
+/** The abort reason of a request that waits when the credential of its caller expires. */
+export const CREDENTIAL_EXPIRED = new DOMException('the credential has expired', 'AbortError')
+
+/** Whether the service has aborted the request. Unlike after a disconnect, the client still receives the response. */
+export function isAbortedByService({ aborted, reason }: AbortSignal): boolean {
+  return aborted && (reason === SHUTTING_DOWN || reason === CREDENTIAL_EXPIRED)
+}
 
 /**
  * A call of the service itself, for example a read that several requests share: no request aborts it or logs its facts.

@@ -44,18 +44,35 @@ export interface CallerLimits {
 
 /** Who sends a request. */
 export interface Caller {
-  /** Stays the same when a token or a JWT is replaced: `operator`, `token:ci`, `jwt:main:ada`. */
+  /**
+   * Stays the same when a token or a JWT is replaced: `operator`, `token:ci`, `jwt:main:ada`. For an access token it is
+   * that of its creator and a hash of what it may do: `token:ci/1f0c…`.
+   */
   id: string
   /** The rules that apply to it; null for an operator, who may do everything. */
   grants: readonly Grant[] | null
   /** Of the first of its rules that has limits. */
   limits: (CallerLimits & { rule: string }) | null
+  /** Whose limits its requests count towards, if not its own: the creator of an access token. */
+  delegatedBy?: string
+  /** The only namespace that it may use; absent unless it has an access token. */
+  namespace?: string
+  /** What finds its rules again; absent for operators and for access tokens. */
+  identity?: Identity
+  /** Epoch milliseconds after which the credential is rejected; absent if that never happens. */
+  expiresAt?: number
 }
+
+/** What a credential proves: the hash of a token, or the claims that an issuer has signed. */
+export type Identity = { token: string } | { jwt: string; claims: Readonly<Record<string, unknown>> }
 
 /** A rule that applies to a caller: its patterns have the caller's claims filled in. */
 export interface Grant extends Pick<Rule, 'can' | 'catalogs' | 'ids' | 'namespaces' | 'workflows'> {
-  rule: string
+  /** Null for the access token of an operator. */
+  rule: string | null
   options: readonly string[]
+  /** False if the rule that an access token narrows does not reach any workflow. */
+  reachesAny?: boolean
 }
 
 /** What the audit log says about a request: one decision of the policy. */

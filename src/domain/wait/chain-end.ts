@@ -5,7 +5,7 @@ import { type Closing, type Execution, isOpen, type OpenStatus } from '../../pro
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { TraceMeta } from '../../protocol/trace/trace-meta.ts'
 import { addIds } from '../model/attach-ids.ts'
-import { type Call, SHUTTING_DOWN, unabortable, withTimeout } from '../model/call.ts'
+import { type Call, isAbortedByService, unabortable, withTimeout } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { Engine } from '../model/engine.ts'
 import { hasErrorName, ServiceError } from '../model/errors.ts'
@@ -51,7 +51,7 @@ export async function waitForEnd(ports: WaitPorts, wait: Wait, call: Call): Prom
   } catch (error) {
     throw addIds(error, run)
   }
-  // What the client has requested, unless the shutdown has ended the wait early.
+  // What the client has requested, unless the service has ended the wait early.
   const waitedMs = call.signal.aborted ? Date.now() - wait.arrivedAt : wait.waitMs
   const { run: last, closing, ...state } = await readAfterTimeout(ports, { ...wait, run }, call)
   if (closing === null) throw timeoutError(last, state, waitedMs)
@@ -78,9 +78,9 @@ function nextRun({ followsChain }: Wait, run: RunRef, closing: Closing | null): 
 
 /** Reads the last run of the chain once more when the time is over: a poll may return late, or never. */
 async function readAfterTimeout(ports: WaitPorts, wait: Wait, call: Call): Promise<WaitResult> {
-  const { aborted, reason } = call.signal
+  const { aborted } = call.signal
   // The client has disconnected and does not read the response.
-  if (aborted && reason !== SHUTTING_DOWN) return { run: wait.run, closing: null }
+  if (aborted && !isAbortedByService(call.signal)) return { run: wait.run, closing: null }
   return readLastOfChain(
     ports,
     wait,

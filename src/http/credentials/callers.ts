@@ -1,10 +1,12 @@
 /** Finds out who sends a request. */
+import { delegateOf } from '../../domain/access/delegate.ts'
 import { callerOf } from '../../domain/access/grant.ts'
 import type { Caller, Rule } from '../../domain/model/caller.ts'
 import { anyEqual, toBytes } from '../../lib/hmac.ts'
 import { lazy } from '../../lib/lazy.ts'
 import { sha256 } from '../../lib/sha256.ts'
 import { type WeighedCache, weighedCache } from '../../lib/weighed-cache.ts'
+import type { AccessTokens } from './access-tokens.ts'
 import type { Issuers, JwtVerifierOptions } from './jwt.ts'
 import { presentedTokens } from './presented-tokens.ts'
 import { unauthorized } from './rejection.ts'
@@ -36,6 +38,8 @@ export interface CallersOptions extends JwtVerifierOptions {
   /** Their holders may do everything. */
   operatorTokens: readonly string[]
   policy: Policy | null
+  /** Opens access tokens. Default: none is valid. */
+  accessTokens?: AccessTokens | null
 }
 
 export const OPERATOR: Caller = { id: 'operator', grants: null, limits: null }
@@ -55,14 +59,16 @@ interface PolicyInForce {
   remembered: WeighedCache<{ caller: Caller; expiresAt: number }>
 }
 
-export function createCallers({ operatorTokens, policy, ...options }: CallersOptions): Callers {
+export function createCallers({ operatorTokens, policy, accessTokens = null, ...options }: CallersOptions): Callers {
   const { now = Date.now } = options
   const operators = operatorTokens.map(toBytes)
   const jwts = lazy(
     () => import('./jwt.ts'),
     ({ createJwtVerifier }) => createJwtVerifier(options),
   )
-  let current = inForce(policy)
+  // Operators can create access tokens without a policy.
+  const withoutPolicy = accessTokens === null ? null : NO_POLICY
+  let current = inForce(policy ?? withoutPolicy)
 
   /** The caller, if no promise is needed to find it. */
   function recall(authorization: string): Caller | null {
@@ -73,7 +79,9 @@ export function createCallers({ operatorTokens, policy, ...options }: CallersOpt
 
   async function verify({ policy, remembered }: PolicyInForce, authorization: string): Promise<Caller> {
     const presented = presentedTokens(authorization)
-    const { caller, expiresAt } = (await ofToken(presented, policy)) ?? (await ofJwt(presented, policy))
+    const caller =
+      (await ofAccessToken(presented, policy)) ?? (await ofToken(presented, policy)) ?? (await ofJwt(presented, policy))
+    const { expiresAt = Number.POSITIVE_INFINITY } = caller
     const until = Math.min(expiresAt, now() + REMEMBERED_MS)
     // Each entry weighs at least as much as its share of the memory, which bounds their number.
     const bytes = Math.max(CALLER_BYTES, MAX_REMEMBERED_BYTES / MAX_REMEMBERED - 2 * authorization.length)
@@ -81,13 +89,27 @@ export function createCallers({ operatorTokens, policy, ...options }: CallersOpt
     return caller
   }
 
-  async function ofJwt(presented: readonly string[], { issuers, rules }: Policy) {
+  /** A token whose creator has lost its rules is not valid. */
+  async function ofAccessToken(presented: readonly string[], policy: Policy): Promise<Caller | null> {
+    for (const text of presented) {
+      const token = (await accessTokens?.open(text)) ?? null
+      if (token === null) continue
+      const { expiresAt } = token
+      if (expiresAt <= now()) throw unauthorized('expired')
+      const caller = delegateOf(token, OPERATOR, policy)
+      if (caller === null) throw unauthorized('not valid')
+      return { ...caller, expiresAt }
+    }
+    return null
+  }
+
+  async function ofJwt(presented: readonly string[], { issuers, rules }: Policy): Promise<Caller> {
     const jwt = presented.find((token) => JWT.test(token))
     if (jwt === undefined || isEmpty(issuers)) throw unauthorized('not valid')
     const { issuer, claims, expiresAt } = await (await jwts.get()).verify(jwt, issuers)
     const caller = callerOf({ jwt: issuer, claims }, { rules })
     if (caller === null) throw unauthorized('not valid')
-    return { caller, expiresAt }
+    return { ...caller, expiresAt }
   }
 
   return {
@@ -100,7 +122,7 @@ export function createCallers({ operatorTokens, policy, ...options }: CallersOpt
     },
     knows: (authorization) => authorization !== undefined && recall(authorization) !== null,
     setPolicy(policy) {
-      current = inForce(policy)
+      current = inForce(policy ?? withoutPolicy)
     },
     async warm() {
       const { issuers = {} } = current?.policy ?? {}
@@ -113,16 +135,18 @@ export function createCallers({ operatorTokens, policy, ...options }: CallersOpt
 // Anything else would only be parsed to be rejected.
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
+const NO_POLICY: Policy = { issuers: {}, rules: [] }
+
 function inForce(policy: Policy | null): PolicyInForce | null {
   if (policy === null) return null
   return { policy, remembered: weighedCache({ maxBytes: MAX_REMEMBERED_BYTES, maxAgeMs: REMEMBERED_MS }) }
 }
 
 /** The caller with the first token that a rule names. A hash from the policy is no token: its own hash is another. */
-async function ofToken(presented: readonly string[], { rules }: Policy) {
+async function ofToken(presented: readonly string[], { rules }: Policy): Promise<Caller | null> {
   for (const token of presented) {
     const caller = callerOf({ token: await sha256(token) }, { rules })
-    if (caller !== null) return { caller, expiresAt: Number.POSITIVE_INFINITY }
+    if (caller !== null) return caller
   }
   return null
 }

@@ -20,7 +20,7 @@ export interface VerifiedJwt {
   /** The name of its issuer. */
   issuer: string
   claims: Record<string, unknown>
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds: `exp`, or the end of the tolerance if that is over. */
   expiresAt: number
 }
 
@@ -81,7 +81,7 @@ export function createJwtVerifier({ onKeysUnavailable, ...options }: JwtVerifier
         })
         const { sub, exp } = claims
         if (!isSubject(sub) || exp === undefined) throw unauthorized('not valid')
-        return { issuer: name, claims, expiresAt: exp * 1000 }
+        return { issuer: name, claims, expiresAt: (now() < exp * 1000 ? exp : exp + CLOCK_SKEW_SECONDS) * 1000 }
       } catch (error) {
         throw toRejection(error)
       }

@@ -2,7 +2,9 @@
 import { ServiceError } from '../../domain/model/errors.ts'
 
 export function unauthorized(reason: 'missing' | 'expired' | 'not valid', cause?: unknown): ServiceError {
-  return new ServiceError('UnauthorizedError', `The credential in the Authorization header is ${reason}`, { cause })
+  const credential =
+    reason === 'missing' ? 'The credential in the Authorization header' : 'The credential of the request'
+  return new ServiceError('UnauthorizedError', `${credential} is ${reason}`, { cause })
 }
 
 // After this time a key set without keys is fetched again.

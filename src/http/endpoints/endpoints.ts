@@ -14,6 +14,7 @@ import { listEndpoints } from './runs.ts'
 import { serviceEndpoints } from './service.ts'
 import { startEndpoints } from './start.ts'
 import { streamEndpoints } from './stream.ts'
+import { tokenEndpoint } from './tokens.ts'
 import { withStartEndpoints } from './with-start.ts'
 
 const DECLARED: readonly Endpoint[] = [
@@ -29,6 +30,7 @@ const DECLARED: readonly Endpoint[] = [
   ...messageEndpoints,
   ...activityEndpoints,
   ...controlEndpoints,
+  tokenEndpoint,
   openApiEndpoint,
   ...mcpEndpoints,
   hookEndpoint,

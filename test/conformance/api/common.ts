@@ -61,6 +61,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       codec: false,
       docs: false,
       mcp: true,
+      tokens: false,
       traceRemote: false,
       traceKvstore: false,
       traceLocal: false,

@@ -52,6 +52,7 @@ export async function startCallers({ serve, cleanup, rules, env = {} }: CallersO
   const service = serve({
     SERVICE_API_AUTH_TOKEN: OPERATOR,
     SERVICE_POLICY: JSON.stringify(policyOf(...rules)),
+    SERVICE_SIGNING_KEY: Buffer.alloc(32, 'signing-key').toString('base64url'),
     ...env,
   })
   const withToken = (token: string) => makeApi({ fetch: service.fetch, token })

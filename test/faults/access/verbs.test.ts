@@ -40,6 +40,8 @@ const ALSO = new Map([
   ['runWorkflow', 'read'],
   ['signalWithStart', 'signal:add'],
   ['updateWithStart', 'update:set'],
+  // And each right that the token names, of which the error does not say which is missing.
+  ['createToken', 'delegate'],
 ])
 
 const ON_RUNS = ['start', 'list', 'signal', 'query', 'update']

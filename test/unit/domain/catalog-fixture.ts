@@ -21,6 +21,7 @@ export const DEPLOYMENT: Deployment = {
     traceLocal: true,
     docs: false,
     mcp: false,
+    tokens: false,
   },
 }
 

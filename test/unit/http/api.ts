@@ -36,11 +36,12 @@ export function makeApi({
 }: ApiOptions = {}) {
   const events: Event[] = []
   const log: Log = (level, message, fields = {}) => void events.push({ level, message, fields })
+  const callers = auth === null ? null : callersOf(auth, options.accessTokens)
   const appOptions = {
     namespace: 'default',
     defaultNamespace: 'default',
     defaultCatalog: 'orders',
-    callers: auth === null ? null : callersOf(auth),
+    callers,
     callerLimiter: createCallerLimiter({ metrics }),
     maxBodyBytes: 2 * 1024 * 1024,
     limit: createInFlightLimit(maxInFlight, metrics),
@@ -74,11 +75,14 @@ export function makeApi({
     )
   }
 
-  return { call, fetch: app.fetch, loadShedder: app.loadShedder, routes: defaultApp.routes, events }
+  return { call, callers, fetch: app.fetch, loadShedder: app.loadShedder, routes: defaultApp.routes, events }
 }
 
-export function callersOf({ tokens = [], policy }: { tokens?: string[]; policy?: Policy }) {
-  return createCallers({ operatorTokens: tokens, policy: policy ?? null, onKeysUnavailable() {} })
+export function callersOf(
+  { tokens = [], policy }: { tokens?: string[]; policy?: Policy },
+  accessTokens: AppOptions['accessTokens'] = null,
+) {
+  return createCallers({ operatorTokens: tokens, policy: policy ?? null, accessTokens, onKeysUnavailable() {} })
 }
 
 /** What `status` answers of a run. */

@@ -1,4 +1,4 @@
-import { type Call, forExplanation, SHUTTING_DOWN } from '../../../domain/model/call.ts'
+import { type Call, forExplanation, isAbortedByService } from '../../../domain/model/call.ts'
 import { TIMEOUT_MS } from '../../../domain/model/deadlines.ts'
 import { ServiceError } from '../../../domain/model/errors.ts'
 import type { ExecutionRef } from '../../../domain/model/execution.ts'
@@ -34,7 +34,7 @@ function needsProblem({ error, details }: ServiceError): boolean {
 }
 
 function hasClient({ signal }: Call): boolean {
-  return !signal.aborted || signal.reason === SHUTTING_DOWN
+  return !signal.aborted || isAbortedByService(signal)
 }
 
 async function addProblem(

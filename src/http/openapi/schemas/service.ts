@@ -2,7 +2,7 @@
 import type { CatalogListing } from '../../../domain/model/catalog-listing.ts'
 import type { Capabilities } from '../../../domain/model/deployment.ts'
 import type { CatalogEntry, HandlerEntry } from '../../../protocol/catalog.ts'
-import { any, array, boolean, described, object, oneOf, orNull, ref, string } from './schema.ts'
+import { any, array, boolean, described, object, oneOf, orNull, ref, string, time } from './schema.ts'
 
 const handler = {
   name: string,
@@ -52,10 +52,15 @@ export const serviceSchemas = {
       codec: boolean,
       docs: boolean,
       mcp: boolean,
+      tokens: boolean,
       traceRemote: boolean,
       traceKvstore: boolean,
       traceLocal: boolean,
     }),
+  }),
+  AccessToken: object<{ token: string; expiresAt: Date }>({
+    token: described(string, 'Begins with `ptk_`'),
+    expiresAt: time,
   }),
   Health: object<{ status: string }>({ status: oneOf(['ok']) }),
   Readiness: object<{ status: string; engine: string }>({

@@ -18,6 +18,7 @@ function workflowsWith(slashInIds: Support) {
     traceLocal: false,
     docs: false,
     mcp: false,
+    tokens: false,
   }
   const deployment = { version: '1.2.3', runtime: 'node', transport: 'http', uiUrl: null, features } as const
   const options = {

@@ -1,0 +1,31 @@
+/** What access tokens and links need: the keys that seal them, and the address of this service. */
+import * as z from 'zod/mini'
+import { fromBase64 } from '../lib/base64.ts'
+import { baseUrl, list, matching, type Variables } from './variables.ts'
+
+export interface SigningConfig {
+  /** The first one seals, all of them open. Null: no access tokens and no links. */
+  keys: Uint8Array<ArrayBuffer>[] | null
+  /** The base of links, without a slash at its end. Null: no links. */
+  publicUrl: string | null
+}
+
+export function signingConfig({ read }: Variables): SigningConfig {
+  const publicUrl = read('SERVICE_PUBLIC_URL', baseUrl)?.replace(/\/$/, '') ?? null
+  return { keys: read('SERVICE_SIGNING_KEY', keyList), publicUrl }
+}
+
+const MIN_KEY_BYTES = 32
+const ERROR = `must be base64url of at least ${MIN_KEY_BYTES} random bytes, or several keys separated by commas: the newest first`
+
+const signingKey = z.pipe(
+  matching(/^[\w-]+$/, ERROR).check(z.refine((text) => text.length % 4 !== 1, { error: ERROR, abort: true })),
+  z.transform((text) => new Uint8Array(fromBase64(text))),
+)
+
+const keyList = z.pipe(
+  list,
+  z
+    .array(signingKey.check(z.refine(({ length }) => length >= MIN_KEY_BYTES, { error: ERROR })))
+    .check(z.minLength(1, { error: ERROR })),
+)

@@ -1,0 +1,323 @@
+/** Access tokens (threat 31): narrower than their creator, short, for streams in URLs, and gone with its rules. */
+import { expect, test, vi } from 'vitest'
+import type { Call } from '../../../../src/domain/model/call.ts'
+import type { Rule } from '../../../../src/domain/model/caller.ts'
+import type { HistoryFeedPage } from '../../../../src/domain/model/workflows.ts'
+import { createAccessTokens } from '../../../../src/http/credentials/access-tokens.ts'
+import { type ApiOptions, makeApi, rejection, running } from '../api.ts'
+import { bearer, tokenPolicy } from '../policies.ts'
+
+const keyOf = (byte: number) => new Uint8Array(32).fill(byte)
+
+type TestRule = Omit<Rule, 'who'>
+
+const BACKEND: TestRule = { name: 'web', can: ['read', 'signal:app*', 'delegate'], ids: ['u:*'] }
+
+function makeTokenApi({
+  rules = [BACKEND],
+  keys = [keyOf(1)],
+  ...options
+}: ApiOptions & { rules?: TestRule[]; keys?: ReturnType<typeof keyOf>[] | null } = {}) {
+  const calls: Call[] = []
+  const api = makeApi({
+    auth: { tokens: ['s3cret'], policy: tokenPolicy(...rules) },
+    accessTokens: keys && createAccessTokens(keys),
+    workflows: {
+      async status(_, call) {
+        calls.push(call)
+        return running
+      },
+      async followHistory(_, call) {
+        calls.push(call)
+        return { workflow: { ...running, historyLength: 1 }, pages: untilAborted(call) }
+      },
+    },
+    ...options,
+  })
+  const { call } = api
+  const create = (body: object, creator = 'web', prefix = '') => call('POST', `${prefix}/tokens`, body, bearer(creator))
+  async function tokenOf(body: object, creator?: string, prefix?: string): Promise<string> {
+    const response = await create(body, creator, prefix)
+    expect(response.status).toBe(201)
+    return (await response.json()).token
+  }
+  const statusWith = async (token: string, prefix = '') =>
+    (await call('GET', `${prefix}/workflow/u:1/status`, undefined, bearer(token))).status
+  return { ...api, calls, create, tokenOf, statusWith }
+}
+
+async function* untilAborted({ signal }: Call): AsyncGenerator<HistoryFeedPage> {
+  if (signal.aborted) return
+  await new Promise((resolve) => signal.addEventListener('abort', resolve))
+}
+
+test('tokens: a token is sealed, valid for 15 minutes, and never cached', async () => {
+  const { create, statusWith } = makeTokenApi()
+  const before = Date.now()
+
+  const response = await create({ can: ['read'] })
+  const { token, expiresAt } = await response.json()
+
+  expect([response.status, response.headers.get('Cache-Control')]).toEqual([201, 'no-store'])
+  expect(token).toMatch(/^ptk_[\w-]+$/)
+  expect(Date.parse(expiresAt) - before).toBeGreaterThanOrEqual(900_000)
+  expect(Date.parse(expiresAt) - Date.now()).toBeLessThanOrEqual(900_000)
+  expect(await statusWith(token)).toBe(200)
+})
+
+test.for<[what: string, body: object]>([
+  ['no right', { can: [] }],
+  ['every right', { can: ['*'] }],
+  ['the right to create tokens', { can: ['read', 'delegate'] }],
+  ['the right to create links', { can: ['link'] }],
+  ['the right to read metrics', { can: ['metrics'] }],
+  ['a handler of a verb that has none', { can: ['read:x'] }],
+  ['a wildcard in the middle', { can: ['read'], ids: ['u:*:x'] }],
+  ['an empty id', { can: ['read'], ids: [''] }],
+  ['no id', { can: ['read'], ids: [] }],
+  ['more than 24 hours', { can: ['read'], expiresIn: '24h1ms' }],
+  ['more than 24 hours in milliseconds', { can: ['read'], expiresIn: 86_400_001 }],
+  ['an unknown field', { can: ['read'], namespaces: ['other'] }],
+])('tokens: a request with %s is rejected', async ([, body]) => {
+  const { create } = makeTokenApi()
+
+  expect(await rejection(await create(body, 's3cret'))).toEqual([400, 'ValidationError'])
+})
+
+test('tokens: a token wider than its creator is a 403, and one that is not is created', async () => {
+  const { create } = makeTokenApi()
+  const wider = [
+    { can: ['read', 'terminate'] },
+    { can: ['signal'] },
+    { can: ['signal:ap*'] },
+    { can: ['read'], ids: ['*'] },
+    { can: ['read'], ids: ['u*'] },
+    { can: ['read'], ids: ['u:1', 'v:1'] },
+  ]
+  const narrower = [
+    { can: ['read', 'signal:app*'], ids: ['u:*'], workflows: ['order'] },
+    { can: ['signal:approve'], ids: ['u:1'] },
+  ]
+
+  const rejected = await Promise.all(wider.map(async (body) => rejection(await create(body))))
+  const created = await Promise.all(narrower.map(async (body) => (await create(body)).status))
+
+  expect(rejected).toEqual(wider.map(() => [403, 'ForbiddenError']))
+  expect(created).toEqual([201, 201])
+})
+
+test('tokens: without the right delegate nobody creates one, and a token never does', async () => {
+  const { create, tokenOf } = makeTokenApi({ rules: [BACKEND, { name: 'ci', can: ['read'] }] })
+  const token = await tokenOf({ can: ['read'] })
+
+  expect(await rejection(await create({ can: ['read'] }, 'ci'))).toEqual([403, 'ForbiddenError'])
+  expect(await rejection(await create({ can: ['read'] }, token))).toEqual([403, 'ForbiddenError'])
+})
+
+test('tokens: without SERVICE_SIGNING_KEY, and where no credential is required, they are a 501', async () => {
+  const withoutKey = makeTokenApi({ keys: null })
+  const open = makeApi({ accessTokens: null })
+
+  expect(await rejection(await withoutKey.create({ can: ['read'] }))).toEqual([501, 'NotSupportedError'])
+  expect(await rejection(await open.call('POST', '/tokens', { can: ['read'] }))).toEqual([501, 'NotSupportedError'])
+})
+
+test('tokens: the caller of a token is bound to its creator and to what it allows', async () => {
+  const { calls, statusWith, tokenOf } = makeTokenApi()
+  const bodies = [
+    { can: ['read', 'signal:approve'] },
+    { can: ['signal:approve', 'read'], expiresIn: '1m' },
+    { can: ['read'] },
+    { can: ['read'], ids: ['u:1'] },
+  ]
+  for (const body of bodies) await statusWith(await tokenOf(body))
+  await statusWith(await tokenOf({ can: ['read'] }, 's3cret'))
+
+  const [first, second, ...others] = calls.map(({ caller }) => caller?.id)
+
+  expect(first).toMatch(/^token:web\/[\da-f]{16}$/)
+  expect(second).toBe(first)
+  expect(new Set([first, ...others]).size).toBe(4)
+  expect(others.at(-1)).toMatch(/^operator\/[\da-f]{16}$/)
+})
+
+test('tokens: a token dies with the rule of its creator, and that of an operator does not', async () => {
+  const { callers, statusWith, tokenOf } = makeTokenApi()
+  const ofRule = await tokenOf({ can: ['read'] })
+  const ofOperator = await tokenOf({ can: ['read'] }, 's3cret')
+  const before = [await statusWith(ofRule), await statusWith(ofOperator)]
+
+  callers?.setPolicy(tokenPolicy({ ...BACKEND, can: ['delegate'] }))
+  const withoutVerb = await statusWith(ofRule)
+  callers?.setPolicy(tokenPolicy({ ...BACKEND, name: 'other', token: 'web' } as TestRule))
+  const renamed = await statusWith(ofRule)
+  callers?.setPolicy(tokenPolicy({ ...BACKEND, token: 'rotated' } as TestRule))
+  const withoutCreator = await statusWith(ofRule)
+  callers?.setPolicy(tokenPolicy(BACKEND))
+
+  expect(before).toEqual([200, 200])
+  expect([withoutVerb, renamed, withoutCreator]).toEqual([401, 401, 401])
+  expect([await statusWith(ofRule), await statusWith(ofOperator)]).toEqual([200, 200])
+})
+
+test('tokens: an added key kills nothing, a dropped one kills what it sealed, and another gateway opens nothing', async () => {
+  const old = makeTokenApi({ keys: [keyOf(1)] })
+  const both = makeTokenApi({ keys: [keyOf(2), keyOf(1)] })
+  const rotated = makeTokenApi({ keys: [keyOf(2)] })
+  const [oldToken, newToken] = [await old.tokenOf({ can: ['read'] }), await both.tokenOf({ can: ['read'] })]
+
+  const statuses = [both, rotated, old].map((api) => Promise.all([oldToken, newToken].map((it) => api.statusWith(it))))
+
+  expect(await Promise.all(statuses)).toEqual([
+    [200, 200],
+    [401, 200],
+    [200, 401],
+  ])
+})
+
+test('tokens: no changed character of a token is accepted', async () => {
+  const { statusWith, tokenOf } = makeTokenApi()
+  const token = await tokenOf({ can: ['read'] })
+  const forged = [...token].map(
+    (character, at) => token.slice(0, at) + (character === 'A' ? 'B' : 'A') + token.slice(at + 1),
+  )
+
+  const statuses = await Promise.all([...forged, token.slice(0, -1), `${token}A`, 'ptk_'].map((it) => statusWith(it)))
+
+  expect(new Set(statuses)).toEqual(new Set([401]))
+})
+
+test('tokens: a token is for the namespace of the path that created it', async () => {
+  const { statusWith, tokenOf } = makeTokenApi({
+    namespaces: { acme: { status: async () => running } },
+    rules: [{ ...BACKEND, namespaces: ['default', 'acme'] }],
+  })
+  const creators = ['web', 's3cret']
+  const [own, ofAcme] = [
+    await Promise.all(creators.map((creator) => tokenOf({ can: ['read'] }, creator))),
+    await Promise.all(creators.map((creator) => tokenOf({ can: ['read'] }, creator, '/namespaces/acme'))),
+  ]
+  const everywhere = (token: string) =>
+    Promise.all(['', '/namespaces/default', '/namespaces/acme'].map((prefix) => statusWith(token, prefix)))
+
+  expect(await Promise.all(own.map(everywhere))).toEqual([
+    [200, 200, 404],
+    [200, 200, 404],
+  ])
+  expect(await Promise.all(ofAcme.map(everywhere))).toEqual([
+    [403, 404, 200],
+    [403, 404, 200],
+  ])
+})
+
+test('tokens: an expired one is a 401 that says so', async () => {
+  const { call, tokenOf } = makeTokenApi()
+  const token = await tokenOf({ can: ['read'], expiresIn: 1 })
+  const createdBefore = Date.now()
+  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(createdBefore + 2))
+
+  const response = await call('GET', '/workflow/u:1/status', undefined, bearer(token))
+
+  expect(await response.json()).toMatchObject({ status: 401, message: 'The credential of the request is expired' })
+  expect(response.headers.get('WWW-Authenticate')).toContain('error="invalid_token"')
+})
+
+test('tokens: their requests count towards the limits of their creator', async () => {
+  const { statusWith, tokenOf } = makeTokenApi({ rules: [{ ...BACKEND, limits: { perSecond: 0.001, burst: 4 } }] })
+  const [first, second] = [await tokenOf({ can: ['read'] }), await tokenOf({ can: ['read'], ids: ['u:1'] })]
+
+  expect([await statusWith(first), await statusWith(second), await statusWith(first), await statusWith('web')]).toEqual(
+    [200, 200, 429, 429],
+  )
+})
+
+test('tokens: a stream whose token expires ends without an error, and the next request is a 401', async () => {
+  const { call, calls, tokenOf, events } = makeTokenApi()
+  const token = await tokenOf({ can: ['read'], expiresIn: 150 })
+
+  const response = await call('GET', `/workflow/u:1/history/stream?access_token=${token}`)
+  const body = await response.text()
+  const again = await call('GET', `/workflow/u:1/history/stream?access_token=${token}`)
+
+  expect(response.status).toBe(200)
+  expect(body).toContain('event: workflow')
+  expect(body).not.toContain('server_error')
+  expect(calls[0]?.signal.aborted).toBe(true)
+  expect(again.status).toBe(401)
+  expect(again.headers.get('WWW-Authenticate')).toContain('error="invalid_token"')
+  expect(events.filter(({ message }) => message === 'request').map(({ fields }) => fields.status)).toEqual([
+    201, 200, 401,
+  ])
+})
+
+test('access_token: is accepted for events only, and the responses are never cached and send no referrer', async () => {
+  const { call, tokenOf } = makeTokenApi()
+  const token = await tokenOf({ can: ['read'], expiresIn: 300 })
+  const ask = (method: string, path: string, headers = {}) =>
+    call(method, `${path}${path.includes('?') ? '&' : '?'}access_token=${token}`, undefined, headers)
+  const rejected: [method: string, path: string, headers?: object][] = [
+    ['GET', '/workflow/u:1/status'],
+    ['GET', '/workflow/u:1/status?x=1'],
+    ['GET', '/workflow/u:1/result'],
+    ['GET', '/workflow/u:1/stream', { Accept: 'application/json' }],
+    ['HEAD', '/workflow/u:1/history/stream'],
+    ['POST', '/workflow/run', { Accept: 'text/event-stream' }],
+    ['POST', '/tokens'],
+    ['GET', '/health'],
+    ['GET', '/nope'],
+    ['GET', '/workflow/u:1/history/stream', bearer(token)],
+  ]
+
+  const responses = await Promise.all(rejected.map(([method, path, headers]) => ask(method, path, headers)))
+  const accepted = await ask('GET', '/workflow/u:1/history/stream?includePayloads=false')
+  await accepted.body?.cancel()
+
+  expect(responses.map(({ status }) => status)).toEqual(rejected.map(() => 400))
+  expect(accepted.status).toBe(200)
+  for (const { headers } of [...responses, accepted])
+    expect([headers.get('Cache-Control'), headers.get('Referrer-Policy')]).toEqual(['no-store', 'no-referrer'])
+})
+
+test('access_token: any other credential is a 400 that names the header and not the value', async () => {
+  const { call, tokenOf } = makeTokenApi()
+  const token = await tokenOf({ can: ['read'] })
+
+  for (const query of [
+    'access_token=s3cret',
+    'access%5ftoken=s3cret',
+    'access_token=',
+    `access_token=${token}&access_token=${token}`,
+  ]) {
+    const response = await call('GET', `/workflow/u:1/history/stream?${query}`)
+    const body = await response.text()
+
+    expect([response.status, body.includes('s3cret'), body.includes(token)], query).toEqual([400, false, false])
+    if (!query.includes(token)) expect(body).toContain('Authorization header')
+  }
+})
+
+test('tokens: no line of the log, no span, no header and no error has the token', async () => {
+  const spans: unknown[] = []
+  const { call, events, tokenOf } = makeTokenApi({
+    audit: 'all',
+    tracer: {
+      startRequest: () => ({
+        traceId: null,
+        contextHeaders: () => ({}),
+        run: (act) => act(),
+        end: (response) => void spans.push(response),
+      }),
+    },
+  })
+  const token = await tokenOf({ can: ['read'], expiresIn: 300 })
+  const paths = ['/workflow/u:1/history/stream', '/workflow/u:1/result', '/nope', '/docs']
+
+  const responses = await Promise.all(paths.map((path) => call('GET', `${path}?access_token=${token}`)))
+  const shown = await Promise.all(
+    responses.map(async (response) => [await response.text(), ...response.headers.values()].join('\n')),
+  )
+
+  expect(responses.map(({ status }) => status)).toEqual([200, 400, 400, 400])
+  expect(JSON.stringify([...events, ...spans, ...shown])).not.toContain(token.slice('ptk_'.length, 40))
+  expect(events.length).toBeGreaterThan(paths.length)
+})
