@@ -1,4 +1,5 @@
 import { basePath as basePathVariable, type Config, type Policy, type PolicyDocument, withPolicy } from './config.ts'
+import { createLinks } from './domain/links/links.ts'
 import type { TraceSource } from './domain/model/trace-source.ts'
 import type { EncodedOutput } from './engine/payloads.ts'
 import type { Transport } from './engine/transport/transport.ts'
@@ -87,6 +88,13 @@ export function createPortico(parts: Parts): Portico {
   const readDocsFile = parts.readDocsFile ?? null
   const { engine, access, limits, traces } = config
   const callers = callersOf(config, parts)
+  const defaults = { catalog: config.catalog, namespace: engine.namespace }
+  const links = createLinks({
+    ...config.signing,
+    namespaces: engine.namespaces,
+    defaults,
+    findRule: (name) => callers?.findRule(name),
+  })
   const metrics = config.metrics?.supported
     ? createMetrics({ version: VERSION, runtime, transport: transport.name }, callers?.keyAges)
     : null
@@ -105,10 +113,12 @@ export function createPortico(parts: Parts): Portico {
         codec: engine.codecEndpoint !== null,
         docs: config.docs && readDocsFile !== null,
         mcp: config.mcp !== null,
+        links: config.signing.keys !== null && config.signing.publicUrl !== null,
         ...traceFeatures(config),
       },
     },
     metrics,
+    links,
     objects: traces.storage === null ? null : createObjectReader(traces.storage),
     kv,
     traceSourcesOf: traceSourcesOf(parts),
@@ -140,6 +150,10 @@ export function createPortico(parts: Parts): Portico {
     ...(config.docs && { readDocsFile }),
     ...(config.mcp && { mcp: { waitMs: config.mcp.waitMs, ttlMs: config.catalogTtlMs } }),
     openRequests,
+    async openLink(token) {
+      const link = await links.open(token)
+      return { link, workflows: namespaceOf(link.namespace).workflows }
+    },
   }
   const defaultNamespace = namespaceOf(engine.namespace)
   const appOf = createOnce((namespace) => {

@@ -58,6 +58,7 @@ const HANDLE_METHODS = Object.keys({
   update: 0,
   stop: 0,
   terminate: 0,
+  link: 0,
   pause: 0,
   unpause: 0,
   reset: 0,

@@ -3,6 +3,7 @@ export type { AnyWorkflow, AnyWorkflows, WorkflowTypes } from './catalog-types.t
 export type {
   Client,
   HistoryOptions,
+  LinkRequest,
   ListOptions,
   MessageRequest,
   PublishOptions,
@@ -24,6 +25,7 @@ export type { Pages } from './pages.ts'
 export { type ClientErrorName, PorticoError } from './portico-error.ts'
 export type {
   Catalog,
+  CreatedLink,
   ErrorDetails,
   Explanation,
   HistoryEvent,

@@ -24,12 +24,14 @@ export function rejectContentLength(maxBytes: number): RequestCheck {
 }
 
 /** The body as a string; empty when there is no body. Reading ends as soon as the body is rejected. */
-export function readBody(request: Request, limits: BodyLimits): Promise<string> {
+export function readBody(request: Request, limits: BodyLimits, acceptsForm = false): Promise<string> {
   const { headers } = request
   const length = headers.get('Content-Length')
-  if (Number(length) > 0) requireJson(headers)
+  if (Number(length) > 0) requireType(headers, acceptsForm)
   // With a Content-Length the body cannot exceed the limit. Runtimes read it much faster as a whole than as a stream.
-  return length !== null && !headers.has('Transfer-Encoding') ? readWhole(request, limits) : readStream(request, limits)
+  return length !== null && !headers.has('Transfer-Encoding')
+    ? readWhole(request, limits)
+    : readStream(request, limits, acceptsForm)
 }
 
 async function readWhole(request: Request, { maxBytes, timeoutMs }: BodyLimits): Promise<string> {
@@ -41,11 +43,18 @@ async function readWhole(request: Request, { maxBytes, timeoutMs }: BodyLimits):
 
 const WHOLE = createDecoder()
 
-async function readStream({ body, headers }: Request, { maxBytes, timeoutMs }: BodyLimits): Promise<string> {
+async function readStream(
+  { body, headers }: Request,
+  { maxBytes, timeoutMs }: BodyLimits,
+  acceptsForm: boolean,
+): Promise<string> {
   if (body === null) return ''
   const reader = body.getReader()
   try {
-    return await received(readChunks(reader, headers, maxBytes), timeoutMs)
+    return await received(
+      readChunks(reader, () => requireType(headers, acceptsForm), maxBytes),
+      timeoutMs,
+    )
   } catch (error) {
     // Drops the rest of a rejected body. The rejection is the response, so an error here is ignored.
     reader.cancel().catch(() => {})
@@ -55,7 +64,7 @@ async function readStream({ body, headers }: Request, { maxBytes, timeoutMs }: B
 
 async function readChunks(
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  headers: Headers,
+  checkType: () => void,
   maxBytes: number,
 ): Promise<string> {
   const decoder = createDecoder()
@@ -65,7 +74,7 @@ async function readChunks(
     const { value } = chunk
     // Deno sends one empty chunk for a request without a body.
     if (value.byteLength === 0) continue
-    requireJson(headers)
+    checkType()
     length += value.byteLength
     if (length > maxBytes) throw tooLarge(maxBytes)
     parts.push(decode(decoder, value, { stream: true }))
@@ -99,9 +108,20 @@ function decode(decoder: TextDecoder, ...bytes: Parameters<TextDecoder['decode']
   }
 }
 
-function requireJson(headers: Headers): void {
-  const type = headers.get('Content-Type')?.split(';')[0]?.trim().toLowerCase() ?? ''
-  if (type !== 'application/json' && !/^[^/]+\/[^/]+\+json$/.test(type)) {
+/** Whether the body is what a browser sends for a form. */
+export function isForm(headers: Headers): boolean {
+  return typeOf(headers) === 'application/x-www-form-urlencoded'
+}
+
+function typeOf(headers: Headers): string {
+  return headers.get('Content-Type')?.split(';')[0]?.trim().toLowerCase() ?? ''
+}
+
+function requireType(headers: Headers, acceptsForm: boolean): void {
+  const type = typeOf(headers)
+  const isAccepted =
+    type === 'application/json' || /^[^/]+\/[^/]+\+json$/.test(type) || (acceptsForm && isForm(headers))
+  if (!isAccepted) {
     const given = type === '' ? '' : `, not ${type}`
     throw new ServiceError('UnsupportedMediaTypeError', `Content-Type must be application/json${given}`)
   }
@@ -133,14 +153,16 @@ function tooLarge(maxBytes: number): ServiceError {
 export type ReadJson = <T>(c: Context, schema: z.ZodMiniType<T>, options?: ReadOptions) => Promise<T>
 
 export interface ReadOptions {
+  /** Whether the body may also be a form, which reads as an object of strings. */
+  acceptsForm?: boolean
   /** A hint to append to the message when the schema rejects the body; null for none. */
   adviceFor?: (body: unknown) => string | null
 }
 
 export function jsonReader(limits: BodyLimits): ReadJson {
-  return async (c, schema, { adviceFor } = {}) => {
-    const text = await readBody(c.req.raw, limits)
-    const body = text === '' ? {} : plainNumber(parse(text))
+  return async (c, schema, { adviceFor, acceptsForm = false } = {}) => {
+    const text = await readBody(c.req.raw, limits, acceptsForm)
+    const body = acceptsForm && isForm(c.req.raw.headers) ? fromForm(text) : fromJson(text)
     const valid = validateWith(schema, body, adviceFor)
     // Other requests may have taken the last places while the body arrived.
     await c.get('takePlace')?.()
@@ -153,6 +175,14 @@ export function validateWith<T>(schema: z.ZodMiniType<T>, value: unknown, advice
   const parsed = schema.safeParse(value, { error: typeMessage })
   if (parsed.success) return parsed.data
   throw invalid(parsed.error.issues.flatMap(toIssues), adviceFor?.(value) ?? null)
+}
+
+function fromForm(text: string): unknown {
+  return Object.fromEntries(new URLSearchParams(text))
+}
+
+function fromJson(text: string): unknown {
+  return text === '' ? {} : plainNumber(parse(text))
 }
 
 /** A body that is a large number is a `JSON.rawJSON` object, which the error must report as a number. */

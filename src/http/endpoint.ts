@@ -4,6 +4,7 @@ import * as z from 'zod/mini'
 import type { Call } from '../domain/model/call.ts'
 import type { ErrorName } from '../domain/model/errors.ts'
 import type { ExecutionRef } from '../domain/model/execution.ts'
+import type { Link } from '../domain/model/link.ts'
 import type { Workflows } from '../domain/model/workflows.ts'
 import type { ReadJson, ReadOptions } from './body.ts'
 import type { RespondConstant } from './constant-json.ts'
@@ -91,13 +92,13 @@ export interface SuccessResponse {
 export type LinkTarget = 'workflow' | 'getWorkflowResult' | 'getRunUpdate' | 'listedRuns' | 'nextRuns' | 'nextEvents'
 
 /** Groups the operations of the document. */
-export type Tag = 'Workflows' | 'Start' | 'Find' | 'Inspect' | 'Messages' | 'Control' | 'Service'
+export type Tag = 'Workflows' | 'Start' | 'Find' | 'Inspect' | 'Messages' | 'Control' | 'Links' | 'Service'
 
 /** `any`: every valid token has the right. `catalog`: a verb on runs. `tools`: a verb that a tool of an agent needs. */
 export type Access =
   | ('start' | 'read' | 'list' | 'catalog' | 'tools' | 'metrics' | 'any')
   | ('signal' | 'query' | 'update')
-  | ('stop' | 'terminate' | 'pause' | 'reset')
+  | ('stop' | 'terminate' | 'pause' | 'reset' | 'link')
 
 export type Feature = 'metrics' | 'docs' | 'mcp'
 
@@ -121,6 +122,7 @@ interface PathReaders {
   updateId(c: Context<Env>): string
   catalog(c: Context<Env>): string
   file(c: Context<Env>): string
+  token(c: Context<Env>): string
 }
 
 type PathReaderOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
@@ -149,9 +151,16 @@ export interface Service {
   respondCatalog: RespondConstant
   /** The response to a request for a file of the reference page. */
   respondDocsFile(c: Context<Env>, name: string): Promise<Response>
+  /** Opens the link of a token. Rejects with `LinkNotFoundError` or `LinkExpiredError`. */
+  openLink: OpenLink
+  /** Counts the answers that are sent with a link, before they are read. Throws a `TooManyRequestsError`. */
+  admitAnswer(link: Link): void
   /** Null where metrics are not supported. */
   readMetrics: (() => string) | null
 }
+
+/** Finds the link that a token seals, and the verbs of its namespace. */
+export type OpenLink = (token: string) => Promise<{ link: Link; workflows: Workflows }>
 
 /** How the service speaks the Model Context Protocol. */
 export interface McpSettings {
@@ -214,6 +223,7 @@ const PATH_READERS: PathReaders = {
   updateId: updateIdInPath,
   catalog: catalogInPath,
   file: (c) => c.req.param('file') ?? '',
+  token: (c) => c.req.param('token') ?? '',
 }
 
 /** The Hono handler of the endpoint. */

@@ -182,7 +182,7 @@ const READS: ReadonlySet<string> = new Set(['read', 'list', 'query', 'catalog', 
  * Logs one line when the response is complete: what the request did, and which rule allowed it. A request that was
  * rejected before anything was decided has no line.
  */
-export function audit({ mode, namespace, observers }: AuditOptions, access: Access): RequestStep {
+export function audit({ mode, namespace, observers }: AuditOptions, access: Access | null): RequestStep {
   const { log, metrics = null } = observers
 
   function record(c: Context<Env>): void {

@@ -10,6 +10,7 @@ export const POLICY_VERBS = [
   'terminate',
   'pause',
   'reset',
+  'link',
   'metrics',
 ] as const
 

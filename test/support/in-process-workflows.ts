@@ -8,7 +8,7 @@ import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
 const SUPPORTED = { supported: true } as const
 const FEATURES = {
   ...{ slashInIds: SUPPORTED, updateWithStart: SUPPORTED, asyncUpdates: SUPPORTED },
-  ...{ codec: false, traceRemote: false, traceKvstore: false, traceLocal: false, docs: false, mcp: true },
+  ...{ codec: false, traceRemote: false, traceKvstore: false, traceLocal: false, docs: false, mcp: true, links: false },
 }
 
 export interface WorkflowsOptions {

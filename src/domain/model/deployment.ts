@@ -22,6 +22,8 @@ export interface Features extends EngineFeatures {
   docs: boolean
   /** `POST /mcp` offers the workflows as tools. */
   mcp: boolean
+  /** `POST /workflow/:id/links` creates one-use links. */
+  links: boolean
   /** The stores that traces are read from, before the engine's history. */
   traceRemote: boolean
   traceKvstore: boolean

@@ -16,6 +16,7 @@ import type {
 import type { ExecutionRef, WorkflowResult } from './execution.ts'
 import type { Explanation } from './explanation.ts'
 import type { HistoryEvent, HistoryRun } from './history-page.ts'
+import type { Link, LinkAnswer } from './link.ts'
 import type { ListedRun, RunCount, RunFilter } from './run-filter.ts'
 import type { FollowStreamCommand, PublishCommand, ReadStreamCommand, StreamBatch, StreamFeed } from './stream.ts'
 import type { Trace } from './trace-source.ts'
@@ -80,6 +81,12 @@ export interface Workflows {
   startUpdate(command: SendCommand, call: Call): Promise<UpdateRef>
   /** How far an update is, and its result once it has completed. Rejects with `UpdateFailedError` if it has failed. */
   readUpdate(command: ReadUpdateCommand, call: Call): Promise<UpdateState>
+  /** Creates a link with which a person without a credential sends one signal or update to the run. */
+  createLink(command: CreateLinkCommand, call: Call): Promise<CreatedLink>
+  /** The answer; null while the link can be used. Rejects with `WorkflowNotRunningError` if it cannot. */
+  readLink(link: Link, call: Call): Promise<LinkAnswer | null>
+  /** Sends the choice once, whoever uses the link. Rejects with `LinkUsedError` if another choice is recorded. */
+  useLink(command: UseLinkCommand, call: Call): Promise<UsedLink>
   /** Requests cancellation of the run, which can clean up. */
   stop(command: ControlCommand, call: Call): Promise<Stopped>
   /** Ends the run at once, without cleanup. */
@@ -153,6 +160,37 @@ export interface SendCommand {
   message: MessageCommand
   /** A run receives one signal, and one update, for each key. */
   idempotencyKey?: string
+}
+
+export interface CreateLinkCommand extends Pick<Link, 'choices' | 'handler' | 'kind' | 'title'> {
+  ref: ExecutionRef
+  expiresInMs: number
+  /** The rule that allows it. Set by the policy's decision. */
+  rule?: string | null
+}
+
+export interface CreatedLink extends RunRef {
+  url: string
+  linkId: string
+  expiresAt: Date
+  /** Why the answer may have no effect. */
+  warnings: string[]
+}
+
+export interface UseLinkCommand {
+  link: Link
+  /** The label. */
+  choice: string
+  comment?: string
+}
+
+export interface UsedLink {
+  /** The label of the choice. */
+  recorded: string
+  /** When it was recorded, by this request or an earlier one. */
+  at: Date | null
+  /** What the handler of an update has returned. */
+  result?: unknown
 }
 
 export interface ReadUpdateCommand {

@@ -4,6 +4,7 @@ import { controlEndpoints } from './control.ts'
 import { docsEndpoints } from './docs.ts'
 import { historyEndpoints } from './history.ts'
 import { inspectEndpoints } from './inspect.ts'
+import { linkEndpoints } from './links.ts'
 import { mcpEndpoints } from './mcp.ts'
 import { messageEndpoints } from './messages.ts'
 import { openApiEndpoint } from './openapi.ts'
@@ -26,6 +27,7 @@ const DECLARED: readonly Endpoint[] = [
   ...streamEndpoints,
   ...messageEndpoints,
   ...controlEndpoints,
+  ...linkEndpoints,
   openApiEndpoint,
   ...mcpEndpoints,
   ...serviceEndpoints,

@@ -49,6 +49,7 @@ const PATH_PARAMETERS = {
   name: { name: 'handlerName', schema: handlerName, description: 'Name of the handler' },
   updateId: { name: 'updateId', schema: updateId, description: 'Id of the update' },
   catalog: { name: 'catalogName', schema: catalogName, description: 'Name of the catalog' },
+  token: { name: 'linkToken', schema: z.string(), description: 'The last part of the URL of the link' },
   file: { name: 'fileName', schema: z.string(), description: 'Name of a file of the reference page' },
 }
 

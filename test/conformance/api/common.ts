@@ -63,6 +63,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       mcp: true,
       traceRemote: false,
       traceKvstore: false,
+      links: false,
       traceLocal: false,
     })
   })

@@ -52,6 +52,7 @@ export const serviceSchemas = {
       codec: boolean,
       docs: boolean,
       mcp: boolean,
+      links: boolean,
       traceRemote: boolean,
       traceKvstore: boolean,
       traceLocal: boolean,
