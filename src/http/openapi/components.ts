@@ -83,11 +83,14 @@ const PROBLEM_HEADERS = new Map<number, readonly ResponseHeader[]>([
 /** Headers that every response to a start can have. */
 const START_HEADERS = ['Idempotency-Replayed', 'Portico-Started', 'Deprecation', 'Link', 'Location'] as const
 
+/** Headers of every response to the holder of a link. */
+const LINK_HEADERS = ['Cache-Control', 'Referrer-Policy', 'X-Robots-Tag'] as const
+
 function problemResponse(status: number, names: readonly ErrorName[], examples: Examples) {
   const own = PROBLEM_HEADERS.get(status) ?? []
   return {
     description: names.join(', '),
-    headers: headerRefs(['Portico-Error-Source', ...own, ...START_HEADERS]),
+    headers: headerRefs(['Portico-Error-Source', ...own, ...START_HEADERS, ...LINK_HEADERS]),
     content: {
       [PROBLEM_TYPE]: {
         schema: ref(`Problem${status}`),
