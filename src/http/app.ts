@@ -29,9 +29,8 @@ import { createDocsResponder, type ReadDocsFile } from './endpoints/docs.ts'
 import { ENDPOINTS } from './endpoints/endpoints.ts'
 import { COMMENT_EVERY_MS } from './events.ts'
 import { checkIdempotencyKey, notReplayed, rejectIdempotencyKey } from './idempotency-key.ts'
-import { type CallerLimiter, createCallerLimiter, limitCallers } from './limit-callers.ts'
+import { type CallerLimiter, createAnswerLimit, createCallerLimiter, limitCallers } from './limit-callers.ts'
 import { type InFlightLimit, limitInFlight } from './limit-in-flight.ts'
-import { createAnswerLimit } from './links/limit-answers.ts'
 import { type App, requireNamespace } from './namespaces.ts'
 import { type AuditMode, audit, type Observers } from './observe.ts'
 import { createRouter, decodablePath, type Mount, mountBelowNamespace, pathBelow } from './path.ts'
@@ -128,8 +127,6 @@ export function createApp(options: AppOptions): App {
     ({ feature, isOfService }) => (feature === undefined || isMounted[feature]) && !(isNamespaced && isOfService),
   )
 
-  const admitAnswer = createAnswerLimit()
-
   const service: Service | null = workflows && {
     workflows,
     json: jsonReader({ maxBytes: maxBodyBytes, timeoutMs: options.bodyTimeoutMs ?? 27_000 }),
@@ -138,7 +135,7 @@ export function createApp(options: AppOptions): App {
     commentEveryMs: options.commentEveryMs ?? COMMENT_EVERY_MS,
     mcp,
     openLink,
-    admitAnswer,
+    admitAnswer: createAnswerLimit(),
     async describeCatalog(catalog) {
       const create = createDocument.current ?? (await createDocument.get())
       const { maxTimeoutMs } = options

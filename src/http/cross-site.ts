@@ -27,8 +27,9 @@ export function rejectCrossSite(origins: readonly string[]): RequestCheck {
 const MAX_SHOWN_ORIGIN = 200
 
 /**
- * Whether a browser without `Sec-Fetch-Site` may have sent the form of a link: the page has the policy `no-referrer`, so
- * its origin is `null`. Another site could do so, too, but it would have to know the token, which is all that is needed.
+ * Whether a browser without `Sec-Fetch-Site` may have sent the form of a link: the page has the policy `no-referrer`,
+ * so that its origin is `null`. Another site can send that, too, but it would have to know the token, which is the only
+ * proof that a link needs.
  */
 function isFormOfLink({ req }: RequestHead): boolean {
   const hasNoSite = req.header('Sec-Fetch-Site') === undefined && req.header('Origin') === 'null'

@@ -45,8 +45,8 @@ function deriveOnce(key: Uint8Array<ArrayBuffer>, purpose: string): Lazy<CryptoK
   return lazy(
     async () => {
       const base = await crypto.subtle.importKey('raw', key, 'HKDF', false, ['deriveBits'])
-      // Not `deriveKey`: in Node it settles a promise without a constructor, at which a Temporal worker in the same process
-      // throws (its promise hook reads `promise.constructor`).
+      // Not `deriveKey`: in Node it settles a promise without a constructor, at which the promise hook of a Temporal
+      // worker in the same process throws.
       const bits = await crypto.subtle.deriveBits(algorithm, base, 256)
       return crypto.subtle.importKey('raw', bits, name, false, ['encrypt', 'decrypt'])
     },

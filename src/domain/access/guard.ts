@@ -9,16 +9,9 @@ import type { Grant } from '../model/caller.ts'
 import type { CatalogListing } from '../model/catalog-listing.ts'
 import { hasErrorName } from '../model/errors.ts'
 import type { ExecutionRef } from '../model/execution.ts'
-import type { Link } from '../model/link.ts'
+import type { CreatedLink, CreateLinkCommand, Link } from '../model/link.ts'
 import type { VisibleRuns } from '../model/run-filter.ts'
-import type {
-  ControlCommand,
-  CreatedLink,
-  CreateLinkCommand,
-  SendCommand,
-  StartCommand,
-  Workflows,
-} from '../model/workflows.ts'
+import type { ControlCommand, SendCommand, StartCommand, Workflows } from '../model/workflows.ts'
 import { pinnedToPosition } from '../stream/follow-stream.ts'
 import { allowingGrants, allowOperator, decideOnRun, denied, grantsOf } from './decide.ts'
 import { askedOf, type DecideStartPorts, decideStart, keyOf, type StartExtras, withoutForeign } from './decide-start.ts'

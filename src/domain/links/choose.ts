@@ -20,7 +20,7 @@ export function messageOf(
     name: handler,
     args: argument === undefined ? [] : [argument],
     argumentPointer,
-    // The payloads of two choices may be equal, and a codec may encrypt them, but the history must say which one it was.
+    // The history must say which choice it was, also if payloads are equal, or encrypted by a codec.
     headers: { [LINK_CHOICE]: label },
   }
 }

@@ -4,9 +4,8 @@ import { admitMessage } from '../admission/admit-message.ts'
 import { rejectCatalog, rejectOlderCatalog } from '../control/catalog-guard.ts'
 import { notRunning } from '../control/control.ts'
 import type { Call } from '../model/call.ts'
-import type { Choice, Link } from '../model/link.ts'
+import type { Choice, CreatedLink, CreateLinkCommand, Link } from '../model/link.ts'
 import type { Ports } from '../model/ports.ts'
-import type { CreatedLink, CreateLinkCommand } from '../model/workflows.ts'
 import { messageOf } from './choose.ts'
 
 type CreateLinkPorts = Pick<Ports, 'catalogs' | 'engine' | 'knownRuns' | 'links' | 'now'>

@@ -6,15 +6,15 @@ import { admitMessage } from '../admission/admit-message.ts'
 import { type Call, withTimeout } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import { hasErrorName, ServiceError } from '../model/errors.ts'
-import { type Link, type LinkAnswer, messageIdOf } from '../model/link.ts'
+import { type Link, type LinkAnswer, messageIdOf, type UsedLink, type UseLinkCommand } from '../model/link.ts'
 import type { Ports } from '../model/ports.ts'
-import type { MessageCommand, UsedLink, UseLinkCommand } from '../model/workflows.ts'
+import type { MessageCommand } from '../model/workflows.ts'
 import { chosenFrom, commentFor, messageOf } from './choose.ts'
 import { forHolder } from './holder-errors.ts'
 
 type UseLinkPorts = Pick<Ports, 'catalogs' | 'engine' | 'knownRuns' | 'messageTimeoutMs' | 'now'>
 
-/** The answer; null for a link that can be used. Rejects with `WorkflowNotRunningError` if it cannot be used any more. */
+/** The answer; null while the link can be used. Rejects with `WorkflowNotRunningError` if its run has ended. */
 export async function readLink(ports: Pick<Ports, 'engine'>, link: Link, call: Call): Promise<LinkAnswer | null> {
   return forHolder(async () => {
     const { answer, isOpen } = await readAnswer(ports, link, call)

@@ -1,6 +1,7 @@
 /** One-use links, with which people without a credential answer a run: docs/links.md. */
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { Caller } from './caller.ts'
+import type { ExecutionRef } from './execution.ts'
 
 export interface Choice {
   /** Unique in the link. */
@@ -24,7 +25,7 @@ export interface Link extends RunRef {
   expiresAt: number
   /** The answer has a higher event id, so that no reader needs the history before it. */
   afterEventId: number
-  /** Id of the caller who created it; null where no credential was required. */
+  /** Id of the caller who created it; null for a service that requires no credential. */
   creator: string | null
   /** The rule of the policy that allowed it; null for operators. */
   rule: string | null
@@ -36,7 +37,38 @@ export interface LinkAnswer {
   at: Date | null
 }
 
-/** The one who uses the link. Its right is the seal of the link, so no rule restricts it. */
+export interface CreateLinkCommand extends Pick<Link, 'choices' | 'handler' | 'kind' | 'title'> {
+  ref: ExecutionRef
+  expiresInMs: number
+  /** The rule that allows it. Set by the policy's decision. */
+  rule?: string | null
+}
+
+export interface CreatedLink extends RunRef {
+  url: string
+  linkId: string
+  expiresAt: Date
+  /** Why the answer may have no effect. */
+  warnings: string[]
+}
+
+export interface UseLinkCommand {
+  link: Link
+  /** The label. */
+  choice: string
+  comment?: string
+}
+
+export interface UsedLink {
+  /** The label of the choice. */
+  recorded: string
+  /** When it was recorded, by this request or an earlier one. */
+  at: Date | null
+  /** What the handler of an update has returned. */
+  result?: unknown
+}
+
+/** The caller of those who use the link. Their right is the seal, so that no rule restricts them. */
 export function holderOf({ linkId, creator }: Link): Caller {
   const id = creator === null ? `link:${linkId}` : `link:${linkId} by ${creator}`
   return { id, grants: null, limits: null }

@@ -16,7 +16,7 @@ import type {
 import type { ExecutionRef, WorkflowResult } from './execution.ts'
 import type { Explanation } from './explanation.ts'
 import type { HistoryEvent, HistoryRun } from './history-page.ts'
-import type { Link, LinkAnswer } from './link.ts'
+import type { CreatedLink, CreateLinkCommand, Link, LinkAnswer, UsedLink, UseLinkCommand } from './link.ts'
 import type { ListedRun, RunCount, RunFilter } from './run-filter.ts'
 import type { FollowStreamCommand, PublishCommand, ReadStreamCommand, StreamBatch, StreamFeed } from './stream.ts'
 import type { Trace } from './trace-source.ts'
@@ -160,37 +160,6 @@ export interface SendCommand {
   message: MessageCommand
   /** A run receives one signal, and one update, for each key. */
   idempotencyKey?: string
-}
-
-export interface CreateLinkCommand extends Pick<Link, 'choices' | 'handler' | 'kind' | 'title'> {
-  ref: ExecutionRef
-  expiresInMs: number
-  /** The rule that allows it. Set by the policy's decision. */
-  rule?: string | null
-}
-
-export interface CreatedLink extends RunRef {
-  url: string
-  linkId: string
-  expiresAt: Date
-  /** Why the answer may have no effect. */
-  warnings: string[]
-}
-
-export interface UseLinkCommand {
-  link: Link
-  /** The label. */
-  choice: string
-  comment?: string
-}
-
-export interface UsedLink {
-  /** The label of the choice. */
-  recorded: string
-  /** When it was recorded, by this request or an earlier one. */
-  at: Date | null
-  /** What the handler of an update has returned. */
-  result?: unknown
 }
 
 export interface ReadUpdateCommand {

@@ -1,11 +1,13 @@
 /** The page of a link, as a string. It needs no script, and loads nothing. */
 import { MAX_COMMENT_LENGTH } from '../../domain/links/choose.ts'
-import type { Choice, Link, LinkAnswer } from '../../domain/model/link.ts'
-import type { UsedLink } from '../../domain/model/workflows.ts'
+import type { Choice, Link, LinkAnswer, UsedLink } from '../../domain/model/link.ts'
 import type { ProblemFields } from '../problem.ts'
 import { STYLE, STYLE_HASH } from './page-style.ts'
 
 export const PAGE_POLICY = `default-src 'none'; style-src '${STYLE_HASH}'; form-action 'self'; frame-ancestors 'none'`
+
+/** What the page needs to know of a link. */
+type ShownLink = Pick<Link, 'expiresAt' | 'title' | 'workflowName'> & { choices: Pick<Choice, 'comment' | 'label'>[] }
 
 /** What the page shows. */
 export type View =
@@ -15,7 +17,7 @@ export type View =
   | { state: 'failed'; problem: Pick<ProblemFields, 'error' | 'message'> & { recorded?: string; at?: string } }
 
 /** `link` is null if it is not known: then only an error can be shown. */
-export function renderPage(link: Link | null, view: View): string {
+export function renderPage(link: ShownLink | null, view: View): string {
   const title = escapeHtml(link?.title ?? 'Link')
   return `<!doctype html>
 <html lang="en">
@@ -35,7 +37,7 @@ ${contentOf(link, view)}
 `
 }
 
-function contentOf(link: Link | null, view: View): string {
+function contentOf(link: ShownLink | null, view: View): string {
   switch (view.state) {
     case 'open':
       return formsOf(link)
@@ -61,7 +63,7 @@ const FINAL: ReadonlySet<string> = new Set([
 ])
 
 function failureOf(
-  link: Link | null,
+  link: ShownLink | null,
   { error, message, recorded, at }: (View & { state: 'failed' })['problem'],
 ): string {
   if (error === 'LinkUsedError') {
@@ -79,14 +81,14 @@ function messageFor(error: string, message: string): string {
 }
 
 /** One form for each choice, so that a comment belongs to its button. */
-function formsOf(link: Link | null): string {
+function formsOf(link: ShownLink | null): string {
   if (link === null) return ''
   const until = new Date(link.expiresAt)
   return `<p class="quiet">${escapeHtml(link.workflowName)} · one answer until ${timeOf(until)}</p>
 ${link.choices.map(formOf).join('\n')}`
 }
 
-function formOf({ label, comment }: Choice, index: number): string {
+function formOf({ label, comment }: Pick<Choice, 'comment' | 'label'>, index: number): string {
   const id = `comment-${index}`
   const required = comment === 'required' ? ' required' : ''
   const note = comment === 'required' ? 'required' : 'optional'

@@ -14,16 +14,16 @@ const MAX_LIFETIME_MS = 30 * DAY_MS
 const MAX_CHOICES = 10
 
 /** A text that is shown on the page. */
-function shownText(maxLength: number) {
+function shownText(maxLength: number, description: string) {
   return checkedString((value) => {
     if (value.trim() === '') return 'must not be blank'
     return value.length > maxLength ? `must have at most ${maxLength} characters` : characterIssue(value)
-  }).register(jsonForms, { minLength: 1, maxLength, pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' })
+  }).register(jsonForms, { description, minLength: 1, maxLength, pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' })
 }
 
 const choice = z
   .strictObject({
-    label: shownText(80),
+    label: shownText(80, 'What the button says, and what the answer is called. Unique in the link'),
     payload: optional(z.unknown(), "The handler's only argument. Without `payload` there is none"),
     comment: optional(
       z.enum(COMMENTS, { error: `must be one of ${COMMENTS.join(', ')}` }),
@@ -55,7 +55,7 @@ export const linkRequest = {
   schema: z.pipe(
     z
       .strictObject({
-        title: shownText(200),
+        title: shownText(200, 'The question'),
         signal: optional(handlerName, 'Name of the signal to send'),
         update: optional(handlerName, 'Instead of `signal`: name of the update to send'),
         choices,
@@ -87,7 +87,7 @@ export const linkRequest = {
 export const linkAnswer = {
   name: 'LinkAnswer',
   schema: z.strictObject({
-    choice: text,
+    choice: shownText(80, 'The label of the choice'),
     comment: optional(text, 'For a choice that takes one, at most 2000 characters'),
   }),
   isRequired: true,

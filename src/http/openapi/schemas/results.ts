@@ -1,6 +1,7 @@
 /** What starts, results and messages return. */
+import type { UsedLink } from '../../../domain/model/link.ts'
 import type { Problem } from '../../../domain/model/problem.ts'
-import type { Paused, ResetRun, Stopped, UsedLink } from '../../../domain/model/workflows.ts'
+import type { Paused, ResetRun, Stopped } from '../../../domain/model/workflows.ts'
 import type { ErrorCause, ErrorDetails } from '../../../protocol/execution.ts'
 import { STATUSES } from '../../../protocol/execution.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'
