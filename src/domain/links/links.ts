@@ -85,7 +85,7 @@ function notConfigured(variable: string): ServiceError {
 
 /** The same error for every link that does not work, so that nobody learns why. */
 function linkNotFound(): ServiceError {
-  return new ServiceError('LinkNotFoundError', 'This link is not valid; it may have been cut off or changed')
+  return new ServiceError('LinkNotFoundError', 'This link is not valid; it may be incomplete, or was changed')
 }
 
 function expired({ expiresAt }: Link): ServiceError {

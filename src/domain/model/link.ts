@@ -6,7 +6,7 @@ import type { ExecutionRef } from './execution.ts'
 export interface Choice {
   /** Unique in the link. */
   label: string
-  /** The handler's only argument; without it there is none. An object if the choice takes a comment. */
+  /** The handler's only argument; without it the handler gets no argument. An object if the choice takes a comment. */
   payload?: unknown
   comment: 'none' | 'optional' | 'required'
 }

@@ -140,7 +140,7 @@ for (const [kind, handler] of [
   ['signal', 'add'],
   ['update', 'set'],
 ]) {
-  test(`two answers at once to two replicas: one ${kind} is recorded, and the other person is told which`, async ({
+  test(`two answers at once to two replicas: one ${kind} is recorded, and the other person learns which`, async ({
     callers,
     other,
     client,
@@ -184,7 +184,7 @@ test('a token with any bit changed gets the same 404, and changes nothing', asyn
       )
 
   const messages = new Set(answers.map(({ status, body }) => `${status} ${body.error} ${body.message}`))
-  expect([...messages]).toEqual(['404 LinkNotFoundError This link is not valid; it may have been cut off or changed'])
+  expect([...messages]).toEqual(['404 LinkNotFoundError This link is not valid; it may be incomplete, or was changed'])
   expect(await eventsOf(client, run)).toHaveLength(run.length)
 })
 

@@ -42,13 +42,16 @@ const choice = z
     then: { properties: { payload: { type: 'object' } }, required: ['payload'] },
   })
 
-const choices = z.array(choice).check(
-  z.minLength(1, { error: 'must not be empty' }),
-  z.maxLength(MAX_CHOICES, { error: `must have at most ${MAX_CHOICES} elements` }),
-  z.refine((all) => new Set(all.map(({ label }) => label)).size === all.length, {
-    error: 'must not contain a label twice',
-  }),
-)
+const choices = z
+  .array(choice)
+  .check(
+    z.minLength(1, { error: 'must not be empty' }),
+    z.maxLength(MAX_CHOICES, { error: `must have at most ${MAX_CHOICES} elements` }),
+    z.refine((all) => new Set(all.map(({ label }) => label)).size === all.length, {
+      error: 'must not contain a label twice',
+    }),
+  )
+  .register(jsonForms, { description: 'The possible answers' })
 
 export const linkRequest = {
   name: 'LinkRequest',
