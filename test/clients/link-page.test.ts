@@ -22,7 +22,8 @@ const test = sharedTest
     SERVICE_BASE_PATH: '/portico',
   }))
   .extend('newLink', { scope: 'file' }, async ({ serviceProcess }) => {
-    const base = `${serviceProcess.url}/portico`
+    // With the base path.
+    const base = serviceProcess.url
     await until('the catalog is published', async () => (await fetch(`${base}/workflow/catalog`)).ok)
     return async (): Promise<string> => {
       const { workflowId } = await post(`${base}/workflow/start`, { workflowName: 'messages', input: null })

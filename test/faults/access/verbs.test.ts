@@ -40,6 +40,8 @@ const ALSO = new Map([
   ['runWorkflow', 'read'],
   ['signalWithStart', 'signal:add'],
   ['updateWithStart', 'update:set'],
+  ['createWorkflowLink', 'signal:add'],
+  ['createRunLink', 'signal:add'],
 ])
 
 const ON_RUNS = ['start', 'list', 'signal', 'query', 'update']
@@ -68,7 +70,9 @@ test('with metrics as its only right a caller gets 403 on every endpoint but the
 test('no other endpoint is open to everyone, or to every caller', () => {
   const openTo = (access: Endpoint['access']) => ENDPOINTS.filter((one) => one.access === access).map(nameOf)
 
-  expect(openTo(null).toSorted()).toEqual(['GET /docs', 'GET /docs/:file', 'GET /health', 'GET /ready'])
+  expect(openTo(null).toSorted()).toEqual([
+    ...['GET /docs', 'GET /docs/:file', 'GET /health', 'GET /links/:token', 'GET /ready', 'POST /links/:token'],
+  ])
   expect(openTo('any')).toEqual(['GET /capabilities'])
 })
 
