@@ -3,7 +3,8 @@
  * against a real engine and worker: first as an operator, then as one of two tenants of a policy.
  * After them, a million forged tokens of links.
  *
- * `FUZZ_MINUTES` (10, for each), `FUZZ_SEED` (random) and `FUZZ_AS` (`operator`, `tenant` or `links`, default: all) change it.
+ * `FUZZ_MINUTES` (10, for each), `FUZZ_SEED` (random) and `FUZZ_AS` (`operator`, `tenant` or `links`, default: all)
+ * change it.
  * Exits with 1 if a response is not what the document says, or shows something of the other tenant,
  * with the request as a curl command.
  */
