@@ -1,6 +1,7 @@
 import type { Config } from './config.ts'
 import { type Catalogs, createCatalogs } from './domain/catalog/catalogs.ts'
 import { createWorkflows } from './domain/create-workflows.ts'
+import type { Links } from './domain/links/links.ts'
 import type { Deployment } from './domain/model/deployment.ts'
 import type { TraceSource } from './domain/model/trace-source.ts'
 import type { Workflows } from './domain/model/workflows.ts'
@@ -22,6 +23,7 @@ export interface SharedParts {
   transport: Transport
   deployment: Deployment
   metrics: Metrics | null
+  links: Links
   /** Where traces are stored; null without one. */
   objects: ObjectReader | null
   kv: KvStore | null
@@ -69,6 +71,7 @@ export function createNamespace(namespace: string, shared: SharedParts): Namespa
     ],
     traceMaxBytes: maxBytes,
     deployment: shared.deployment,
+    links: shared.links,
     defaults: { catalog: config.catalog, namespace: config.engine.namespace },
     messageTimeoutMs: config.messageTimeoutMs,
     // The variable limits the memory of the process.

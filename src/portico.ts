@@ -1,4 +1,5 @@
 import { basePath as basePathVariable, type Config, type Policy, type PolicyDocument, withPolicy } from './config.ts'
+import { createLinks } from './domain/links/links.ts'
 import type { TraceSource } from './domain/model/trace-source.ts'
 import type { EncodedOutput } from './engine/payloads.ts'
 import type { Transport } from './engine/transport/transport.ts'
@@ -91,6 +92,13 @@ export function createPortico(parts: Parts): Portico {
   const accessTokens = accessTokensOf(config)
   const callers = callersOf(config, accessTokens, parts)
   const hooks = createHooks(access.policy?.hooks ?? {}, access.hookSecrets)
+  const defaults = { catalog: config.catalog, namespace: engine.namespace }
+  const links = createLinks({
+    ...config.signing,
+    namespaces: engine.namespaces,
+    defaults,
+    findRule: (name) => callers?.findRule(name),
+  })
   const metrics = config.metrics?.supported
     ? createMetrics({ version: VERSION, runtime, transport: transport.name }, callers?.keyAges)
     : null
@@ -110,10 +118,12 @@ export function createPortico(parts: Parts): Portico {
         docs: config.docs && readDocsFile !== null,
         mcp: config.mcp !== null,
         tokens: accessTokens !== null,
+        links: canLink(config),
         ...traceFeatures(config),
       },
     },
     metrics,
+    links,
     objects: traces.storage === null ? null : createObjectReader(traces.storage),
     kv,
     traceSourcesOf: traceSourcesOf(parts),
@@ -147,6 +157,10 @@ export function createPortico(parts: Parts): Portico {
     ...(config.docs && { readDocsFile }),
     ...(config.mcp && { mcp: { waitMs: config.mcp.waitMs, ttlMs: config.catalogTtlMs } }),
     openRequests,
+    async openLink(token) {
+      const link = await links.open(token)
+      return { link, workflows: namespaceOf(link.namespace).workflows }
+    },
   }
   const defaultNamespace = namespaceOf(engine.namespace)
   const appOf = createOnce((namespace) => {
@@ -262,6 +276,10 @@ function warnOnce(log: Log): (output: EncodedOutput) => void {
       workflowId,
     })
   }
+}
+
+function canLink({ signing: { keys, publicUrl } }: Config): boolean {
+  return keys !== null && publicUrl !== null
 }
 
 function traceFeatures({ traces: { storage, remote, local } }: Config) {

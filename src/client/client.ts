@@ -6,6 +6,7 @@ import type { CallOptions } from './connection/options.ts'
 import type { Pages } from './pages.ts'
 import type {
   Catalog,
+  CreatedLink,
   Explanation,
   HistoryEvent,
   HistoryPage,
@@ -106,6 +107,16 @@ export type WithStartRequest<Args extends readonly unknown[], HandlerArgs extend
 export type ResetRequest = ReasonOptions &
   ({ stepName: string; eventId?: never } | { eventId: number; stepName?: never })
 
+/** A question with its possible answers, each of which sends the signal or the update: docs/links.md. */
+export type LinkRequest = {
+  /** The question. */
+  title: string
+  /** 1 to 10, with labels that differ. A comment becomes the property `comment` of the payload. */
+  choices: { label: string; payload?: unknown; comment?: 'none' | 'optional' | 'required' }[]
+  /** At most 30 days. Default: 24 hours. */
+  expiresIn?: Duration
+} & ({ signal: string; update?: never } | { update: string; signal?: never })
+
 export interface ReasonOptions extends CallOptions {
   /** Recorded in the history. */
   reason?: string | undefined
@@ -183,6 +194,11 @@ export interface WorkflowHandle<Types extends Shape = AnyWorkflow> extends Activ
     name: Name,
     ...request: Optional<MessageRequest<ArgsOf<Types['updates'][Name]>>>
   ): Promise<ResultOf<Types['updates'][Name]>>
+  /**
+   * Creates a link with which a person answers once, without a credential. It is for the run that is open now, not for
+   * one that continues it.
+   */
+  link(request: LinkRequest, options?: CallOptions): Promise<CreatedLink>
   /** Requests cancellation. The workflow may clean up first, or ignore it. */
   stop(request?: ReasonOptions): Promise<Stopped>
   /** Ends the run at once, without cleanup. Not repeated if the response is lost. */

@@ -4,6 +4,7 @@ export type { AnyWorkflow, AnyWorkflows, WorkflowTypes } from './catalog-types.t
 export type {
   Client,
   HistoryOptions,
+  LinkRequest,
   ListOptions,
   MessageRequest,
   PublishOptions,
@@ -27,6 +28,7 @@ export type {
   ActivityHeartbeat,
   Catalog,
   CompletedActivity,
+  CreatedLink,
   ErrorDetails,
   Explanation,
   FailedActivity,

@@ -59,6 +59,8 @@ export class PorticoError extends Error implements PorticoErrorFacts {
   declare readonly errorDetails?: NonNullable<PorticoErrorFacts['errorDetails']>
   declare readonly action?: string
   declare readonly sizeBytes?: number
+  declare readonly recorded?: string
+  declare readonly at?: string
   declare readonly available?: string[]
   declare readonly issues?: NonNullable<PorticoErrorFacts['issues']>
   declare readonly source?: NonNullable<PorticoErrorFacts['source']>

@@ -64,6 +64,15 @@ export interface SignalAccepted extends RunRef {
   warnings?: string[]
 }
 
+export interface CreatedLink extends RunRef {
+  /** Whoever has it can answer: send it to one person. */
+  url: string
+  linkId: string
+  expiresAt: string
+  /** Why the answer may have no effect: the catalog does not list the signal. Absent without a warning. */
+  warnings?: string[]
+}
+
 export type Stopped = AsJson<domain.Stopped>
 
 export interface Terminated extends RunRef {

@@ -16,6 +16,9 @@ import { countRuns, listRuns } from './inspect/list-runs.ts'
 import { withOutputChecks } from './inspect/output-checks.ts'
 import { createSearchAttributes } from './inspect/search-attributes.ts'
 import { readInput, readStatus } from './inspect/status.ts'
+import { createLink } from './links/create-link.ts'
+import { createLinks, type Links } from './links/links.ts'
+import { readLink, useLink } from './links/use-link.ts'
 import { query, readUpdate, signal, startUpdate, update } from './message/messages.ts'
 import { TIMEOUT_MS } from './model/deadlines.ts'
 import { toKey } from './model/execution.ts'
@@ -35,10 +38,12 @@ import { createReadChain } from './wait/read-chain.ts'
 import { result } from './wait/result.ts'
 
 export interface WorkflowsOptions
-  extends Omit<Ports, 'knownRuns' | 'now' | 'searchAttributes'>,
+  extends Omit<Ports, 'knownRuns' | 'links' | 'now' | 'searchAttributes'>,
     Omit<CacheOptions, 'now'> {
   /** What requests mean that do not name a catalog or a namespace. */
   defaults: Defaults
+  /** Default: links are not enabled. */
+  links?: Links
   /** Limit on the memory for results of closed runs; 0 keeps none. */
   resultCacheBytes: number
   /** Whether to warn of outputs that do not match their published schema. Default: false. */
@@ -62,6 +67,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     engine: rememberStarts(engine, knownRuns),
     knownRuns,
     searchAttributes,
+    links: given.links ?? noLinks(defaults),
     describeShared: (ref, call) => describeShared(toKey(ref), call),
     ...(sharesPending && { limitLastReads: createLimiter(LAST_READS_AT_ONCE) }),
   }
@@ -88,6 +94,9 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
       update,
       startUpdate,
       readUpdate,
+      createLink,
+      readLink,
+      useLink,
       stop,
       terminate,
       pause,
@@ -108,4 +117,8 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
   }
   const checked = checksOutputs ? withOutputChecks(workflows, ports) : workflows
   return guarded(checked, { ...ports, namespace: ports.catalogs.namespace, defaults })
+}
+
+function noLinks(defaults: Defaults): Links {
+  return createLinks({ keys: null, publicUrl: null, namespaces: [], defaults, findRule: () => undefined })
 }

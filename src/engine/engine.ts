@@ -6,6 +6,7 @@ import { cancel, terminate } from './calls/control.ts'
 import { describe } from './calls/describe.ts'
 import { withProblem } from './calls/diagnosis/with-problem.ts'
 import { events } from './calls/events.ts'
+import { findMessage } from './calls/find-message.ts'
 import { countRuns, listRuns } from './calls/list-runs.ts'
 import { pause, pauseSupported, unpause } from './calls/pause.ts'
 import { pollUpdate } from './calls/poll-update.ts'
@@ -78,6 +79,7 @@ export function createEngine(options: EngineOptions): Engine {
       input,
       signal,
       pollUpdate,
+      findMessage,
       signalWithStart,
       cancel,
       terminate,

@@ -33,6 +33,7 @@ export function lazyEngine(options: EngineOptions): Engine {
     update: later('update'),
     startUpdate: later('startUpdate'),
     pollUpdate: later('pollUpdate'),
+    findMessage: later('findMessage'),
     updateWithStart: later('updateWithStart'),
     signalWithStart: later('signalWithStart'),
     cancel: later('cancel'),

@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { ServiceError } from '../domain/model/errors.ts'
 import type { Workflows } from '../domain/model/workflows.ts'
 import { lazy } from '../lib/lazy.ts'
 import { authenticate, authorize, requireKnownCaller } from './authorize.ts'
@@ -16,13 +17,21 @@ import { allowOrigins } from './cors.ts'
 import type { AccessTokens } from './credentials/access-tokens.ts'
 import type { Callers } from './credentials/callers.ts'
 import { rejectCrossSite, requireLoopbackHost } from './cross-site.ts'
-import { type Access, type Endpoint, type McpSettings, matcherOf, type Service, toHandler } from './endpoint.ts'
+import {
+  type Access,
+  type Endpoint,
+  type McpSettings,
+  matcherOf,
+  type OpenLink,
+  type Service,
+  toHandler,
+} from './endpoint.ts'
 import { createDocsResponder, type ReadDocsFile } from './endpoints/docs.ts'
 import { ENDPOINTS } from './endpoints/endpoints.ts'
 import { COMMENT_EVERY_MS } from './events.ts'
 import { createHooks, type Hooks } from './hooks/hooks.ts'
 import { checkIdempotencyKey, notReplayed, rejectIdempotencyKey } from './idempotency-key.ts'
-import { type CallerLimiter, createCallerLimiter, limitCallers } from './limit-callers.ts'
+import { type CallerLimiter, createAnswerLimit, createCallerLimiter, limitCallers } from './limit-callers.ts'
 import { type InFlightLimit, limitInFlight } from './limit-in-flight.ts'
 import { type App, requireNamespace } from './namespaces.ts'
 import { type AuditMode, audit, type Observers } from './observe.ts'
@@ -76,6 +85,8 @@ export interface AppOptions {
   readMetrics?: (() => string) | null
   /** Reads the files of `GET /docs`; null where the page is not supported. If absent, the routes do not exist. */
   readDocsFile?: ReadDocsFile | null
+  /** If absent, there are no links. */
+  openLink?: OpenLink
   /** If absent, `POST /mcp` does not exist. */
   mcp?: McpSettings
   /** To abort the open requests at shutdown. */
@@ -84,6 +95,10 @@ export interface AppOptions {
 
 // Without the endpoint, it is not used.
 const NO_MCP: McpSettings = { waitMs: 0, ttlMs: 0 }
+
+const NO_LINKS: OpenLink = async () => {
+  throw new ServiceError('NotSupportedError', 'Links are not enabled (GET /capabilities: links)')
+}
 
 // See decision 020.
 const createDocument = lazy(
@@ -104,6 +119,7 @@ export function createApp(options: AppOptions): App {
     : { ...mount, pathOf: pathBelow(mount) }
   const {
     mcp = NO_MCP,
+    openLink = NO_LINKS,
     callers,
     accessTokens = null,
     hooks = createHooks({}, {}),
@@ -132,6 +148,8 @@ export function createApp(options: AppOptions): App {
     maxTimeoutMs: options.maxTimeoutMs,
     commentEveryMs: options.commentEveryMs ?? COMMENT_EVERY_MS,
     mcp,
+    openLink,
+    admitAnswer: createAnswerLimit(),
     async describeCatalog(catalog) {
       const create = createDocument.current ?? (await createDocument.get())
       const { maxTimeoutMs } = options
@@ -164,13 +182,11 @@ export function createApp(options: AppOptions): App {
   const exists = workflows !== null
   const ofNamespace = requireNamespace({ name: namespace, exists, defaultNamespace, isNamespaced })
 
-  function auditStep(access: Access | null): RequestStep {
-    return audit({ mode, namespace: exists ? namespace : null, observers }, access)
-  }
-
-  function accessSteps(access: Access, takes: Endpoint['takes']): RequestStep[] {
+  function accessSteps(access: Access | null, takes: Endpoint['takes']): RequestStep[] {
+    const audited = audit({ mode, namespace: exists ? namespace : null, observers }, access)
+    if (access === null) return [audited]
     return [
-      auditStep(access),
+      audited,
       // First, so that requests which no rule allows count, too.
       ...(callers === null ? [] : [limitCallers(callerLimiter, takes)]),
       ...(isNamespaced || access !== 'any' ? [ofNamespace] : []),
@@ -185,8 +201,8 @@ export function createApp(options: AppOptions): App {
       ...everyRequest,
       takeUrlToken(endpoint),
       ...authenticated,
-      ...(access === null ? [] : accessSteps(access, endpoint.takes)),
-      ...(endpoint.isAudited ? [auditStep(access)] : []),
+      // What a public endpoint changes is recorded too.
+      ...(access === null && endpoint.method === 'get' ? [] : accessSteps(access, endpoint.takes)),
       ...(reportsReplays(endpoint) ? [notReplayed] : []),
       ...(endpoint.path.startsWith('/workflow/') ? [...forward, decodablePath] : []),
       ...keySteps[endpoint.key],

@@ -24,16 +24,16 @@ export function rejectContentLength(maxBytes: number): RequestCheck {
 }
 
 /** The body as a string; empty when there is no body. Reading ends as soon as the body is rejected. */
-export async function readBody(request: Request, limits: BodyLimits): Promise<string> {
+export async function readBody(request: Request, limits: BodyLimits, acceptsForm = false): Promise<string> {
   const { headers } = request
   if (isWhole(headers)) {
-    if (Number(headers.get('Content-Length')) > 0) requireJson(headers)
+    if (Number(headers.get('Content-Length')) > 0) requireType(headers, acceptsForm)
     return decodeBody(await readWhole(request, limits))
   }
   const decoder = createDecoder()
   const parts: string[] = []
   await readStream(request, limits, (chunk) => {
-    requireJson(headers)
+    requireType(headers, acceptsForm)
     parts.push(decode(decoder, chunk, { stream: true }))
   })
   parts.push(decode(decoder))
@@ -125,9 +125,9 @@ function decode(decoder: TextDecoder, ...bytes: Parameters<TextDecoder['decode']
   }
 }
 
-function requireJson(headers: Headers): void {
+function requireType(headers: Headers, acceptsForm: boolean): void {
   const type = mediaTypeOf(headers)
-  if (!isJson(type)) throw unsupportedType(type, 'application/json')
+  if (!isJson(type) && !(acceptsForm && isForm(type))) throw unsupportedType(type, 'application/json')
   requireIdentity(headers)
 }
 
@@ -138,6 +138,11 @@ export function mediaTypeOf(headers: Headers): string {
 
 export function isJson(type: string): boolean {
   return type === 'application/json' || /^[^/]+\/[^/]+\+json$/.test(type)
+}
+
+/** Whether the type is that of a form of a page. */
+function isForm(type: string): boolean {
+  return type === 'application/x-www-form-urlencoded'
 }
 
 export function unsupportedType(type: string, supported: string): ServiceError {
@@ -174,6 +179,8 @@ function tooLarge(maxBytes: number): ServiceError {
 export type ReadJson = <T>(c: Context, schema: z.ZodMiniType<T>, options?: ReadOptions) => Promise<T>
 
 export interface ReadOptions {
+  /** Whether the body may also be a form, which reads as an object of strings. */
+  acceptsForm?: boolean
   /** A hint to append to the message when the schema rejects the body; null for none. */
   adviceFor?: (body: unknown) => string | null
 }
@@ -190,9 +197,10 @@ export function rawReader(limits: BodyLimits): ReadRaw {
 }
 
 export function jsonReader(limits: BodyLimits): ReadJson {
-  return async (c, schema, { adviceFor } = {}) => {
-    const text = await readBody(c.req.raw, limits)
-    const body = text === '' ? {} : plainNumber(parseBody(text))
+  return async (c, schema, { adviceFor, acceptsForm = false } = {}) => {
+    const { raw } = c.req
+    const text = await readBody(raw, limits, acceptsForm)
+    const body = acceptsForm && isForm(mediaTypeOf(raw.headers)) ? fromForm(text) : fromJson(text)
     const valid = validateWith(schema, body, adviceFor)
     // Other requests may have taken the last places while the body arrived.
     await c.get('takePlace')?.()
@@ -205,6 +213,14 @@ export function validateWith<T>(schema: z.ZodMiniType<T>, value: unknown, advice
   const parsed = schema.safeParse(value, { error: typeMessage })
   if (parsed.success) return parsed.data
   throw invalid(parsed.error.issues.flatMap(toIssues), adviceFor?.(value) ?? null)
+}
+
+function fromForm(text: string): unknown {
+  return Object.fromEntries(new URLSearchParams(text))
+}
+
+function fromJson(text: string): unknown {
+  return text === '' ? {} : plainNumber(parseBody(text))
 }
 
 /** A body that is a large number is a `JSON.rawJSON` object, which the error must report as a number. */

@@ -14,7 +14,7 @@ import { isAllowedOrigin } from './cors.ts'
 export function rejectCrossSite(origins: readonly string[]): RequestCheck {
   return (c) => {
     const hasEffect = !['GET', 'HEAD', 'OPTIONS'].includes(c.req.method)
-    if (hasEffect && isCrossSite(c) && !isAllowedOrigin(origins, c.req.header('Origin'))) {
+    if (hasEffect && isCrossSite(c) && !isFormOfLink(c) && !isAllowedOrigin(origins, c.req.header('Origin'))) {
       const site = c.req.header('Origin')?.slice(0, MAX_SHOWN_ORIGIN) ?? 'another site'
       throw new ServiceError(
         'ForbiddenError',
@@ -25,6 +25,16 @@ export function rejectCrossSite(origins: readonly string[]): RequestCheck {
 }
 
 const MAX_SHOWN_ORIGIN = 200
+
+/**
+ * Whether a browser without `Sec-Fetch-Site` may have sent the form of a link: the page has the policy `no-referrer`,
+ * so that its origin is `null`. Another site can send that, too, but it would have to know the token, which is the only
+ * proof that a link needs.
+ */
+function isFormOfLink({ req }: RequestHead): boolean {
+  const hasNoSite = req.header('Sec-Fetch-Site') === undefined && req.header('Origin') === 'null'
+  return hasNoSite && req.path.startsWith('/links/')
+}
 
 /** Browsers send `Sec-Fetch-Site` only to HTTPS and loopback URLs; for others, `Origin` is compared with `Host`. */
 function isCrossSite(c: RequestHead): boolean {

@@ -4,6 +4,7 @@ import * as z from 'zod/mini'
 import type { Call } from '../domain/model/call.ts'
 import type { ErrorName } from '../domain/model/errors.ts'
 import type { ExecutionRef } from '../domain/model/execution.ts'
+import type { Link } from '../domain/model/link.ts'
 import type { Workflows } from '../domain/model/workflows.ts'
 import type { ReadJson, ReadOptions, ReadRaw } from './body.ts'
 import type { RespondConstant } from './constant-json.ts'
@@ -40,8 +41,6 @@ export interface Endpoint<Path extends string = string, Query = unknown, Body = 
   feature?: Feature
   /** Set if it is about the whole service: it does not exist below `/namespaces/<name>`. */
   isOfService?: true
-  /** Set if the audit log records it although its clients have no token: they prove who they are in other ways. */
-  isAudited?: true
   handle(c: Context<Env>, tools: Tools<Path, Query, Body>): Response | Promise<Response>
 }
 
@@ -95,13 +94,13 @@ export interface SuccessResponse {
 export type LinkTarget = 'workflow' | 'getWorkflowResult' | 'getRunUpdate' | 'listedRuns' | 'nextRuns' | 'nextEvents'
 
 /** Groups the operations of the document. */
-export type Tag = 'Workflows' | 'Start' | 'Find' | 'Inspect' | 'Messages' | 'Control' | 'Service'
+export type Tag = 'Workflows' | 'Start' | 'Find' | 'Inspect' | 'Messages' | 'Control' | 'Links' | 'Service'
 
 /** `any`: every valid token has the right. `catalog`: a verb on runs. `tools`: a verb that a tool of an agent needs. */
 export type Access =
   | ('start' | 'read' | 'list' | 'catalog' | 'tools' | 'delegate' | 'metrics' | 'any')
   | ('signal' | 'query' | 'update' | 'complete')
-  | ('stop' | 'terminate' | 'pause' | 'reset')
+  | ('stop' | 'terminate' | 'pause' | 'reset' | 'link')
 
 export type Feature = 'metrics' | 'docs' | 'mcp'
 
@@ -126,6 +125,7 @@ interface PathReaders {
   activityId(c: Context<Env>): string
   catalog(c: Context<Env>): string
   file(c: Context<Env>): string
+  token(c: Context<Env>): string
 }
 
 type PathReaderOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
@@ -160,9 +160,16 @@ export interface Service {
   respondCatalog: RespondConstant
   /** The response to a request for a file of the reference page. */
   respondDocsFile(c: Context<Env>, name: string): Promise<Response>
+  /** Opens the link of a token. Rejects with `LinkNotFoundError` or `LinkExpiredError`. */
+  openLink: OpenLink
+  /** Counts the answers that are sent with a link, before they are read. Throws a `TooManyRequestsError`. */
+  admitAnswer(link: Link): void
   /** Null where metrics are not supported. */
   readMetrics: (() => string) | null
 }
+
+/** Finds the link that a token seals, and the verbs of its namespace. */
+export type OpenLink = (token: string) => Promise<{ link: Link; workflows: Workflows }>
 
 /** How the service speaks the Model Context Protocol. */
 export interface McpSettings {
@@ -226,6 +233,7 @@ const PATH_READERS: PathReaders = {
   activityId: activityIdInPath,
   catalog: catalogInPath,
   file: (c) => c.req.param('file') ?? '',
+  token: (c) => c.req.param('token') ?? '',
 }
 
 /** The Hono handler of the endpoint. */

@@ -2,6 +2,7 @@
 import type { Context } from 'hono'
 import type { Caller } from '../domain/model/caller.ts'
 import { ServiceError } from '../domain/model/errors.ts'
+import type { Link } from '../domain/model/link.ts'
 import { type Env, type RequestStep, whenResponded, whenSent } from './context.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { RequestMetrics } from './observe.ts'
@@ -130,4 +131,13 @@ function count(c: Context<Env>, { endWork, end }: Admission): void {
     endWork()
     whenSent(c, end)
   })
+}
+
+// One more every six seconds, after the first ten.
+const ANSWERS = { perSecond: 10 / 60, burst: 10, rule: 'links' }
+
+/** Limits the answers to each link: 10 per minute and replica. */
+export function createAnswerLimit(): (link: Pick<Link, 'linkId'>) => void {
+  const limiter = createCallerLimiter({ countsOpenRequests: false })
+  return ({ linkId }) => void limiter.admit(linkId, ANSWERS, 'nothing')
 }

@@ -44,8 +44,11 @@ function deriveOnce(key: Uint8Array<ArrayBuffer>, purpose: string): Lazy<CryptoK
   const algorithm = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: new TextEncoder().encode(purpose) }
   return lazy(
     async () => {
-      const base = await crypto.subtle.importKey('raw', key, 'HKDF', false, ['deriveKey'])
-      return crypto.subtle.deriveKey(algorithm, base, { name, length: 256 }, false, ['encrypt', 'decrypt'])
+      const base = await crypto.subtle.importKey('raw', key, 'HKDF', false, ['deriveBits'])
+      // Not `deriveKey`: in Node it settles a promise without a constructor, at which the promise hook of a Temporal
+      // worker in the same process throws.
+      const bits = await crypto.subtle.deriveBits(algorithm, base, 256)
+      return crypto.subtle.importKey('raw', bits, name, false, ['encrypt', 'decrypt'])
     },
     (derived) => derived,
   )

@@ -12,6 +12,7 @@ export const POLICY_VERBS = [
   'pause',
   'reset',
   'delegate',
+  'link',
   'metrics',
 ] as const
 

@@ -117,9 +117,13 @@ function requestAttributes({ method, url }: Request): Record<string, string> {
     'http.request.method': known,
     ...(known !== method && { 'http.request.method_original': method }),
     'url.scheme': url.slice(0, url.indexOf(':')),
-    'url.path': pathOf(url),
+    // Whoever has the token of a link can use the link.
+    'url.path': pathOf(url).replace(LINK_TOKEN, '/links/REDACTED'),
   }
 }
+
+// Shorter than any token, and longer than the other names in such a place.
+const LINK_TOKEN = /\/links\/[^/]{40,}/
 
 function pathOf(url: string): string {
   const start = url.indexOf('/', url.indexOf('//') + 2)

@@ -65,9 +65,7 @@ test(
 
     await page.fill('#token', 'wrong')
     await page.click('#access button')
-    await page.waitForSelector(
-      '#error[role="alert"]:has-text("The credential of the request is not valid")',
-    )
+    await page.waitForSelector('#error[role="alert"]:has-text("The credential of the request is not valid")')
     const color = await page.locator('#error').evaluate((error) => getComputedStyle(error).color)
     const asking = await violations(page)
     await page.fill('#token', TOKEN)

@@ -313,3 +313,27 @@ test('the client calls one namespace: waits, messages, pages and catalog', async
     createClient({ url: 'http://portico.test', fetch: send }).status(handle.workflowId),
   ).rejects.toMatchObject({ error: 'WorkflowNotFoundError' })
 })
+
+test('a link to a run of any namespace is below /links/, and answers that run alone', async ({ serve, workers: _ }) => {
+  const { call } = serve({
+    ENGINE_NAMESPACES: 'acme',
+    SERVICE_SIGNING_KEY: Buffer.alloc(32, 5).toString('base64url'),
+    SERVICE_PUBLIC_URL: 'https://portico.example',
+  })
+  const workflowId = `linked-${crypto.randomUUID()}`
+  const start = (prefix: string) =>
+    call('POST', `${prefix}/workflow/start`, { workflowName: 'waitForSignal', workflowId, input: null })
+  await Promise.all(Object.values(PREFIXES).map(start))
+  const link = { title: 'Go on?', signal: 'proceed', choices: [{ label: 'Yes' }] }
+  const { url } = (await call('POST', `${PREFIXES.acme}/workflow/${workflowId}/links`, link)).body
+
+  const answered = await call('POST', url.slice('https://portico.example'.length), { choice: 'Yes' })
+  const below = await call('POST', `${PREFIXES.acme}${url.slice('https://portico.example'.length)}`, { choice: 'Yes' })
+  const [own, acme] = await Promise.all(
+    Object.values(PREFIXES).map(async (prefix) => (await call('GET', `${prefix}/workflow/${workflowId}/history`)).text),
+  )
+
+  expect(url).toMatch(/^https:\/\/portico\.example\/links\/[\w-]+$/)
+  expect([answered.status, below.status]).toEqual([200, 404])
+  expect([own, acme].map((text) => text?.includes('proceed'))).toEqual([false, true])
+})

@@ -16,6 +16,8 @@ const OTHERS = new Set([
   ...['streamWorkflowHistory', 'getWorkflowUpdate', 'resetWorkflow', 'pauseWorkflow', 'unpauseWorkflow'],
   ...['streamRunHistory', 'getRunUpdate', 'resetRun', 'pauseRun', 'unpauseRun'],
   ...['streamWorkflow', 'streamRun', 'publishToWorkflow', 'publishToRun'],
+  // They need a signing key.
+  ...['createWorkflowLink', 'createRunLink'],
 ])
 
 const HANDLERS: Readonly<Record<string, string>> = { signal: 'add', query: 'state', update: 'set' }
@@ -41,6 +43,7 @@ export function requestTo(
     activityId: 'approval',
     catalog: 'other',
     file: 'page.css',
+    token: 'none',
   }
   const filled = path.replace(/:(\w+)/g, (_, name: string) => values[name] ?? '')
   return [method.toUpperCase(), filled, body && BODIES.get(body.name)]
@@ -55,6 +58,8 @@ const BODIES = new Map<string, object>([
   ['CompleteActivityRequest', { output: 1 }],
   ['FailActivityRequest', { message: 'no', retryable: false }],
   ['HeartbeatRequest', { details: 1 }],
+  ['LinkRequest', { title: 'Add?', signal: 'add', choices: [{ label: 'Yes', payload: 1 }] }],
+  ['LinkAnswer', { choice: 'Yes' }],
   ['PublishRequest', { topic: 't', data: 1 }],
   ['TokenRequest', { can: ['read'] }],
   ['McpMessage', { jsonrpc: '2.0', id: 1, method: 'tools/list' }],

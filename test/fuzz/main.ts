@@ -1,24 +1,37 @@
 /**
  * `npm run fuzz`: minutes of requests that Schemathesis generates from `GET /openapi.json`,
  * against a real engine and worker: first as an operator, then as one of two tenants of a policy.
+ * After them, a million forged tokens of links.
  *
- * `FUZZ_MINUTES` (10, for each), `FUZZ_SEED` (random) and `FUZZ_AS` (`operator` or `tenant`, default: both) change it.
+ * `FUZZ_MINUTES` (10, for each), `FUZZ_SEED` (random) and `FUZZ_AS` (`operator`, `tenant` or `links`, default: all)
+ * change it.
  * Exits with 1 if a response is not what the document says, or shows something of the other tenant,
  * with the request as a curl command.
  */
 import { startEngine } from '../../src/cli/dev/servers/engine.ts'
+import { openForgedLinks } from './forged-links.ts'
 import { FUZZED_ENGINE, fuzz, fuzzAsTenant } from './fuzz.ts'
 
 const minutes = Number(process.env.FUZZ_MINUTES ?? 10)
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const callers = new Map(Object.entries({ operator: fuzz, tenant: fuzzAsTenant }))
-const names = process.env.FUZZ_AS === undefined ? [...callers.keys()] : [process.env.FUZZ_AS]
+const LINKS = 'links'
+const FORGED_LINKS = 1_000_000
+const all = [...callers.keys(), LINKS]
+const names = process.env.FUZZ_AS === undefined ? all : [process.env.FUZZ_AS]
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 const failed: string[] = []
 for (const name of names) {
+  if (name === LINKS) {
+    print(`Opening ${FORGED_LINKS} forged links`)
+    const wrong = await openForgedLinks(FORGED_LINKS)
+    for (const token of wrong) print(token)
+    if (wrong.length > 0) failed.push(name)
+    continue
+  }
   const run = callers.get(name)
-  if (run === undefined) throw new Error(`FUZZ_AS must be one of ${[...callers.keys()].join(', ')}`)
+  if (run === undefined) throw new Error(`FUZZ_AS must be one of ${all.join(', ')}`)
   print(`Fuzzing as ${name} for ${minutes} minutes; FUZZ_AS=${name} FUZZ_SEED=${seed} repeats it`)
   const engine = await startEngine(FUZZED_ENGINE)
   const failures = await run({ address: engine.address, seed, minutes, onLine: print })

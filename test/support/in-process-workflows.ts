@@ -16,6 +16,7 @@ const FEATURES = {
     docs: false,
     mcp: true,
     tokens: false,
+    links: false,
   },
 }
 

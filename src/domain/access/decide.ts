@@ -27,6 +27,13 @@ export function allowOperator(asked: Asked, ids: Partial<ExecutionRef>, call: Ca
   call.audit({ action: actionOf(asked), rule: null, ...ids })
 }
 
+interface Allowed {
+  ref: ExecutionRef
+  call: Call
+  /** The rule that allows it; null for an access token of an operator. */
+  rule: string | null
+}
+
 /**
  * The reference and the call to continue with. If only rules that name workflows allow the request, the run is read
  * first, and an unpinned request then acts on this run.
@@ -40,7 +47,7 @@ export async function decideOnRun(
   asked: Asked,
   ref: ExecutionRef,
   call: Call,
-): Promise<{ ref: ExecutionRef; call: Call }> {
+): Promise<Allowed> {
   const { workflowId } = ref
   const allowing = allowingGrants(ports, grants, { ...asked, workflowId })
   const [first] = allowing
@@ -74,9 +81,9 @@ export function admitsActivity(
   }
 }
 
-function allow(grant: Grant, ref: ExecutionRef, call: Call): { ref: ExecutionRef; call: Call } {
+function allow(grant: Grant, ref: ExecutionRef, call: Call): Allowed {
   call.audit({ rule: grant.rule })
-  return { ref, call: callFor(grant, call) }
+  return { ref, call: callFor(grant, call), rule: grant.rule }
 }
 
 /** The name of the workflow of a run never changes. Without a run id, a run that was read before may be another one. */

@@ -10,12 +10,13 @@ import type { Grant } from '../model/caller.ts'
 import type { CatalogListing } from '../model/catalog-listing.ts'
 import { hasErrorName } from '../model/errors.ts'
 import type { ExecutionRef } from '../model/execution.ts'
+import type { CreatedLink, CreateLinkCommand, Link } from '../model/link.ts'
 import type { VisibleRuns } from '../model/run-filter.ts'
 import type { ControlCommand, SendCommand, StartCommand, Workflows } from '../model/workflows.ts'
 import { pinnedToPosition } from '../stream/follow-stream.ts'
 import { admitsActivity, allowingGrants, allowOperator, decideOnRun, denied, grantsOf } from './decide.ts'
 import { askedOf, type DecideStartPorts, decideStart, keyOf, type StartExtras, withoutForeign } from './decide-start.ts'
-import { type Asked, isNarrowed, RUN_VERBS, TOOL_VERBS } from './grant.ts'
+import { type Asked, actionOf, isNarrowed, RUN_VERBS, TOOL_VERBS } from './grant.ts'
 import { matchesAll, matchesAny } from './patterns.ts'
 
 /** A start whose result is returned also reads. */
@@ -97,6 +98,28 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
     } catch (error) {
       throw withoutForeign(error, ports, grants, command)
     }
+  }
+
+  /** One rule must allow both: to create links, and what the link sends. */
+  async function createLink(command: CreateLinkCommand, call: Call): Promise<CreatedLink> {
+    const { ref, kind, handler } = command
+    const { workflowId } = ref
+    const asked = { verb: 'link' } as const
+    const grants = grantsOf(call, ports)
+    if (grants === null) {
+      allowOperator(asked, ref, call)
+      return workflows.createLink(command, call)
+    }
+    const linking = allowingGrants(ports, grants, { ...asked, workflowId })
+    if (linking.length === 0) throw denied({ ...asked, workflowId }, call)
+    const allowed = await decideOnRun(ports, linking, { verb: kind, handler }, ref, call)
+    call.audit({ action: asked.verb })
+    return workflows.createLink({ ...command, ref: allowed.ref, rule: allowed.rule }, allowed.call)
+  }
+
+  /** The seal of a link is the right to use it. */
+  function withLink(asked: Asked, { workflowId, runId, workflowName, rule }: Link, call: Call): void {
+    call.audit({ action: actionOf(asked), rule, workflowId, runId, workflowName })
   }
 
   /** The runs that a list may contain; undefined for all. */
@@ -209,6 +232,16 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
         const checksName = grantsOf(call, ports)?.some((grant) => isNarrowed(grant, 'update')) === true
         return workflows.readUpdate({ ...command, ref, ...(checksName && { checksName }) }, call)
       }),
+    createLink,
+    readLink(link, call) {
+      withLink({ verb: 'read' }, link, call)
+      return workflows.readLink(link, call)
+    },
+    useLink(command, call) {
+      const { kind, handler } = command.link
+      withLink({ verb: kind, handler }, command.link, call)
+      return workflows.useLink(command, call)
+    },
     stop: controlling('stop', workflows.stop),
     terminate: controlling('terminate', workflows.terminate),
     pause: controlling('pause', workflows.pause),

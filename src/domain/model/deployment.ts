@@ -24,6 +24,8 @@ export interface Features extends EngineFeatures {
   mcp: boolean
   /** `POST /tokens` creates access tokens. */
   tokens: boolean
+  /** `POST /workflow/:id/links` creates one-use links. */
+  links: boolean
   /** The stores that traces are read from, before the engine's history. */
   traceRemote: boolean
   traceKvstore: boolean

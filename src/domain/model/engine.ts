@@ -93,6 +93,21 @@ export interface Signal extends Message {
   requestId?: string
 }
 
+/** The id of a signal or an update, and where to look for it. */
+export interface MessageSearch {
+  id: string
+  /** The Temporal header to return. */
+  header: string
+  /** The event of the message has a higher id. */
+  afterEventId: number
+}
+
+export interface FoundMessage {
+  /** Null if the run has not recorded the message. `header` is undefined if the message does not have it. */
+  message: { header: unknown; at: Date | null } | null
+  isOpen: boolean
+}
+
 /** Whether a feature is supported and, if not, the reason for the client. */
 export type Support = { supported: true } | { supported: false; reason: string }
 
@@ -178,6 +193,9 @@ export interface Engine {
     waitMs: number,
     call: Call,
   ): Promise<UpdateState>
+
+  /** The signal, or the update that the workflow has accepted, as the history of the run has recorded it. */
+  findMessage(run: RunRef, search: MessageSearch, call: Call): Promise<FoundMessage>
 
   /**
    * Updates the open run of the workflow id, or starts one and updates it, in one step. Rejects like `update`.

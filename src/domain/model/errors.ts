@@ -16,6 +16,7 @@ export type ErrorName =
   | 'StreamNotFoundError'
   | 'StepNotFoundError'
   | 'ActivityNotFoundError'
+  | 'LinkNotFoundError'
   | 'CatalogNotFoundError'
   | 'TraceNotAvailableError'
   | 'WorkflowExecutionTimedOutError'
@@ -24,6 +25,8 @@ export type ErrorName =
   | 'WorkflowNotRunningError'
   | 'WorkflowNotReadyError'
   | 'StepNotCompletedError'
+  | 'LinkUsedError'
+  | 'LinkExpiredError'
   | 'PayloadTooLargeError'
   | 'IdempotencyKeyReusedError'
   | 'UnsupportedMediaTypeError'
@@ -73,6 +76,10 @@ export interface ErrorFacts {
   /** Names that would have been accepted. */
   available?: string[]
   issues?: Issue[]
+  /** The answer for which a link was used: the label of the choice. */
+  recorded?: string
+  /** When it was recorded, in ISO 8601. */
+  at?: string
   /** What rejected the request, when it differs from the default for the error's name. */
   source?: 'workflow' | 'engine' | 'gateway'
   /** Set only when a retry cannot do the work twice. */

@@ -2,6 +2,7 @@ import type { Limiter } from '../../lib/limiter.ts'
 import type { KnownRuns } from '../admission/known-runs.ts'
 import type { Catalogs } from '../catalog/catalogs.ts'
 import type { SearchAttributes } from '../inspect/search-attributes.ts'
+import type { Links } from '../links/links.ts'
 import type { Deployment } from './deployment.ts'
 import type { Engine } from './engine.ts'
 import type { TraceSource } from './trace-source.ts'
@@ -12,6 +13,7 @@ export interface Ports {
   catalogs: Catalogs
   knownRuns: KnownRuns
   searchAttributes: SearchAttributes
+  links: Links
   /** In the order in which they are read. The last one is the engine's history, which has every run. */
   traceSources: readonly TraceSource[]
   /** Limit for the entries of one trace, as JSON. */

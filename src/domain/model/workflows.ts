@@ -17,6 +17,7 @@ import type {
 import type { ExecutionRef, WorkflowResult } from './execution.ts'
 import type { Explanation } from './explanation.ts'
 import type { HistoryEvent, HistoryRun } from './history-page.ts'
+import type { CreatedLink, CreateLinkCommand, Link, LinkAnswer, UsedLink, UseLinkCommand } from './link.ts'
 import type { ListedRun, RunCount, RunFilter } from './run-filter.ts'
 import type { FollowStreamCommand, PublishCommand, ReadStreamCommand, StreamBatch, StreamFeed } from './stream.ts'
 import type { Trace } from './trace-source.ts'
@@ -81,6 +82,12 @@ export interface Workflows {
   startUpdate(command: SendCommand, call: Call): Promise<UpdateRef>
   /** How far an update is, and its result once it has completed. Rejects with `UpdateFailedError` if it has failed. */
   readUpdate(command: ReadUpdateCommand, call: Call): Promise<UpdateState>
+  /** Creates a link with which a person without a credential sends one signal or update to the run. */
+  createLink(command: CreateLinkCommand, call: Call): Promise<CreatedLink>
+  /** The answer; null while the link can be used. Rejects with `WorkflowNotRunningError` if it cannot. */
+  readLink(link: Link, call: Call): Promise<LinkAnswer | null>
+  /** Sends the choice once, whoever uses the link. Rejects with `LinkUsedError` if another choice is recorded. */
+  useLink(command: UseLinkCommand, call: Call): Promise<UsedLink>
   /** Requests cancellation of the run, which can clean up. */
   stop(command: ControlCommand, call: Call): Promise<Stopped>
   /** Ends the run at once, without cleanup. */

@@ -26,6 +26,8 @@ export interface Callers {
   identify(authorization: string | undefined): Caller | Promise<Caller>
   /** Whether `identify` would return the caller without a promise. */
   knows(authorization: string | undefined): boolean
+  /** The rule of the policy; undefined if it has none of this name. */
+  findRule(name: string): Rule | undefined
   /** Replaces the policy, for all later requests. */
   setPolicy(policy: Policy | null): void
   /** Fetches the keys of all issuers. Never rejects. */
@@ -121,6 +123,7 @@ export function createCallers({ operatorTokens, policy, accessTokens = null, ...
       return verify(current, authorization)
     },
     knows: (authorization) => authorization !== undefined && recall(authorization) !== null,
+    findRule: (name) => current?.policy.rules.find((rule) => rule.name === name),
     setPolicy(policy) {
       current = inForce(policy ?? withoutPolicy)
     },

@@ -6,6 +6,7 @@ import { docsEndpoints } from './docs.ts'
 import { historyEndpoints } from './history.ts'
 import { hookEndpoint } from './hooks.ts'
 import { inspectEndpoints } from './inspect.ts'
+import { linkEndpoints } from './links.ts'
 import { mcpEndpoints } from './mcp.ts'
 import { messageEndpoints } from './messages.ts'
 import { openApiEndpoint } from './openapi.ts'
@@ -31,6 +32,7 @@ const DECLARED: readonly Endpoint[] = [
   ...activityEndpoints,
   ...controlEndpoints,
   tokenEndpoint,
+  ...linkEndpoints,
   openApiEndpoint,
   ...mcpEndpoints,
   hookEndpoint,

@@ -34,7 +34,6 @@ export const hookEndpoint = endpoint({
   key: 'ignored',
   access: null,
   isOfService: true,
-  isAudited: true,
   async handle(c, { hooks, raw, call, workflows, defaultCatalog }) {
     const hook = findHook(c, hooks.find(c.req.param('hook') ?? ''))
     const header = (name: string) => c.req.header(name)

@@ -51,6 +51,7 @@ const PATH_PARAMETERS = {
   activityId: { name: 'activityId', schema: activityId, description: 'Id of the activity. A `/` is sent as `%2F`' },
   catalog: { name: 'catalogName', schema: catalogName, description: 'Name of the catalog' },
   hook: { name: 'hookName', schema: z.string(), description: 'Name of a hook of the policy' },
+  token: { name: 'linkToken', schema: z.string(), description: 'The last part of the URL of the link' },
   file: { name: 'fileName', schema: z.string(), description: 'Name of a file of the reference page' },
 }
 
@@ -84,11 +85,14 @@ const PROBLEM_HEADERS = new Map<number, readonly ResponseHeader[]>([
 /** Headers that every response to a start can have. */
 const START_HEADERS = ['Idempotency-Replayed', 'Portico-Started', 'Deprecation', 'Link', 'Location'] as const
 
+/** Headers of every response to the holder of a link. */
+const LINK_HEADERS = ['Cache-Control', 'Referrer-Policy', 'X-Robots-Tag'] as const
+
 function problemResponse(status: number, names: readonly ErrorName[], examples: Examples) {
   const own = PROBLEM_HEADERS.get(status) ?? []
   return {
     description: names.join(', '),
-    headers: headerRefs(['Portico-Error-Source', ...own, ...START_HEADERS]),
+    headers: headerRefs(['Portico-Error-Source', ...own, ...START_HEADERS, ...LINK_HEADERS]),
     content: {
       [PROBLEM_TYPE]: {
         schema: ref(`Problem${status}`),

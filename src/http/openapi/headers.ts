@@ -72,11 +72,15 @@ export const RESPONSE_HEADERS = {
   'WWW-Authenticate': { description: 'What is expected in `Authorization`', schema: string },
   'Cache-Control': {
     description:
-      '`no-store` for event streams, `no-cache` for the reference page, `private` for what depends on the rules of the caller',
+      '`no-store` for event streams and links, `no-cache` for the reference page, `private` for what depends on the rules of the caller',
     schema: string,
   },
-  'Content-Security-Policy': { description: 'What the reference page may load: its own files', schema: string },
+  'Content-Security-Policy': {
+    description: 'What a page may load: the reference page only its own files, the page of a link nothing',
+    schema: string,
+  },
   'Referrer-Policy': { description: '`no-referrer`', schema: string },
+  'X-Robots-Tag': { description: '`noindex`', schema: string },
   'X-Content-Type-Options': { description: '`nosniff`', schema: string },
   'X-Accel-Buffering': { description: '`no` for event streams, so that nginx does not buffer them', schema: string },
   'X-Vercel-AI-UI-Message-Stream': { description: 'With the format `ui-message`: `v1`', schema: string },

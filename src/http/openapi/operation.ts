@@ -67,7 +67,8 @@ function queryParameters({ query }: Endpoint): object[] {
 function bodyOf({ body, method, path }: Endpoint, examples: ExampleSource): { requestBody?: object } {
   if (body === undefined) return {}
   const content = mediaType(ref(body.name), examples.requests(method, path))
-  return { requestBody: { required: body.isRequired, content: { 'application/json': content } } }
+  const form = body.acceptsForm ? { 'application/x-www-form-urlencoded': { schema: ref(body.name) } } : {}
+  return { requestBody: { required: body.isRequired, content: { 'application/json': content, ...form } } }
 }
 
 function successResponses({ method, path, responses }: Endpoint, examples: ExampleSource): Record<string, object> {

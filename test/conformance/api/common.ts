@@ -64,6 +64,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       tokens: false,
       traceRemote: false,
       traceKvstore: false,
+      links: false,
       traceLocal: false,
     })
   })

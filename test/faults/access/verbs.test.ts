@@ -42,6 +42,8 @@ const ALSO = new Map([
   ['updateWithStart', 'update:set'],
   // And each right that the token names, of which the error does not say which is missing.
   ['createToken', 'delegate'],
+  ['createWorkflowLink', 'signal:add'],
+  ['createRunLink', 'signal:add'],
 ])
 
 const ON_RUNS = ['start', 'list', 'signal', 'query', 'update']
@@ -74,9 +76,11 @@ test('no other endpoint is open to everyone, or to every caller', () => {
     'GET /docs',
     'GET /docs/:file',
     'GET /health',
+    'GET /links/:token',
     'GET /ready',
-    // Its requests carry a proof of their own: test/faults/access/hooks.test.ts.
+    // Their requests carry a proof of their own: test/faults/access/hooks.test.ts, test/faults/access/links.test.ts.
     'POST /hooks/:hook',
+    'POST /links/:token',
   ])
   expect(openTo('any')).toEqual(['GET /capabilities'])
 })

@@ -28,9 +28,11 @@ describe('the list of endpoints', () => {
     expect(ENDPOINTS.filter(({ method, key }) => method === 'get' && key !== 'ignored')).toEqual([])
   })
 
-  test('what needs no token says nothing about this deployment', () => {
+  test('what needs no token says nothing about this deployment, except links, whose URL has the proof', () => {
     const paths = ENDPOINTS.filter(({ access }) => access === null).map(({ path }) => path)
-    expect(paths).toEqual(['/hooks/:hook', '/health', '/ready', '/docs', '/docs/:file'])
+    expect(paths).toEqual([
+      ...['/links/:token', '/links/:token', '/hooks/:hook', '/health', '/ready', '/docs', '/docs/:file'],
+    ])
   })
 
   test('a matcher knows whole paths, and paths up to their first parameter', () => {

@@ -1,3 +1,4 @@
+import { promiseHooks } from 'node:v8'
 import { expect, test } from 'vitest'
 import { createSealer } from '../../../src/lib/seal.ts'
 
@@ -39,4 +40,18 @@ test('sealer: seals with the first key, and opens with all of them', async () =>
 
 test('sealer: what is sealed for one purpose cannot be opened for another', async () => {
   expect(await createSealer([keyOf(1)], 'others').open(await sealer.seal('x'))).toBeNull()
+})
+
+test('sealer: settles no promise without a constructor, at which a Temporal worker in the same process would throw', async () => {
+  const unusual: Promise<unknown>[] = []
+  const stop = promiseHooks.createHook({
+    settled(promise) {
+      if (promise.constructor === undefined) unusual.push(promise)
+    },
+  })
+  const other = createSealer([keyOf(3)], 'tests')
+  await other.open(await other.seal('x'))
+  stop()
+
+  expect(unusual).toHaveLength(0)
 })

@@ -73,6 +73,25 @@ describe('with a tracer', () => {
     })
   })
 
+  test('startRequest: the span does not have the token of a link', () => {
+    const urls = [
+      `/base/links/${'t0ken_-'.repeat(20)}`,
+      `/links/${'t0ken_-'.repeat(20)}/more`,
+      '/workflow/links/status',
+    ]
+
+    for (const url of urls)
+      createSpans()
+        .startRequest(new Request(`http://portico.test${url}`))
+        .end(ENDED)
+
+    expect(finished().map(({ attributes }) => attributes['url.path'])).toEqual([
+      '/base/links/REDACTED',
+      '/links/REDACTED/more',
+      '/workflow/links/status',
+    ])
+  })
+
   test('startRequest: inside a span of the host, that span is the parent and the one of the server', () => {
     const spans = createSpans()
 

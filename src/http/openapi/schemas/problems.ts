@@ -2,7 +2,7 @@
 import type { ErrorFacts, ErrorName, Issue } from '../../../domain/model/errors.ts'
 import { PROBLEMS } from '../../errors.ts'
 import type { ProblemFields } from '../../problem.ts'
-import { array, described, integer, object, oneOf, ref, type Schema, string } from './schema.ts'
+import { array, described, integer, object, oneOf, ref, type Schema, string, time } from './schema.ts'
 
 export const ERROR_NAMES = Object.keys(PROBLEMS) as ErrorName[]
 
@@ -29,7 +29,7 @@ type Body = Required<ProblemFields & Omit<ErrorFacts, 'retryAfterSeconds'>> & { 
 
 const OPTIONAL = [
   ...(['workflowId', 'runId', 'updateId', 'workflowStatus', 'problem', 'available', 'issues'] as const),
-  ...(['action', 'errorDetails', 'sizeBytes', 'activityId', 'completed'] as const),
+  ...(['action', 'errorDetails', 'sizeBytes', 'activityId', 'completed', 'recorded', 'at'] as const),
 ]
 
 function problem(status: Schema, error: Schema): Schema {
@@ -54,6 +54,8 @@ function problem(status: Schema, error: Schema): Schema {
       errorDetails: ref('ErrorDetails'),
       available: described(array(string), 'Names that exist'),
       issues: described(array(ref('Issue')), 'What is invalid'),
+      recorded: described(string, 'The answer for which a link was used'),
+      at: described(time, 'When that answer was recorded'),
       sizeBytes: described(integer, 'Size of a value that cannot be read'),
     },
     { optional: OPTIONAL },

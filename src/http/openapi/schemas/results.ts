@@ -1,11 +1,13 @@
 /** What starts, results and messages return. */
 import type { ActivityRef } from '../../../domain/model/activity.ts'
+import type { UsedLink } from '../../../domain/model/link.ts'
 import type { Problem } from '../../../domain/model/problem.ts'
 import type { Paused, ResetRun, Stopped } from '../../../domain/model/workflows.ts'
 import type { ErrorCause, ErrorDetails } from '../../../protocol/execution.ts'
 import { STATUSES } from '../../../protocol/execution.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'
 import type { TraceMeta } from '../../../protocol/trace/trace-meta.ts'
+import { COMMENTS, type LinkState } from '../../links/link-state.ts'
 import { any, array, boolean, described, integer, object, oneOf, orNull, ref, string, time } from './schema.ts'
 import { runIds, workflowResult } from './workflow-result.ts'
 
@@ -78,6 +80,37 @@ export const resultSchemas = {
     updateId: string,
     stage: described(oneOf(['admitted', 'accepted']), '`admitted`: no worker has seen the update yet'),
   }),
+  CreatedLink: object<RunRef & { url: string; linkId: string; expiresAt: string; warnings?: unknown }>(
+    {
+      ...runIds,
+      url: described({ type: 'string', format: 'uri' }, 'Whoever has it can use the link'),
+      linkId: described(string, 'The id of the message is `link-` and this id'),
+      expiresAt: time,
+      warnings,
+    },
+    { optional: ['warnings'] },
+  ),
+  LinkState: object<LinkState>({
+    title: string,
+    workflowName: string,
+    choices: array(object<LinkState['choices'][number]>({ label: string, comment: oneOf(COMMENTS) })),
+    state: oneOf(['open', 'answered']),
+    answer: orNull(
+      object<NonNullable<LinkState['answer']>>(
+        { label: string, at: orNull(time) },
+        { description: 'What was recorded' },
+      ),
+    ),
+    expiresAt: time,
+  }),
+  UsedLink: object<UsedLink>(
+    {
+      recorded: described(string, 'The label of the choice'),
+      at: described(orNull(time), 'When it was recorded, by this request or an earlier one'),
+      result: described(any, 'What the update handler returned; absent for a signal'),
+    },
+    { optional: ['result'] },
+  ),
   StoppedRun: object<Stopped>({
     ...runIds,
     cancelRequested: described(boolean, 'False if the run was already closed'),

@@ -53,6 +53,7 @@ export const serviceSchemas = {
       docs: boolean,
       mcp: boolean,
       tokens: boolean,
+      links: boolean,
       traceRemote: boolean,
       traceKvstore: boolean,
       traceLocal: boolean,

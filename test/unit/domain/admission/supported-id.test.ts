@@ -15,6 +15,7 @@ function workflowsWith(slashInIds: Support) {
     codec: false,
     traceRemote: false,
     traceKvstore: false,
+    links: false,
     traceLocal: false,
     docs: false,
     mcp: false,

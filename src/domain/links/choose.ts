@@ -1,0 +1,54 @@
+/** What a choice of a link sends. */
+import { isObject } from '../../lib/is-object.ts'
+import { LINK_CHOICE } from '../../protocol/link-choice.ts'
+import { characterIssue } from '../../protocol/names.ts'
+import { ServiceError } from '../model/errors.ts'
+import type { Choice, Link } from '../model/link.ts'
+import type { MessageCommand } from '../model/workflows.ts'
+
+export const MAX_COMMENT_LENGTH = 2000
+
+/** The message of the choice, with the comment as a property of the payload. */
+export function messageOf(
+  { handler }: Pick<Link, 'handler'>,
+  { label, payload }: Choice,
+  comment: string | undefined,
+  argumentPointer: string,
+): MessageCommand {
+  const argument = comment === undefined ? payload : { ...(isObject(payload) && payload), comment }
+  return {
+    name: handler,
+    args: argument === undefined ? [] : [argument],
+    argumentPointer,
+    // The history must say which choice it was, also if payloads are equal, or encrypted by a codec.
+    headers: { [LINK_CHOICE]: label },
+  }
+}
+
+/** The choice that the person has made. Throws `ValidationError` for one that the link does not have. */
+export function chosenFrom({ choices }: Pick<Link, 'choices'>, label: string): Choice {
+  const choice = choices.find((one) => one.label === label)
+  if (choice !== undefined) return choice
+  throw invalid('/choice', `must be one of ${choices.map((one) => JSON.stringify(one.label)).join(', ')}`)
+}
+
+/** Undefined for a comment that is blank. Throws `ValidationError` if the choice does not allow the comment. */
+export function commentFor({ label, comment: rule }: Choice, given = ''): string | undefined {
+  // Browsers send every line break of a form as CR LF.
+  const comment = given.replaceAll('\r\n', '\n').trim()
+  const choice = JSON.stringify(label)
+  if (comment === '') {
+    if (rule === 'required') throw invalid('/comment', `is required for ${choice}`)
+    return undefined
+  }
+  if (rule === 'none') throw invalid('/comment', `is not possible for ${choice}`)
+  if (comment.length > MAX_COMMENT_LENGTH)
+    throw invalid('/comment', `must have at most ${MAX_COMMENT_LENGTH} characters`)
+  const issue = characterIssue(comment)
+  if (issue !== null) throw invalid('/comment', issue)
+  return comment
+}
+
+function invalid(path: string, message: string): ServiceError {
+  return new ServiceError('ValidationError', `${path} ${message}`, { details: { issues: [{ path, message }] } })
+}

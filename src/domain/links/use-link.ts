@@ -1,0 +1,117 @@
+/** Reads whether a link was used, and uses it. The history of the run says which choice was recorded. */
+import { sleep } from '../../lib/abort.ts'
+import { LINK_CHOICE } from '../../protocol/link-choice.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import { admitMessage } from '../admission/admit-message.ts'
+import { type Call, withTimeout } from '../model/call.ts'
+import { TIMEOUT_MS } from '../model/deadlines.ts'
+import { hasErrorName, ServiceError } from '../model/errors.ts'
+import { type Link, type LinkAnswer, messageIdOf, type UsedLink, type UseLinkCommand } from '../model/link.ts'
+import type { Ports } from '../model/ports.ts'
+import type { MessageCommand } from '../model/workflows.ts'
+import { chosenFrom, commentFor, messageOf } from './choose.ts'
+import { forHolder } from './holder-errors.ts'
+
+type UseLinkPorts = Pick<Ports, 'catalogs' | 'engine' | 'knownRuns' | 'messageTimeoutMs' | 'now'>
+
+/** The answer; null while the link can be used. Rejects with `WorkflowNotRunningError` if its run has ended. */
+export async function readLink(ports: Pick<Ports, 'engine'>, link: Link, call: Call): Promise<LinkAnswer | null> {
+  return forHolder(async () => {
+    const { answer, isOpen } = await readAnswer(ports, link, call)
+    if (answer === null && !isOpen) throw ended()
+    return answer
+  })
+}
+
+/**
+ * Sends the message of the choice, once for all who use the link. Rejects with `LinkUsedError` if another choice is
+ * recorded. An update that its validator rejects (`UpdateFailedError`) does not use the link up.
+ */
+export async function useLink(ports: UseLinkPorts, command: UseLinkCommand, call: Call): Promise<UsedLink> {
+  const { link, choice: label, comment } = command
+  const choice = chosenFrom(link, label)
+  const message = messageOf(link, choice, commentFor(choice, comment), '')
+  return forHolder(async () => {
+    const { answer: before, isOpen } = await readAnswer(ports, link, call)
+    if (before === null && !isOpen) throw ended()
+    if (before !== null) assertSame(before, label)
+    if (link.kind === 'update') return sendUpdate(ports, link, label, message, call)
+    if (before === null) await sendSignal(ports, link, message, call)
+    return assertSame(before ?? (await untilRecorded(ports, link, call)), label)
+  })
+}
+
+async function readAnswer(
+  { engine }: Pick<Ports, 'engine'>,
+  link: Link,
+  call: Call,
+): Promise<{ answer: LinkAnswer | null; isOpen: boolean }> {
+  const search = { id: messageIdOf(link), header: LINK_CHOICE, afterEventId: link.afterEventId }
+  const { message, isOpen } = await engine.findMessage(runOf(link), search, call)
+  if (message === null) return { answer: null, isOpen }
+  const { header, at } = message
+  return { answer: { label: typeof header === 'string' ? header : 'another answer', at }, isOpen }
+}
+
+async function sendSignal(ports: UseLinkPorts, link: Link, message: MessageCommand, call: Call): Promise<void> {
+  await admitMessage(ports, { kind: 'signal', ref: runOf(link), message }, call)
+  await ports.engine.signal(runOf(link), { ...message, requestId: messageIdOf(link) }, call)
+}
+
+async function sendUpdate(
+  ports: UseLinkPorts,
+  link: Link,
+  label: string,
+  message: MessageCommand,
+  call: Call,
+): Promise<UsedLink> {
+  const messageCall = withTimeout(call, ports.messageTimeoutMs)
+  const readCall = () => withTimeout(call, TIMEOUT_MS.describe)
+  await admitMessage(ports, { kind: 'update', ref: runOf(link), message }, messageCall)
+  try {
+    const result = await ports.engine.update(runOf(link), message, messageIdOf(link), messageCall)
+    return { ...assertSame(await untilRecorded(ports, link, readCall()), label), result }
+  } catch (error) {
+    // The handler may have failed for another choice. What a validator rejects is not recorded.
+    if (!hasErrorName(error, 'UpdateFailedError')) throw error
+    const { answer } = await readAnswer(ports, link, readCall())
+    if (answer !== null) assertSame(answer, label)
+    throw error
+  }
+}
+
+const READ_PAUSE_MS = 100
+
+/** The engine records a signal that arrives during a workflow task only after this task. */
+async function untilRecorded(ports: Pick<Ports, 'engine'>, link: Link, call: Call): Promise<LinkAnswer> {
+  while (true) {
+    const { answer } = await readAnswer(ports, link, call)
+    if (answer !== null) return answer
+    if (Date.now() + READ_PAUSE_MS >= call.deadlineAt) throw unrecorded()
+    await sleep(READ_PAUSE_MS, call.signal)
+  }
+}
+
+/** Throws `LinkUsedError` for the answer of somebody else. */
+function assertSame({ label, at }: LinkAnswer, chosen: string): UsedLink {
+  if (label === chosen) return { recorded: label, at }
+  const time = at === null ? '' : ` at ${at.toISOString()}`
+  throw new ServiceError('LinkUsedError', `This link was used before: ${JSON.stringify(label)} was recorded${time}`, {
+    details: { recorded: label, ...(at !== null && { at: at.toISOString() }) },
+  })
+}
+
+function runOf({ workflowId, runId }: Link): RunRef {
+  return { workflowId, runId }
+}
+
+function ended(): ServiceError {
+  return new ServiceError('WorkflowNotRunningError', 'The workflow has ended')
+}
+
+function unrecorded(): ServiceError {
+  return new ServiceError(
+    'DeadlineExceededError',
+    'An answer was delivered, but the workflow is busy. Open the link again to see which answer was recorded',
+  )
+}

@@ -1,0 +1,80 @@
+/** One-use links, with which people without a credential answer a run: docs/links.md. */
+import type { RunRef } from '../../protocol/run-ref.ts'
+import type { Caller } from './caller.ts'
+import type { ExecutionRef } from './execution.ts'
+
+export interface Choice {
+  /** Unique in the link. */
+  label: string
+  /** The handler's only argument; without it the handler gets no argument. An object if the choice takes a comment. */
+  payload?: unknown
+  comment: 'none' | 'optional' | 'required'
+}
+
+/** What is sealed in the token of a link. It never changes: a link that is used changes only the history of its run. */
+export interface Link extends RunRef {
+  linkId: string
+  namespace: string
+  workflowName: string
+  kind: 'signal' | 'update'
+  /** Name of the handler. */
+  handler: string
+  title: string
+  choices: Choice[]
+  /** Epoch milliseconds. */
+  expiresAt: number
+  /** The answer has a higher event id, so that no reader needs the history before it. */
+  afterEventId: number
+  /** Id of the caller who created it; null for a service that requires no credential. */
+  creator: string | null
+  /** The rule of the policy that allowed it; null for operators. */
+  rule: string | null
+}
+
+/** The choice that the history of the run has recorded. */
+export interface LinkAnswer {
+  label: string
+  at: Date | null
+}
+
+export interface CreateLinkCommand extends Pick<Link, 'choices' | 'handler' | 'kind' | 'title'> {
+  ref: ExecutionRef
+  expiresInMs: number
+  /** The rule that allows it. Set by the policy's decision. */
+  rule?: string | null
+}
+
+export interface CreatedLink extends RunRef {
+  url: string
+  linkId: string
+  expiresAt: Date
+  /** Why the answer may have no effect. */
+  warnings: string[]
+}
+
+export interface UseLinkCommand {
+  link: Link
+  /** The label. */
+  choice: string
+  comment?: string
+}
+
+export interface UsedLink {
+  /** The label of the choice. */
+  recorded: string
+  /** When it was recorded, by this request or an earlier one. */
+  at: Date | null
+  /** What the handler of an update has returned. */
+  result?: unknown
+}
+
+/** The caller of those who use the link. Their right is the seal, so that no rule restricts them. */
+export function holderOf({ linkId, creator }: Link): Caller {
+  const id = creator === null ? `link:${linkId}` : `link:${linkId} by ${creator}`
+  return { id, grants: null, limits: null }
+}
+
+/** A run receives one message for each id. */
+export function messageIdOf({ linkId }: Link): string {
+  return `link-${linkId}`
+}

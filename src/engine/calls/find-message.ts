@@ -1,0 +1,52 @@
+import type { temporal } from '@temporalio/proto'
+import type { Call } from '../../domain/model/call.ts'
+import type { FoundMessage, MessageSearch } from '../../domain/model/engine.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import { closeStatus, type HistoryEvent } from '../../temporal/outcome.ts'
+import { fromPayload } from '../../temporal/payload.ts'
+import { toDate } from '../../temporal/time.ts'
+import { type EngineContext, executionIds } from '../context.ts'
+import { toServiceError } from '../errors.ts'
+import { type HistoryPage, readLast } from './history-pages.ts'
+
+const PAGE_SIZE = 100
+
+/** Reads the history backwards, so that the message of a run that waits for it is on the first page. */
+export async function findMessage(
+  context: EngineContext,
+  run: RunRef,
+  { id, header, afterEventId }: MessageSearch,
+  call: Call,
+): Promise<FoundMessage> {
+  let [nextPageToken, isOpen]: [Uint8Array | null, boolean | null] = [null, null]
+  try {
+    do {
+      const page: HistoryPage = await readLast(context, run, call, { maximumPageSize: PAGE_SIZE, nextPageToken })
+      const [last] = page.events
+      isOpen ??= last === undefined || closeStatus(last) === null
+      const event = page.events.find((one) => messageOf(one)?.id === id)
+      if (event !== undefined) {
+        const field = messageOf(event)?.header?.fields?.[header]
+        return { message: { header: field && fromPayload(field), at: toDate(event.eventTime) }, isOpen }
+      }
+      nextPageToken = Number(page.events.at(-1)?.eventId ?? 0) > afterEventId ? page.nextPageToken : null
+    } while (nextPageToken !== null)
+    return { message: null, isOpen }
+  } catch (error) {
+    throw toServiceError(error, { kind: 'read', details: executionIds(run) })
+  }
+}
+
+interface Recorded {
+  id: string | null | undefined
+  header: temporal.api.common.v1.IHeader | null | undefined
+}
+
+/** The signal, or the update that the workflow has accepted. */
+function messageOf(event: HistoryEvent): Recorded | null {
+  const signal = event.workflowExecutionSignaledEventAttributes
+  if (signal) return { id: signal.requestId, header: signal.header }
+  const update = event.workflowExecutionUpdateAcceptedEventAttributes
+  if (!update) return null
+  return { id: update.protocolInstanceId, header: update.acceptedRequest?.input?.header }
+}

@@ -1,0 +1,126 @@
+/** The page of a link, as a string. It needs no script, and loads nothing. */
+import { MAX_COMMENT_LENGTH } from '../../domain/links/choose.ts'
+import type { Choice, Link, LinkAnswer, UsedLink } from '../../domain/model/link.ts'
+import type { ProblemFields } from '../problem.ts'
+import { STYLE, STYLE_HASH } from './page-style.ts'
+
+export const PAGE_POLICY = `default-src 'none'; style-src '${STYLE_HASH}'; form-action 'self'; frame-ancestors 'none'`
+
+/** What the page needs to know of a link. */
+type ShownLink = Pick<Link, 'expiresAt' | 'title' | 'workflowName'> & { choices: Pick<Choice, 'comment' | 'label'>[] }
+
+/** What the page shows. */
+export type View =
+  | { state: 'open' }
+  | { state: 'answered'; answer: LinkAnswer }
+  | { state: 'recorded'; used: UsedLink }
+  | { state: 'failed'; problem: Pick<ProblemFields, 'error' | 'message'> & { recorded?: string; at?: string } }
+
+/** `link` is null if it is not known: then only an error can be shown. */
+export function renderPage(link: ShownLink | null, view: View): string {
+  const title = escapeHtml(link?.title ?? 'Link')
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+${contentOf(link, view)}
+</main>
+</body>
+</html>
+`
+}
+
+function contentOf(link: ShownLink | null, view: View): string {
+  switch (view.state) {
+    case 'open':
+      return formsOf(link)
+    case 'answered':
+      return `<p class="good">Already answered: ${answerOf(view.answer)}</p>${ONE_USE}`
+    case 'recorded':
+      return `<p class="good" role="status">Recorded: ${answerOf({ label: view.used.recorded, at: view.used.at })}</p>
+${resultOf(view.used)}<p class="quiet">You can close this page.</p>`
+    case 'failed':
+      return failureOf(link, view.problem)
+  }
+}
+
+const ONE_USE = '<p class="quiet">A link can be used once. Nothing else was done.</p>'
+
+// After these errors the link cannot be used any more.
+const FINAL: ReadonlySet<string> = new Set([
+  'LinkExpiredError',
+  'LinkNotFoundError',
+  'LinkUsedError',
+  'WorkflowNotFoundError',
+  'WorkflowNotRunningError',
+])
+
+function failureOf(
+  link: ShownLink | null,
+  { error, message, recorded, at }: (View & { state: 'failed' })['problem'],
+): string {
+  if (error === 'LinkUsedError') {
+    const answer = answerOf({ label: recorded ?? '', at: at === undefined ? null : new Date(at) })
+    return `<p class="bad" role="alert">Not recorded, because this link was used before.</p>
+<p>Recorded: ${answer}</p>`
+  }
+  const reason = `<p class="bad" role="alert">${escapeHtml(messageFor(error, message))}</p>`
+  return FINAL.has(error) ? reason : `${reason}\n${formsOf(link)}`
+}
+
+function messageFor(error: string, message: string): string {
+  if (error === 'TooManyRequestsError') return 'This link was used too often within a minute. Try again later.'
+  return error === 'UpdateFailedError' ? `Not accepted: ${message}` : message
+}
+
+/** One form for each choice, so that a comment belongs to its button. */
+function formsOf(link: ShownLink | null): string {
+  if (link === null) return ''
+  const until = new Date(link.expiresAt)
+  return `<p class="quiet">${escapeHtml(link.workflowName)} · one answer until ${timeOf(until)}</p>
+${link.choices.map(formOf).join('\n')}`
+}
+
+function formOf({ label, comment }: Pick<Choice, 'comment' | 'label'>, index: number): string {
+  const id = `comment-${index}`
+  const required = comment === 'required' ? ' required' : ''
+  const note = comment === 'required' ? 'required' : 'optional'
+  const field = `<label for="${id}">Comment for “${escapeHtml(label)}” (${note})</label>
+<textarea id="${id}" name="comment" maxlength="${MAX_COMMENT_LENGTH}"${required}></textarea>`
+  return `<form method="post">
+${comment === 'none' ? '' : field}<button name="choice" value="${escapeHtml(label)}">${escapeHtml(label)}</button>
+</form>`
+}
+
+/** The label, and when it was recorded. */
+function answerOf({ label, at }: LinkAnswer): string {
+  return `<strong>${escapeHtml(label)}</strong>${at === null ? '' : `, ${timeOf(at)}`}`
+}
+
+function resultOf({ result = null }: UsedLink): string {
+  if (result === null) return ''
+  return `<pre>${escapeHtml(typeof result === 'string' ? result : JSON.stringify(result, null, 2))}</pre>\n`
+}
+
+function timeOf(time: Date): string {
+  return `<time datetime="${time.toISOString()}">${time.toUTCString()}</time>`
+}
+
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&quot;'],
+  ["'", '&#39;'],
+])
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES.get(character) ?? '')
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { createLinks, type LinksOptions } from '../../../../src/domain/links/links.ts'
+import type { Link } from '../../../../src/domain/model/link.ts'
+import { createSealer } from '../../../../src/lib/seal.ts'
+
+const KEY = new Uint8Array(32).fill(7)
+const OPTIONS: LinksOptions = {
+  keys: [KEY],
+  publicUrl: 'https://portico.example',
+  namespaces: ['default'],
+  defaults: { catalog: 'orders', namespace: 'default' },
+  findRule: () => undefined,
+  now: () => 1000,
+}
+
+const link: Link = {
+  linkId: 'l',
+  namespace: 'default',
+  workflowId: 'w',
+  runId: 'r',
+  workflowName: 'refund',
+  kind: 'signal',
+  handler: 'decide',
+  title: 'Refund?',
+  choices: [{ label: 'Yes', payload: { amount: 1 }, comment: 'none' }],
+  expiresAt: 2000,
+  afterEventId: 0,
+  creator: null,
+  rule: null,
+}
+
+async function tokenOf(content: Partial<Link>, options: Partial<LinksOptions> = {}): Promise<string> {
+  const url = await createLinks({ ...OPTIONS, ...options }).urlOf({ ...link, ...content })
+  return url.slice('https://portico.example/links/'.length)
+}
+
+test('links: a URL has the sealed link, which opens until it expires', async () => {
+  const token = await tokenOf({})
+
+  expect(await createLinks(OPTIONS).open(token)).toEqual(link)
+  expect(atob(token.replaceAll('-', '+').replaceAll('_', '/'))).not.toContain('Refund')
+  await expect(createLinks({ ...OPTIONS, now: () => 2000 }).open(token)).rejects.toMatchObject({
+    error: 'LinkExpiredError',
+  })
+})
+
+test('links: a link for a namespace that the service no longer has is not found', async () => {
+  const token = await tokenOf({ namespace: 'acme' })
+
+  await expect(createLinks(OPTIONS).open(token)).rejects.toMatchObject({ error: 'LinkNotFoundError' })
+  expect(await createLinks({ ...OPTIONS, namespaces: ['acme'] }).open(token)).toMatchObject({ namespace: 'acme' })
+})
+
+test('links: what the same keys seal for another purpose is not found', async () => {
+  const sealed = await createSealer([KEY], 'portico token 1').seal(JSON.stringify(link))
+
+  await expect(createLinks(OPTIONS).open(sealed)).rejects.toMatchObject({ error: 'LinkNotFoundError' })
+})
+
+test('links: a rule must still allow the link and its message, but patterns with claims are not compared', async () => {
+  const opens = async (rule: object | undefined) => {
+    const who = { token: [] }
+    const found = rule && { name: 'mail', who, can: ['link', 'signal:decide'], ...rule }
+    const links = createLinks({ ...OPTIONS, findRule: (name) => (name === 'mail' ? found : undefined) })
+    return links.open(await tokenOf({ rule: 'mail' })).then(
+      () => true,
+      (error) => error.error,
+    )
+  }
+
+  expect(await opens({})).toBe(true)
+  expect(await opens({ ids: ['u:{sub}:*'] })).toBe(true)
+  for (const rule of [
+    undefined,
+    { can: ['link'] },
+    { can: ['signal'] },
+    { can: ['link', 'update'] },
+    { ids: ['x:*'] },
+    { workflows: ['other'] },
+    { namespaces: ['acme'] },
+  ])
+    expect(await opens(rule), JSON.stringify(rule)).toBe('LinkNotFoundError')
+})
+
+test('links: none of 20,000 forged tokens opens', async () => {
+  const links = createLinks(OPTIONS)
+  const real = Buffer.from(await tokenOf({}), 'base64url')
+
+  const accepted: string[] = []
+  for (let count = 0; count < 20_000; count++) {
+    const forged = count % 2 === 0 ? randomBytes(real.length) : flipped(real)
+    const token = forged.toString('base64url')
+    await links.open(token).then(
+      () => accepted.push(token),
+      () => {},
+    )
+  }
+
+  expect(accepted).toEqual([])
+})
+
+function flipped(real: Buffer): Buffer {
+  const forged = Buffer.from(real)
+  const [at = 0, bit = 0] = randomBytes(2)
+  const index = at % forged.length
+  forged[index] = (forged[index] ?? 0) ^ (1 << (bit % 8))
+  return forged
+}
