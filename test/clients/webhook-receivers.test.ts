@@ -1,4 +1,4 @@
-/** The receivers of docs/webhooks.md in TypeScript and Python, as they are pasted from the page, and a real delivery. */
+/** The receivers of docs/webhooks.md in TypeScript and Python, as they are on the page, with a real delivery. */
 import { readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -69,9 +69,9 @@ test('dist/bun.js, deno.js: begin without any part of Node, which takes Deno as 
   expect(begun.flatMap(staticImportsOf).filter((name) => isBuiltin(name))).toEqual([])
 })
 
-test('dist/node.js, bun.js, deno.js: are at most 1.87 MB, all they share counted once', () => {
+test('dist/node.js, bun.js, deno.js: are at most 1.92 MB, all they share counted once', () => {
   expect([...servers.keys()]).toEqual(expect.arrayContaining(['node.js', 'bun.js', 'deno.js']))
-  expect([...servers.values()].reduce((sum, { length }) => sum + length, 0)).toBeLessThanOrEqual(1_870_000)
+  expect([...servers.values()].reduce((sum, { length }) => sum + length, 0)).toBeLessThanOrEqual(1_920_000)
 })
 
 test('dist/node.js, bun.js, deno.js: are ASCII alone, for Bun reads bundles as Latin-1', () => {
@@ -115,13 +115,13 @@ test('dist/node.js, bun.js, deno.js: need no package', () => {
   expect(foreign).toEqual([])
 })
 
-test('dist/client.js: is one file of at most 8.47 KiB, minified and gzipped, which imports nothing', async () => {
+test('dist/client.js: is one file of at most 8.66 KiB, minified and gzipped, which imports nothing', async () => {
   const client = await readFile(join(folder, 'client.js'))
   const bundle = await rolldown({ input: join(folder, 'client.js') })
   const { output } = await bundle.generate({ minify: true })
   await bundle.close()
 
-  expect(gzipSync(output[0].code).length).toBeLessThanOrEqual(8.47 * 1024)
+  expect(gzipSync(output[0].code).length).toBeLessThanOrEqual(8.66 * 1024)
   expect(importsOf(client)).toEqual([])
   expect(wordsIn(client, /\b(?:process|Buffer|require)\b/)).toEqual([])
 })

@@ -5,6 +5,7 @@ import type { ActivityRef, ActivityReport, EndedActivity } from './activity.ts'
 import type { Call } from './call.ts'
 import type { Description, ExecutionRef } from './execution.ts'
 import type { EventPage, EventsRequest } from './history-page.ts'
+import type { FoundMessage, MessageSearch } from './link.ts'
 import type { ListedRun, RunCount, SearchAttributeType, TypedRunFilter } from './run-filter.ts'
 import type { StreamItem, StreamReader } from './stream.ts'
 import type { Headers, WorkflowOptions } from './workflow-options.ts'
@@ -91,21 +92,6 @@ export interface Message {
 export interface Signal extends Message {
   /** A run receives one signal for all that have this id. Default: random. */
   requestId?: string
-}
-
-/** The id of a signal or an update, and where to look for it. */
-export interface MessageSearch {
-  id: string
-  /** The Temporal header to return. */
-  header: string
-  /** The event of the message has a higher id. */
-  afterEventId: number
-}
-
-export interface FoundMessage {
-  /** Null if the run has not recorded the message. `header` is undefined if the message does not have it. */
-  message: { header: unknown; at: Date | null } | null
-  isOpen: boolean
 }
 
 /** Whether a feature is supported and, if not, the reason for the client. */

@@ -78,3 +78,18 @@ export function holderOf({ linkId, creator }: Link): Caller {
 export function messageIdOf({ linkId }: Link): string {
   return `link-${linkId}`
 }
+
+/** The id of a signal or an update, and where to look for it. */
+export interface MessageSearch {
+  id: string
+  /** The Temporal header to return. */
+  header: string
+  /** The event of the message has a higher id. */
+  afterEventId: number
+}
+
+export interface FoundMessage {
+  /** Null if the run has not recorded the message. `header` is undefined if the message does not have it. */
+  message: { header: unknown; at: Date | null } | null
+  isOpen: boolean
+}

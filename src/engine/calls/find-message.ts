@@ -1,6 +1,6 @@
 import type { temporal } from '@temporalio/proto'
 import type { Call } from '../../domain/model/call.ts'
-import type { FoundMessage, MessageSearch } from '../../domain/model/engine.ts'
+import type { FoundMessage, MessageSearch } from '../../domain/model/link.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { closeStatus, type HistoryEvent } from '../../temporal/outcome.ts'
 import { fromPayload } from '../../temporal/payload.ts'
