@@ -95,6 +95,8 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   SERVICE_DOCS_ON: word,
   SERVICE_MCP_ON: word,
   SERVICE_MCP_WAIT: nowhere('25013'),
+  SERVICE_WEBHOOKS: nowhere('marked-webhooks'),
+  SERVICE_WEBHOOKS_FILE: nowhere('/marked-webhooks/marked-webhooks.json'),
   SERVICE_METRICS_PORT: { mark: '61793', may: LISTENS },
 
   SERVICE_TRACE_REMOTE_ON: word,
