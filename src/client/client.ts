@@ -115,7 +115,11 @@ export type LinkRequest = {
   choices: { label: string; payload?: unknown; comment?: 'none' | 'optional' | 'required' }[]
   /** At most 30 days. Default: 24 hours. */
   expiresIn?: Duration
-} & ({ signal: string; update?: never } | { update: string; signal?: never })
+} & (
+  | { signal: string; update?: never; complete?: never }
+  | { update: string; signal?: never; complete?: never }
+  | { complete: { activityId: string }; signal?: never; update?: never }
+)
 
 export interface ReasonOptions extends CallOptions {
   /** Recorded in the history. */

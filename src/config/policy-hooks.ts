@@ -2,14 +2,14 @@
 import * as z from 'zod/mini'
 import { checkedString } from '../protocol/checked-string.ts'
 import { HOOK_ACTIONS, HOOK_SCHEMES, HOOK_SECRET_PREFIX, isDecodable } from '../protocol/hook-schemes.ts'
-import { catalogIssue, handlerNameIssue, workflowNameIssue } from '../protocol/names.ts'
+import { activityIdIssue, catalogIssue, handlerNameIssue, workflowNameIssue } from '../protocol/names.ts'
 import { always, oneOrMore } from './json-document.ts'
 import { hasPlaceholders, idTemplateIssue } from './policy-pattern.ts'
 
 /** The variables with secrets of hooks, by name. */
 export type HookSecrets = Readonly<Record<string, string>>
 
-const workflowId = checkedString(idTemplateIssue)
+const workflowId = checkedString((template) => idTemplateIssue(template))
 
 /** Otherwise only the first event would start a workflow: all others would be duplicates of it. */
 const idOfEvents = workflowId.check(
@@ -21,6 +21,7 @@ const idOfEvents = workflowId.check(
 const workflowName = checkedString(workflowNameIssue)
 const catalog = z.exactOptional(checkedString(catalogIssue))
 const signalName = checkedString(handlerNameIssue)
+const activityId = checkedString((template) => idTemplateIssue(template, activityIdIssue))
 
 const start = z.strictObject({ workflowName, workflowId: z.exactOptional(idOfEvents), catalog })
 
@@ -51,6 +52,7 @@ export function hookSchema(secrets: HookSecrets | undefined) {
       start: z.exactOptional(start),
       signal: z.exactOptional(z.strictObject({ workflowId, name: signalName })),
       signalWithStart: z.exactOptional(signalWithStart),
+      complete: z.exactOptional(z.strictObject({ workflowId, activityId })),
     })
     .check(
       z.refine((hook) => HOOK_ACTIONS.filter((action) => Object.hasOwn(hook, action)).length === 1, {

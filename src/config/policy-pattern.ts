@@ -20,12 +20,12 @@ export function idPatternIssue(pattern: string): string | null {
   return placeholdersOf(pattern).map(placeholderIssue).find(isIssue) ?? patternIssue(pattern)
 }
 
-/** For the workflow ids of hooks: exact, with JSON Pointers into the body as placeholders. */
-export function idTemplateIssue(template: string): string | null {
+/** For the ids of hooks: exact, with JSON Pointers into the body as placeholders. `idIssue` checks the filled id. */
+export function idTemplateIssue(template: string, idIssue = workflowIdIssue): string | null {
   if (template.includes('*')) return 'must not contain "*": it is one id, not a pattern'
   const hasOthers = placeholdersOf(template).some(({ claim }) => !claim.startsWith('/'))
   if (hasOthers) return 'must contain only JSON Pointers into the body as placeholders, as in order:{/id}'
-  return idPatternIssue(template) ?? workflowIdIssue(template.replaceAll(PLACEHOLDER, 'x'))
+  return idPatternIssue(template) ?? idIssue(template.replaceAll(PLACEHOLDER, 'x'))
 }
 
 /** Whether an id has placeholders: claims of a JWT, or values of a body. */

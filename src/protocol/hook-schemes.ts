@@ -12,7 +12,7 @@ export const BASE64_SECRET_PREFIX = 'whsec_'
 /** What a hook does with an event. */
 export type HookAction = (typeof HOOK_ACTIONS)[number]
 
-export const HOOK_ACTIONS = ['start', 'signal', 'signalWithStart'] as const
+export const HOOK_ACTIONS = ['start', 'signal', 'signalWithStart', 'complete'] as const
 
 /** Whether a secret of the scheme `standard` can be decoded. A secret without the prefix is the string itself. */
 export function isDecodable(secret: string): boolean {

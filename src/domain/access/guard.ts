@@ -103,6 +103,7 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
   /** One rule must allow both: to create links, and what the link sends. */
   async function createLink(command: CreateLinkCommand, call: Call): Promise<CreatedLink> {
     const { ref, kind, handler } = command
+    const ofKind = kind === 'complete' ? { verb: kind } : { verb: kind, handler }
     const { workflowId } = ref
     const asked = { verb: 'link' } as const
     const grants = grantsOf(call, ports)
@@ -112,9 +113,15 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
     }
     const linking = allowingGrants(ports, grants, { ...asked, workflowId })
     if (linking.length === 0) throw denied({ ...asked, workflowId }, call)
-    const allowed = await decideOnRun(ports, linking, { verb: kind, handler }, ref, call)
+    const allowed = await decideOnRun(ports, linking, ofKind, ref, call)
     call.audit({ action: asked.verb })
-    return workflows.createLink({ ...command, ref: allowed.ref, rule: allowed.rule }, allowed.call)
+    /** Only the run says which type the activity has. */
+    function ruleFor({ activityType: handler, workflowName }: { activityType: string; workflowName: string }) {
+      const [first] = allowingGrants(ports, linking, { verb: 'complete', handler, workflowId, workflowName })
+      call.audit({ rule: first === undefined ? 'none' : first.rule })
+      return first
+    }
+    return workflows.createLink({ ...command, ref: allowed.ref, rule: allowed.rule, ruleFor }, allowed.call)
   }
 
   /** The seal of a link is the right to use it. */

@@ -23,9 +23,10 @@ export async function completeActivity(
   ports: ReportPorts,
   command: CompleteActivityCommand,
   call: Call,
-): Promise<ActivityRef> {
+): Promise<ActivityRef & { isRepeated: boolean }> {
   const values = 'output' in command ? [command.output] : []
-  return (await report(ports, command, { kind: 'complete', values }, call)).activity
+  const { activity, isRepeated } = await report(ports, command, { kind: 'complete', values }, call)
+  return { ...activity, isRepeated }
 }
 
 export async function failActivity(ports: ReportPorts, command: FailActivityCommand, call: Call): Promise<ActivityRef> {
@@ -45,6 +46,8 @@ export async function heartbeatActivity(
 interface Reported {
   activity: ActivityRef
   cancelRequested: boolean
+  /** Whether an earlier request with the same key has done this. */
+  isRepeated: boolean
 }
 
 /** If the activity ends at this moment, the run is read again, which says why. Only the same run: ids belong to one. */
@@ -75,7 +78,7 @@ async function reportTo(
   const { workflowId, runId, workflowName, status } = run
   call.audit({ runId, workflowName })
   const activity = { workflowId, runId, activityId }
-  const repeated = { activity, cancelRequested: false }
+  const repeated = { activity, cancelRequested: false, isRepeated: true }
   const mark = idempotencyKey === undefined ? null : await activityMarkOf(idempotencyKey, report.kind, activityId)
   const isAdmitted = ({ activityType }: { activityType: string }) => admits({ activityType, workflowName })
 
@@ -84,15 +87,15 @@ async function reportTo(
   const found = open === null || mark !== null ? await engine.endedActivity(activity, mark, call) : null
   const ended = found !== null && isAdmitted(found) ? found : null
   if (ended?.isMarked) return repeated
-  if (open === null) throw missing(run, activityId, ended)
+  if (open === null) throw missingActivity(run, activityId, ended)
   // The same error as for an activity that was never scheduled: the caller may not know that this one exists.
-  if (!isAdmitted(open)) throw missing(run, activityId, null)
+  if (!isAdmitted(open)) throw missingActivity(run, activityId, null)
   if (mark !== null && open.failureMark === mark) return repeated
   if (!open.isStarted && report.kind !== 'complete') throw notStarted(activity)
-  return { activity, ...(await engine.reportActivity(activity, report, mark ?? newId(), call)) }
+  return { activity, isRepeated: false, ...(await engine.reportActivity(activity, report, mark ?? newId(), call)) }
 }
 
-function missing(
+export function missingActivity(
   { workflowId, runId, status }: Description,
   activityId: string,
   ended: Pick<EndedActivity, 'completed'> | null,

@@ -97,8 +97,11 @@ export interface Workflows {
   unpause(command: ControlCommand, call: Call): Promise<Paused>
   /** Creates a run that continues from an earlier point of the run, which is terminated if it is open. */
   reset(command: ResetCommand, call: Call): Promise<ResetRun>
-  /** Completes an activity that completes outside its worker. */
-  completeActivity(command: CompleteActivityCommand, call: Call): Promise<ActivityRef>
+  /**
+   * Completes an activity that completes outside its worker. `isRepeated` says whether an earlier request with the same
+   * key has done so.
+   */
+  completeActivity(command: CompleteActivityCommand, call: Call): Promise<ActivityRef & { isRepeated: boolean }>
   failActivity(command: FailActivityCommand, call: Call): Promise<ActivityRef>
   /** Reports that the activity makes progress, and returns whether it should end because of a cancellation. */
   heartbeatActivity(command: HeartbeatCommand, call: Call): Promise<ActivityRef & { cancelRequested: boolean }>

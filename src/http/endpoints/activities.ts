@@ -61,7 +61,8 @@ const complete = endpoint({
   async handle(c, { ref, activityId, body, call, workflows }) {
     const activity = { ref: ref(c), activityId: activityId(c) }
     const command = { ...activity, ...(await body(c)), ...idempotencyKey(c) }
-    return jsonResponse(c, { ...(await workflows.completeActivity(command, call(c))), completed: true })
+    const { isRepeated: _, ...completed } = await workflows.completeActivity(command, call(c))
+    return jsonResponse(c, { ...completed, completed: true })
   },
 })
 

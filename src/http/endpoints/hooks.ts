@@ -29,7 +29,7 @@ export const hookEndpoint = endpoint({
     },
     202: { description: 'The engine has accepted the event', schema: schemaOf('WebhookAccepted') },
   },
-  errors: ['UnauthorizedError', 'NotFoundError', ...START_ERRORS, 'WorkflowNotRunningError'],
+  errors: ['UnauthorizedError', 'NotFoundError', ...START_ERRORS, 'ActivityNotFoundError', 'WorkflowNotRunningError'],
   takes: 'work',
   key: 'ignored',
   access: null,

@@ -6,7 +6,7 @@ import { hasErrorName, ServiceError } from '../../domain/model/errors.ts'
 import type { Workflows } from '../../domain/model/workflows.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { newId } from '../../lib/new-id.ts'
-import { workflowIdIssue } from '../../protocol/names.ts'
+import { activityIdIssue, workflowIdIssue } from '../../protocol/names.ts'
 import type { Hook } from './hooks.ts'
 
 export interface HookEvent {
@@ -19,7 +19,7 @@ export interface HookEvent {
 /** The run that got the event; null for an event that came before. */
 export type Delivered = { workflowId: string; runId: string | null } | null
 
-type HookVerbs = Pick<Workflows, 'start' | 'signal' | 'signalWithStart'>
+type HookVerbs = Pick<Workflows, 'start' | 'signal' | 'signalWithStart' | 'completeActivity'>
 
 /** What the hook does with this event. */
 export interface HookStep {
@@ -28,10 +28,10 @@ export interface HookStep {
   send(workflows: HookVerbs, call: Call): Promise<Delivered>
 }
 
-/** Throws a `ValidationError` if the body has no values for the workflow id. */
+/** Throws a `ValidationError` if the body has no values for an id. */
 export function stepOf(hook: Hook, event: HookEvent, defaultCatalog: string): HookStep {
-  const { name, argument, start, signal, signalWithStart } = hook
-  const { workflowId: template } = start ?? signal ?? signalWithStart?.start ?? {}
+  const { name, argument, start, signal, signalWithStart, complete } = hook
+  const { workflowId: template } = start ?? signal ?? complete ?? signalWithStart?.start ?? {}
   const workflowId = workflowIdOf(name, template, event)
   const argumentOf = { event: { headers: event.headers, body: event.body }, body: event.body }
   const args = { args: [argumentOf[argument]], argumentPointer: '' }
@@ -55,6 +55,17 @@ export function stepOf(hook: Hook, event: HookEvent, defaultCatalog: string): Ho
     return {
       caller: callerWith([`signal:${signal.name}`], defaultCatalog),
       send: (workflows, call) => workflows.signal({ ref: { workflowId }, message, ...key }, call),
+    }
+  }
+  if (complete !== undefined) {
+    const activityId = filled('activity id', complete.activityId, event.body, activityIdIssue)
+    const command = { ref: { workflowId }, activityId, output: args.args[0], ...key }
+    return {
+      caller: callerWith(['complete'], defaultCatalog),
+      async send(workflows, call) {
+        const { isRepeated, ...run } = await workflows.completeActivity(command, call)
+        return isRepeated ? null : run
+      },
     }
   }
   if (signalWithStart === undefined) throw new TypeError(`The hook ${name} has no action`)
@@ -84,16 +95,23 @@ export async function deliver({ send }: Pick<HookStep, 'send'>, workflows: HookV
 }
 
 function workflowIdOf(name: string, template: string | undefined, { id, body }: HookEvent): string {
-  if (template === undefined) return checked(`hook:${name}:${encodeClaim(id ?? newId())}`)
-  const filled = withClaims(template, isObject(body) ? body : {})
-  if (filled !== null) return checked(filled)
-  const message = `The workflow id ${template} needs values of the body that are strings or integers, and not empty`
+  return template === undefined
+    ? checked('workflow id', `hook:${name}:${encodeClaim(id ?? newId())}`, workflowIdIssue)
+    : filled('workflow id', template, body, workflowIdIssue)
+}
+
+type FindIssue = (id: string) => string | null
+
+function filled(what: string, template: string, body: unknown, findIssue: FindIssue): string {
+  const id = withClaims(template, isObject(body) ? body : {})
+  if (id !== null) return checked(what, id, findIssue)
+  const message = `The ${what} ${template} needs values of the body that are strings or integers, and not empty`
   throw new ServiceError('ValidationError', message)
 }
 
 /** The values can be longer than an id may be. */
-function checked(workflowId: string): string {
-  const issue = workflowIdIssue(workflowId)
-  if (issue === null) return workflowId
-  throw new ServiceError('ValidationError', `The workflow id of the event ${issue}`)
+function checked(what: string, id: string, findIssue: FindIssue): string {
+  const issue = findIssue(id)
+  if (issue === null) return id
+  throw new ServiceError('ValidationError', `The ${what} of the event ${issue}`)
 }

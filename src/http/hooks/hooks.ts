@@ -2,18 +2,20 @@
 import type { HookScheme } from '../../protocol/hook-schemes.ts'
 import { DEFAULT_TOKEN_HEADER, type Proof } from './schemes.ts'
 
-/** A hook as the policy defines it: docs/hooks.md. It has one of the three actions. */
+/** A hook as the policy defines it: docs/hooks.md. It has one of the four actions. */
 export interface HookDefinition {
   scheme: HookScheme
   /** The variables with its secrets. */
   secretEnv: readonly string[]
   /** For the scheme `token`: the header with the secret. */
   header?: string
-  /** What the workflow or the handler gets: the event with its headers, or its body alone. */
+  /** What the workflow or the handler gets, or the activity returns: the event with its headers, or its body alone. */
   argument: 'event' | 'body'
   start?: StartOfHook
   signal?: { workflowId: string; name: string }
   signalWithStart?: { start: StartOfHook; signal: { name: string } }
+  /** Both are templates, with placeholders for values of the body. */
+  complete?: { workflowId: string; activityId: string }
 }
 
 export interface StartOfHook {

@@ -34,6 +34,8 @@ test('each scheme and each action is valid', () => {
     { ...HOOK, start: { ...START, workflowId: 'order:{/data/object/id}', catalog: 'orders' } },
     { ...HOOK, scheme: 'github', start: undefined, signal: { workflowId: 'repo:{/repository/id}', name: 'push' } },
     { ...HOOK, scheme: 'slack', start: undefined, signal: { workflowId: 'one', name: 'event' } },
+    { ...HOOK, start: undefined, complete: { workflowId: 'order:{/id}', activityId: 'charge' } },
+    { ...HOOK, start: undefined, complete: { workflowId: 'order', activityId: 'charge:{/no}' } },
     { ...HOOK, start: undefined, signalWithStart: { start: START, signal: { name: 'event' } } },
   ].map((hook) => JSON.parse(JSON.stringify(hook)))
 
@@ -55,8 +57,19 @@ test.each([
   ['a header of a scheme that signs', { header: 'X-Token' }, 'h/header must not exist: only the scheme token'],
   ['a wrong header', { scheme: 'token', header: 'a b' }, 'h/header must be the name of a header'],
   ['another argument', { argument: 'raw' }, 'h/argument must be event or body'],
-  ['no action', { start: undefined }, 'h must contain one of start, signal, signalWithStart'],
+  ['no action', { start: undefined }, 'h must contain one of start, signal, signalWithStart, complete'],
   ['two actions', { signal: { workflowId: 'w', name: 's' } }, 'h must contain one of start, signal, signalWithStart'],
+  ['an action too many', { complete: { workflowId: 'w', activityId: 'a' } }, 'h must contain one of start, signal'],
+  [
+    'an activity without an id',
+    { start: undefined, complete: { workflowId: 'w' } },
+    'h/complete/activityId is required',
+  ],
+  [
+    'the claim of a token in the id of an activity',
+    { start: undefined, complete: { workflowId: 'w', activityId: '{sub}' } },
+    'h/complete/activityId must contain only JSON Pointers into the body as placeholders',
+  ],
   ['options', { start: { ...START, memo: {} } }, 'h/start/memo is not a known key'],
   ['a reserved workflow', { start: { workflowName: '$x' } }, 'h/start/workflowName must not start with "$"'],
   ['one id for all events', { start: { ...START, workflowId: 'order' } }, 'h/start/workflowId must have a placeholder'],

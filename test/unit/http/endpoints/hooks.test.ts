@@ -37,6 +37,7 @@ function makeHookApi(definition: Definition, options: ApiOptions = {}) {
     workflows: {
       start: record('start', run),
       signal: record('signal', { ...run, runId: null, warnings: [] }),
+      completeActivity: record('completeActivity', { ...run, activityId: 'a', isRepeated: false }),
       signalWithStart: record('signalWithStart', { ...run, started: true, warnings: [] }),
       ...options.workflows,
     },
@@ -320,4 +321,48 @@ test('errors say nothing about other workflows, and an engine that is away is a 
 
   expect([first.status, await first.text()]).toEqual([424, expect.not.stringContaining('secret-name')])
   expect(await rejection(second)).toEqual([503, 'EngineUnavailableError'])
+})
+
+const CHARGE = { scheme: 'github', complete: { workflowId: 'order:{/id}', activityId: 'charge:{/no}' } } as const
+
+test('complete: the event becomes the output, its id the key, and the hook may complete nothing else', async () => {
+  const { send, sent } = makeHookApi({ ...CHARGE, argument: 'body' })
+
+  const response = await send(JSON.stringify({ id: 7, no: 'A/b', activityId: 'x' }), JSON_TYPE, 'delivery-1')
+
+  expect(await answerOf(response)).toEqual([202, { workflowId: 'w', runId: 'r' }])
+  expect(sent).toMatchObject([
+    {
+      verb: 'completeActivity',
+      command: {
+        ref: { workflowId: 'order:7' },
+        activityId: 'charge:~41~2fb',
+        output: { id: 7, no: 'A/b', activityId: 'x' },
+        idempotencyKey: 'delivery-1',
+      },
+      caller: { id: 'hook:h', grants: [{ can: ['complete'], ids: ['order:7'] }] },
+    },
+  ])
+})
+
+test('complete: a body without the id of the activity, or with one that is too long, is a 400', async () => {
+  const { send, sent } = makeHookApi(CHARGE)
+
+  const missing = await send('{"id": 7}')
+  const long = await send(JSON.stringify({ id: 7, no: 'x'.repeat(1000) }))
+
+  expect(await rejection(missing)).toEqual([400, 'ValidationError'])
+  expect(await rejection(long)).toEqual([400, 'ValidationError'])
+  expect(sent).toEqual([])
+})
+
+test('complete: an event that came before is a duplicate, and one for an activity that is over is a 404', async () => {
+  const repeated = { workflowId: 'w', runId: 'r', activityId: 'a', isRepeated: true }
+  const over = new ServiceError('ActivityNotFoundError', 'over', { details: { completed: true } })
+  const again = makeHookApi(CHARGE, { workflows: { completeActivity: async () => repeated } })
+  const late = makeHookApi(CHARGE, { workflows: { completeActivity: async () => Promise.reject(over) } })
+  const body = JSON.stringify({ id: 7, no: 1 })
+
+  expect(await answerOf(await again.send(body))).toEqual([200, { duplicate: true }])
+  expect(await rejection(await late.send(body))).toEqual([404, 'ActivityNotFoundError'])
 })
