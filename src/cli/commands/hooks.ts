@@ -25,6 +25,11 @@ export async function testHook(name: string, path: string, flags: HookFlags): Pr
   const body = new Uint8Array(await readOrFail(path, path))
   const more = (flags.header ?? []).map(readHeader)
   await callService(flags, async ({ settings, signal, show }) => {
+    // A file must not decide where a secret is sent, or what is signed with it.
+    if (settings.isUrlOfFile)
+      throw new UsageError(
+        `The sample is not sent to ${settings.url}, which a settings file names. To send it, set PORTICO_URL or --url to that URL.`,
+      )
     const isForm = findJsonSyntaxError(new TextDecoder().decode(body)) !== null
     const deadline = deadlineSignal(Date.now() + READ_TIMEOUT_MS, signal)
     const response = await send(`${settings.url}/hooks/${name}`, {

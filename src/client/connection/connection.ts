@@ -86,8 +86,9 @@ export function connect(options: ClientOptions): Connection {
       } catch (error) {
         // The reason of the user's signal can be anything.
         if ((error as Partial<PorticoError> | null)?.status !== UNAUTHORIZED) throw error
-        // Another request may have replaced it.
-        if (sent === current) current = await nextToken()
+        // Another request may have replaced it, or a stream that has ended may have dropped it.
+        if (sent === current) current = undefined
+        current ??= await nextToken()
         if (sent === current) throw error
         return send(...request)
       }
@@ -123,6 +124,7 @@ export function connect(options: ClientOptions): Connection {
     const { method, path, waitMs = WORK_MS } = request
     const name = `${method} ${path}`
     const sendWith = toSend(request)
+    const sentToken = current
     const sentAt = Date.now()
     const socket = linkSignals(...(signal ? [signal] : []))
     const close = () => {
@@ -146,7 +148,7 @@ export function connect(options: ClientOptions): Connection {
       } finally {
         close()
         // The service closes the connection when the token expires.
-        current = undefined
+        if (sentToken === current) current = undefined
       }
     }
 

@@ -69,6 +69,25 @@ test('token: requests that are rejected at the same time do not replace a newer 
   expect(credentials()).toEqual(['Bearer t1', 'Bearer t1', 'Bearer t2', 'Bearer t2'])
 })
 
+test('token: a request that is rejected after a stream has ended with the same token is sent again with another', async () => {
+  const rejection = Promise.withResolvers<Response>()
+  const client = clientWith(
+    async ({ url, headers, signal }) => {
+      if (url.includes('/stream')) return events(workflow(), item(0), done)({ signal })
+      return headers.get('Authorization') === 'Bearer t1' && sent.length > 1 ? rejection.promise : ok()
+    },
+    { token: counting() },
+  )
+
+  await client.status('w')
+  const status = client.status('w')
+  for await (const _ of client.stream('w'));
+  rejection.resolve(expired({ signal: new AbortController().signal }))
+  await status
+
+  expect(credentials().at(-1)).toBe('Bearer t2')
+})
+
 test('token: a stream that ends when its token expires continues with another, without losing an item', async () => {
   const responses = [events(workflow(), item(0)), expired, events(workflow(1), item(1), done)]
 
