@@ -3,6 +3,7 @@ import type * as domain from '../domain/model/workflow-options.ts'
 import type { ActivityMethods } from './activities/requests.ts'
 import type { AnyWorkflow, ArgsOf, ResultOf, TypesOf, WorkflowFunction, WorkflowName } from './catalog-types.ts'
 import type { CallOptions } from './connection/options.ts'
+import type { LinkRequest } from './link-request.ts'
 import type { Pages } from './pages.ts'
 import type {
   Catalog,
@@ -106,20 +107,6 @@ export type WithStartRequest<Args extends readonly unknown[], HandlerArgs extend
 /** The point to continue from: after the last completed step of this name, or after this event. */
 export type ResetRequest = ReasonOptions &
   ({ stepName: string; eventId?: never } | { eventId: number; stepName?: never })
-
-/** A question with its possible answers, each of which sends the signal or the update: docs/links.md. */
-export type LinkRequest = {
-  /** The question. */
-  title: string
-  /** 1 to 10, with labels that differ. A comment becomes the property `comment` of the payload. */
-  choices: { label: string; payload?: unknown; comment?: 'none' | 'optional' | 'required' }[]
-  /** At most 30 days. Default: 24 hours. */
-  expiresIn?: Duration
-} & (
-  | { signal: string; update?: never; complete?: never }
-  | { update: string; signal?: never; complete?: never }
-  | { complete: { activityId: string }; signal?: never; update?: never }
-)
 
 export interface ReasonOptions extends CallOptions {
   /** Recorded in the history. */

@@ -4,7 +4,7 @@ import { connect } from './connection/connection.ts'
 import { withKey } from './connection/idempotency-key.ts'
 import type { ClientOptions } from './connection/options.ts'
 import { createHandle } from './handle.ts'
-import { listRuns } from './list-runs.ts'
+import { listRuns } from './lists.ts'
 import { pathSegment, toTarget } from './target.ts'
 import { createWorkflow } from './workflow.ts'
 

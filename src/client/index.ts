@@ -4,7 +4,6 @@ export type { AnyWorkflow, AnyWorkflows, WorkflowTypes } from './catalog-types.t
 export type {
   Client,
   HistoryOptions,
-  LinkRequest,
   ListOptions,
   MessageRequest,
   PublishOptions,
@@ -22,6 +21,7 @@ export type {
 } from './client.ts'
 export type { CallOptions, ClientOptions, Retry } from './connection/options.ts'
 export { createClient } from './create-client.ts'
+export type { LinkRequest } from './link-request.ts'
 export type { Pages } from './pages.ts'
 export { type ClientErrorName, PorticoError } from './portico-error.ts'
 export type {

@@ -186,7 +186,7 @@ export function audit({ mode, namespace, observers }: AuditOptions, access: Acce
   const { log, metrics = null } = observers
 
   function record(c: Context<Env>): void {
-    const { action, rule = null, workflowId, runId, workflowName } = c.get('audit')
+    const { action, rule = null, workflowId, runId, workflowName, namespace: ofRun = namespace } = c.get('audit')
     if (action === undefined) return
     const verb = verbOf(action)
     const isDenied = rule === 'none'
@@ -199,7 +199,7 @@ export function audit({ mode, namespace, observers }: AuditOptions, access: Acce
       caller: c.get('caller')?.id ?? null,
       rule,
       action,
-      namespace,
+      namespace: ofRun,
       workflowId,
       runId,
       workflowName,

@@ -26,6 +26,7 @@ export const TOKEN_VERBS = [
   'signal',
   'query',
   'update',
+  'complete',
   'stop',
   'terminate',
   'pause',

@@ -1,5 +1,5 @@
 /** `portico hooks test`, as the package has it, against a service with hooks. */
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { cliTest, TOKEN } from '../conformance/cli/cli-fixture.ts'
@@ -102,6 +102,15 @@ test('portico hooks test: exits with 2 for what it cannot send, and with 3 witho
     [2, 'error: the file missing cannot be read (ENOENT)'],
     [3, expect.stringMatching(/^error: The service cannot be reached: /)],
   ])
+})
+
+test('portico hooks test: sends nothing to the URL of a settings file', async ({ hooksTest, folder }) => {
+  const settings = join(folder, '.portico.json')
+  await writeFile(settings, JSON.stringify({ url: 'http://127.0.0.1:1' }))
+  const withheld = await hooksTest('stripe', '{}', [], { PORTICO_URL: '' })
+  await rm(settings)
+
+  expect([withheld.code, withheld.stderr]).toEqual([2, expect.stringContaining('set PORTICO_URL or --url')])
 })
 
 test('portico hooks test: reads the policy from the file of SERVICE_POLICY_FILE', async ({ hooksTest, folder }) => {

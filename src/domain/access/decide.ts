@@ -1,10 +1,12 @@
 /** Decisions of the policy about one request. Each is recorded for the audit log, and a denial is an error. */
+
 import type { KnownRuns } from '../admission/known-runs.ts'
 import type { Call } from '../model/call.ts'
 import type { Grant } from '../model/caller.ts'
 import type { Engine } from '../model/engine.ts'
 import { ServiceError, workflowNotFound } from '../model/errors.ts'
 import type { ExecutionRef } from '../model/execution.ts'
+import type { Link } from '../model/link.ts'
 import { withinCall } from '../model/within-call.ts'
 import { type Asked, actionOf, type Defaults, grantsIn, refusalOf } from './grant.ts'
 import { matchesAll, matchesAny } from './patterns.ts'
@@ -25,6 +27,15 @@ export function grantsOf({ caller }: Call, { namespace, defaults }: DecidePorts)
 /** Records that a caller without rules of its own is allowed what it asks. */
 export function allowOperator(asked: Asked, ids: Partial<ExecutionRef>, call: Call): void {
   call.audit({ action: actionOf(asked), rule: null, ...ids })
+}
+
+/** Records what the holder of a link asks: the seal of the link is the right to use it. */
+export function allowHolder(
+  asked: Asked,
+  { namespace, workflowId, runId, workflowName, rule }: Link,
+  call: Call,
+): void {
+  call.audit({ action: actionOf(asked), rule, namespace, workflowId, runId, workflowName })
 }
 
 interface Allowed {

@@ -10,13 +10,13 @@ import type { Grant } from '../model/caller.ts'
 import type { CatalogListing } from '../model/catalog-listing.ts'
 import { hasErrorName } from '../model/errors.ts'
 import type { ExecutionRef } from '../model/execution.ts'
-import type { CreatedLink, CreateLinkCommand, Link } from '../model/link.ts'
+import type { CreatedLink, CreateLinkCommand } from '../model/link.ts'
 import type { VisibleRuns } from '../model/run-filter.ts'
 import type { ControlCommand, SendCommand, StartCommand, Workflows } from '../model/workflows.ts'
 import { pinnedToPosition } from '../stream/follow-stream.ts'
-import { admitsActivity, allowingGrants, allowOperator, decideOnRun, denied, grantsOf } from './decide.ts'
+import { admitsActivity, allowHolder, allowingGrants, allowOperator, decideOnRun, denied, grantsOf } from './decide.ts'
 import { askedOf, type DecideStartPorts, decideStart, keyOf, type StartExtras, withoutForeign } from './decide-start.ts'
-import { type Asked, actionOf, isNarrowed, RUN_VERBS, TOOL_VERBS } from './grant.ts'
+import { type Asked, isNarrowed, RUN_VERBS, TOOL_VERBS } from './grant.ts'
 import { matchesAll, matchesAny } from './patterns.ts'
 
 /** A start whose result is returned also reads. */
@@ -122,11 +122,6 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
       return first
     }
     return workflows.createLink({ ...command, ref: allowed.ref, rule: allowed.rule, ruleFor }, allowed.call)
-  }
-
-  /** The seal of a link is the right to use it. */
-  function withLink(asked: Asked, { workflowId, runId, workflowName, rule }: Link, call: Call): void {
-    call.audit({ action: actionOf(asked), rule, workflowId, runId, workflowName })
   }
 
   /** The runs that a list may contain; undefined for all. */
@@ -241,12 +236,12 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
       }),
     createLink,
     readLink(link, call) {
-      withLink({ verb: 'read' }, link, call)
+      allowHolder({ verb: 'read' }, link, call)
       return workflows.readLink(link, call)
     },
     useLink(command, call) {
       const { kind, handler } = command.link
-      withLink({ verb: kind, handler }, command.link, call)
+      allowHolder({ verb: kind, handler }, command.link, call)
       return workflows.useLink(command, call)
     },
     stop: controlling('stop', workflows.stop),

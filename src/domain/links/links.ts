@@ -1,4 +1,5 @@
 /** Seals links, and opens those that are still valid. */
+import { parseJson } from '../../lib/exact-json.ts'
 import { createSealer } from '../../lib/seal.ts'
 import { type Defaults, refusalOf } from '../access/grant.ts'
 import type { Rule } from '../model/caller.ts'
@@ -55,8 +56,8 @@ export function createLinks(options: LinksOptions): Links {
       if (sealer === null) throw notConfigured('SERVICE_SIGNING_KEY')
       const text = token.length > MAX_URL_LENGTH ? null : await sealer.open(token)
       if (text === null) throw linkNotFound()
-      // Only `urlOf` seals for this purpose.
-      const link = JSON.parse(text) as Link
+      // Only `urlOf` seals for this purpose. The payloads keep their exact numbers.
+      const link = parseJson(text) as Link
       if (!namespaces.includes(link.namespace) || !isAllowed(link, options)) throw linkNotFound()
       if (link.expiresAt <= now()) throw expired(link)
       return link

@@ -48,7 +48,7 @@ export async function useLink(ports: UseLinkPorts, command: UseLinkCommand, call
     const { answer: before, isOpen } = await readAnswer(ports, link, call)
     if (before === null && !isOpen) throw ended()
     if (before !== null) assertSame(before, label)
-    if (link.kind === 'update') return sendUpdate(ports, link, label, message, call)
+    if (link.kind === 'update') return sendUpdate(ports, link, { label, before }, message, call)
     if (before === null && link.kind === 'complete') await complete(ports, link, label, message, call)
     else if (before === null) await sendSignal(ports, link, message, call)
     return assertSame(before ?? (await untilRecorded(ports, link, call)), label)
@@ -96,22 +96,27 @@ async function sendSignal(ports: UseLinkPorts, link: Link, message: MessageComma
 async function sendUpdate(
   ports: UseLinkPorts,
   link: Link,
-  label: string,
+  { label, before }: { label: string; before: LinkAnswer | null },
   message: MessageCommand,
   call: Call,
 ): Promise<UsedLink> {
   const messageCall = withTimeout(call, ports.messageTimeoutMs)
   const readCall = () => withTimeout(call, TIMEOUT_MS.describe)
-  await admitMessage(ports, { kind: 'update', ref: runOf(link), message }, messageCall)
+  if (before === null) await admitMessage(ports, { kind: 'update', ref: runOf(link), message }, messageCall)
   try {
     const result = await ports.engine.update(runOf(link), message, messageIdOf(link), messageCall)
     return { ...assertSame(await untilRecorded(ports, link, readCall()), label), result }
   } catch (error) {
-    // The handler may have failed for another choice. What a validator rejects is not recorded.
+    // The answer is recorded; its result is not known yet.
+    if (before !== null && hasErrorName(error, 'DeadlineExceededError', 'WorkflowNotReadyError'))
+      return assertSame(before, label)
     if (!hasErrorName(error, 'UpdateFailedError')) throw error
+    // The handler may have failed, also for another choice. What a validator rejects is not recorded.
     const { answer } = await readAnswer(ports, link, readCall())
-    if (answer !== null) assertSame(answer, label)
-    throw error
+    if (answer === null) throw error
+    const { recorded, at } = assertSame(answer, label)
+    const details = { ...error.details, recorded, ...(at !== null && { at: at.toISOString() }) }
+    throw new ServiceError('UpdateFailedError', error.message, { cause: error, details })
   }
 }
 

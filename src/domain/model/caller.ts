@@ -81,6 +81,8 @@ export interface AuditFacts {
   action: string
   /** The rule that allows it, `none` if it is denied; null for operators, and for requests without a credential. */
   rule: string | null
+  /** Of the run, if the path does not name it. */
+  namespace?: string
   workflowId?: string
   runId?: string
   workflowName?: string

@@ -10,6 +10,8 @@ import { toServiceError } from '../errors.ts'
 import { type HistoryPage, readLast } from './history-pages.ts'
 
 const PAGE_SIZE = 100
+// The run does more than wait for the message.
+const LATER_PAGE_SIZE = 1000
 
 /** Reads the history backwards, so that the message of a run that waits for it is on the first page. */
 export async function findMessage(
@@ -21,7 +23,8 @@ export async function findMessage(
   let [nextPageToken, isOpen]: [Uint8Array | null, boolean | null] = [null, null]
   try {
     do {
-      const page: HistoryPage = await readLast(context, run, call, { maximumPageSize: PAGE_SIZE, nextPageToken })
+      const maximumPageSize = nextPageToken === null ? PAGE_SIZE : LATER_PAGE_SIZE
+      const page: HistoryPage = await readLast(context, run, call, { maximumPageSize, nextPageToken })
       const [last] = page.events
       isOpen ??= last === undefined || closeStatus(last) === null
       const event = page.events.find((one) => messageOf(one)?.id === id)

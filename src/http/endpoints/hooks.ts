@@ -24,7 +24,7 @@ export const hookEndpoint = endpoint({
   body: { name: 'WebhookEvent', schema: z.unknown(), isRequired: true },
   responses: {
     200: {
-      description: 'The event came before. For Slack also: its challenge, or a form',
+      description: 'A repeated event. For Slack also: its challenge, or a form',
       schema: schemaOf('WebhookAnswer'),
     },
     202: { description: 'The engine has accepted the event', schema: schemaOf('WebhookAccepted') },

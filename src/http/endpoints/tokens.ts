@@ -4,7 +4,7 @@ import { delegate } from '../../domain/access/delegate.ts'
 import { ServiceError } from '../../domain/model/errors.ts'
 import { checkedString } from '../../protocol/checked-string.ts'
 import { patternIssue } from '../../protocol/names.ts'
-import { POLICY_HANDLER_VERBS, TOKEN_VERBS } from '../../protocol/policy-verbs.ts'
+import { POLICY_NARROWED_VERBS, TOKEN_VERBS } from '../../protocol/policy-verbs.ts'
 import { MAX_TOKEN_CHARACTERS } from '../credentials/access-tokens.ts'
 import { endpoint, type RequestBody } from '../endpoint.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
@@ -24,11 +24,11 @@ const pattern = checkedString(patternIssue).register(jsonForms, { pattern: `^${P
 
 const right = checkedString((text) => {
   const [verb = '', handlers] = text.split(/:(.*)/s)
-  const verbs: readonly string[] = handlers === undefined ? TOKEN_VERBS : POLICY_HANDLER_VERBS
+  const verbs: readonly string[] = handlers === undefined ? TOKEN_VERBS : POLICY_NARROWED_VERBS
   if (verbs.includes(verb)) return handlers === undefined ? null : patternIssue(handlers)
-  return `must be one of ${TOKEN_VERBS.join(', ')}; ${POLICY_HANDLER_VERBS.join(', ')} may name a handler, as in signal:approve`
+  return `must be one of ${TOKEN_VERBS.join(', ')}; ${POLICY_NARROWED_VERBS.join(', ')} may name a handler or a type of activities, as in signal:approve`
 }).register(jsonForms, {
-  pattern: `^(?:(?:${TOKEN_VERBS.join('|')})|(?:${POLICY_HANDLER_VERBS.join('|')}):${PATTERN})$`,
+  pattern: `^(?:(?:${TOKEN_VERBS.join('|')})|(?:${POLICY_NARROWED_VERBS.join('|')}):${PATTERN})$`,
 })
 
 function listOf(item: z.ZodMiniType<string>) {

@@ -16,7 +16,7 @@ export interface HookEvent {
   headers: Readonly<Record<string, string>>
 }
 
-/** The run that got the event; null for an event that came before. */
+/** The run that got the event; null for a repeated event. */
 export type Delivered = { workflowId: string; runId: string | null } | null
 
 type HookVerbs = Pick<Workflows, 'start' | 'signal' | 'signalWithStart' | 'completeActivity'>

@@ -71,6 +71,11 @@ function failureOf(
     return `<p class="bad" role="alert">Not recorded, because this link was used before.</p>
 <p>Recorded: ${answer}</p>`
   }
+  if (recorded !== undefined) {
+    const answer = answerOf({ label: recorded, at: at === undefined ? null : new Date(at) })
+    return `<p class="good" role="status">Recorded: ${answer}</p>
+<p class="bad" role="alert">The workflow reports an error: ${escapeHtml(message)}</p>`
+  }
   const reason = `<p class="bad" role="alert">${escapeHtml(messageFor(error, message))}</p>`
   return FINAL.has(error) ? reason : `${reason}\n${formsOf(link)}`
 }

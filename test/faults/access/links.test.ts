@@ -18,7 +18,7 @@ const decision = z.strictObject({ ok: z.boolean(), comment: z.string().min(3).op
 const catalog = defineCatalog<Pick<typeof workflows, 'chainOnSignal' | 'messages'>>({
   messages: {
     signals: { add: { input: decision }, finish: {} },
-    updates: { set: {}, validated: { input: z.number() } },
+    updates: { set: {}, fails: {}, validated: { input: z.number() } },
   },
   chainOnSignal: {},
 })
@@ -304,6 +304,22 @@ test('an update that its validator rejects does not use the link up', async ({ c
   expect(open.body.state).toBe('open')
   expect([accepted.status, accepted.body]).toEqual([200, { recorded: 'Five', at: expect.any(String), result: 5 }])
   expect(errorOf(late)).toEqual([409, 'LinkUsedError'])
+})
+
+test('an update whose handler fails is recorded, and the page says both', async ({ callers, client }) => {
+  const run = await startRun(callers.as('mailer'), client)
+  const path = await linkTo(callers.as('mailer'), run, { signal: undefined, update: 'fails' })
+  const holder = publicApi(callers.service)
+
+  const failed = await holder.call('POST', path, { choice: 'Approve' })
+  const page = await browse(callers.service, path, 'choice=Approve')
+  const other = await holder.call('POST', path, { choice: 'Reject' })
+
+  expect([...errorOf(failed), failed.body.recorded]).toEqual([422, 'UpdateFailedError', 'Approve'])
+  expect(page.text).toContain('Recorded: <strong>Approve</strong>')
+  expect(page.text).toContain('The workflow reports an error: the update rejects')
+  expect(page.text).not.toContain('<button')
+  expect(errorOf(other)).toEqual([409, 'LinkUsedError'])
 })
 
 test('a comment becomes part of the payload, which passes the published schema again', async ({ callers, client }) => {

@@ -74,7 +74,7 @@ export const serviceSchemas = {
   }),
   WebhookAnswer: object<{ duplicate: boolean; challenge: unknown }>(
     {
-      duplicate: described(boolean, 'Set if the event came before: nothing was done'),
+      duplicate: described(boolean, 'Set for a repeated event: nothing was done'),
       challenge: described(any, 'The `challenge` of the body, which Slack sends once'),
     },
     { optional: ['duplicate', 'challenge'] },

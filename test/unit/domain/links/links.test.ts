@@ -45,6 +45,17 @@ test('links: a URL has the sealed link, which opens until it expires', async () 
   })
 })
 
+test('links: a payload keeps its exact numbers', async () => {
+  const payload = { orderId: JSON.rawJSON('9007199254740993'), amount: JSON.rawJSON('0.12345678901234567890') }
+  const token = await tokenOf({ choices: [{ label: 'Yes', payload, comment: 'none' }] })
+
+  const opened = await createLinks(OPTIONS).open(token)
+
+  expect(JSON.stringify(opened.choices[0]?.payload)).toBe(
+    '{"orderId":9007199254740993,"amount":0.12345678901234567890}',
+  )
+})
+
 test('links: a link for a namespace that the service no longer has is not found', async () => {
   const token = await tokenOf({ namespace: 'acme' })
 

@@ -1,7 +1,30 @@
-import type { HistoryOptions } from './client.ts'
+/** The lists of the client: runs, and the events of a run. */
+import type { HistoryOptions, ListOptions } from './client.ts'
 import type { Connection } from './connection/connection.ts'
 import { type Pages, toPages } from './pages.ts'
-import type { HistoryEvent, HistoryPage } from './responses.ts'
+import type { HistoryEvent, HistoryPage, ListedRun, RunFilter, RunPage } from './responses.ts'
+
+export function listRuns(
+  connection: Connection,
+  { signal, timeoutMs, ...filter }: ListOptions,
+): Pages<ListedRun, RunPage> {
+  const query = filterQuery(filter)
+  return toPages({
+    read: (pageToken = filter.pageToken) =>
+      connection.send(
+        { method: 'GET', path: '/workflow/runs', query: { ...query, pageToken }, isRetryable: true },
+        { signal, timeoutMs },
+      ),
+    itemsOf: ({ runs }) => runs,
+    nextToken: ({ nextPageToken }) => nextPageToken,
+  })
+}
+
+/** The parameters of a filter in the URL, with others that are given. */
+export function filterQuery({ searchAttributes = {}, ...filter }: RunFilter): Record<string, unknown> {
+  const attributes = Object.entries(searchAttributes).map(([name, value]) => [`searchAttributes[${name}]`, value])
+  return { ...filter, ...Object.fromEntries(attributes) }
+}
 
 // The API waits at most this long for an event.
 const MAX_WAIT_MS = 60_000
