@@ -1,6 +1,6 @@
 /** The client's interfaces. `docs/client.md` shows them in use. */
 import type * as domain from '../domain/model/workflow-options.ts'
-import type { ActivityMethods } from './activities/requests.ts'
+import type { ActivityMethods, LinkAction } from './activities/requests.ts'
 import type { AnyWorkflow, ArgsOf, ResultOf, TypesOf, WorkflowFunction, WorkflowName } from './catalog-types.ts'
 import type { CallOptions } from './connection/options.ts'
 import type { Pages } from './pages.ts'
@@ -107,7 +107,7 @@ export type WithStartRequest<Args extends readonly unknown[], HandlerArgs extend
 export type ResetRequest = ReasonOptions &
   ({ stepName: string; eventId?: never } | { eventId: number; stepName?: never })
 
-/** A question with its possible answers, each of which sends the signal or the update: docs/links.md. */
+/** A question with its possible answers, each of which sends a message or completes an activity: docs/links.md. */
 export type LinkRequest = {
   /** The question. */
   title: string
@@ -115,7 +115,7 @@ export type LinkRequest = {
   choices: { label: string; payload?: unknown; comment?: 'none' | 'optional' | 'required' }[]
   /** At most 30 days. Default: 24 hours. */
   expiresIn?: Duration
-} & ({ signal: string; update?: never } | { update: string; signal?: never })
+} & LinkAction
 
 export interface ReasonOptions extends CallOptions {
   /** Recorded in the history. */

@@ -14,7 +14,7 @@ import type { CreatedLink, CreateLinkCommand, Link } from '../model/link.ts'
 import type { VisibleRuns } from '../model/run-filter.ts'
 import type { ControlCommand, SendCommand, StartCommand, Workflows } from '../model/workflows.ts'
 import { pinnedToPosition } from '../stream/follow-stream.ts'
-import { admitsActivity, allowingGrants, allowOperator, decideOnRun, denied, grantsOf } from './decide.ts'
+import { activityRule, admitsActivity, allowingGrants, allowOperator, decideOnRun, denied, grantsOf } from './decide.ts'
 import { askedOf, type DecideStartPorts, decideStart, keyOf, type StartExtras, withoutForeign } from './decide-start.ts'
 import { type Asked, actionOf, isNarrowed, RUN_VERBS, TOOL_VERBS } from './grant.ts'
 import { matchesAll, matchesAny } from './patterns.ts'
@@ -103,6 +103,7 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
   /** One rule must allow both: to create links, and what the link sends. */
   async function createLink(command: CreateLinkCommand, call: Call): Promise<CreatedLink> {
     const { ref, kind, handler } = command
+    const ofKind = kind === 'complete' ? { verb: kind } : { verb: kind, handler }
     const { workflowId } = ref
     const asked = { verb: 'link' } as const
     const grants = grantsOf(call, ports)
@@ -112,9 +113,10 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
     }
     const linking = allowingGrants(ports, grants, { ...asked, workflowId })
     if (linking.length === 0) throw denied({ ...asked, workflowId }, call)
-    const allowed = await decideOnRun(ports, linking, { verb: kind, handler }, ref, call)
+    const allowed = await decideOnRun(ports, linking, ofKind, ref, call)
     call.audit({ action: asked.verb })
-    return workflows.createLink({ ...command, ref: allowed.ref, rule: allowed.rule }, allowed.call)
+    const ruleFor = activityRule(ports, linking, ref, call)
+    return workflows.createLink({ ...command, ref: allowed.ref, rule: allowed.rule, ruleFor }, allowed.call)
   }
 
   /** The seal of a link is the right to use it. */

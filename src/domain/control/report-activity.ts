@@ -87,15 +87,15 @@ async function reportTo(
   const found = open === null || mark !== null ? await engine.endedActivity(activity, mark, call) : null
   const ended = found !== null && isAdmitted(found) ? found : null
   if (ended?.isMarked) return repeated
-  if (open === null) throw missing(run, activityId, ended)
+  if (open === null) throw missingActivity(run, activityId, ended)
   // The same error as for an activity that was never scheduled: the caller may not know that this one exists.
-  if (!isAdmitted(open)) throw missing(run, activityId, null)
+  if (!isAdmitted(open)) throw missingActivity(run, activityId, null)
   if (mark !== null && open.failureMark === mark) return repeated
   if (!open.isStarted && report.kind !== 'complete') throw notStarted(activity)
   return { activity, isRepeated: false, ...(await engine.reportActivity(activity, report, mark ?? newId(), call)) }
 }
 
-function missing(
+export function missingActivity(
   { workflowId, runId, status }: Description,
   activityId: string,
   ended: Pick<EndedActivity, 'completed'> | null,

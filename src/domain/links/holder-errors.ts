@@ -4,6 +4,7 @@ import { type ErrorName, ServiceError } from '../model/errors.ts'
 const MESSAGES: ReadonlyMap<ErrorName, string> = new Map([
   ['WorkflowNotFoundError', 'What this link is about does not exist any more'],
   ['WorkflowNotRunningError', 'No answer is expected any more: the workflow has ended, or has started over'],
+  ['ActivityNotFoundError', 'No answer is expected any more: it has been given elsewhere, or too late'],
   ['WorkflowNotReadyError', 'The answer could not be processed yet; the link can still be used. Try again later'],
   ['DeadlineExceededError', 'There is no response yet; the link can still be used. Try again later'],
 ])

@@ -3,10 +3,18 @@ import { sleep } from '../../lib/abort.ts'
 import { LINK_CHOICE } from '../../protocol/link-choice.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { admitMessage } from '../admission/admit-message.ts'
-import { type Call, withTimeout } from '../model/call.ts'
+import { missingActivity } from '../control/report-activity.ts'
+import { atMost, type Call, withTimeout } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import { hasErrorName, ServiceError } from '../model/errors.ts'
-import { type Link, type LinkAnswer, messageIdOf, type UsedLink, type UseLinkCommand } from '../model/link.ts'
+import {
+  type Link,
+  type LinkAnswer,
+  linkMarkOf,
+  messageIdOf,
+  type UsedLink,
+  type UseLinkCommand,
+} from '../model/link.ts'
 import type { Ports } from '../model/ports.ts'
 import type { MessageCommand } from '../model/workflows.ts'
 import { chosenFrom, commentFor, messageOf } from './choose.ts'
@@ -19,7 +27,12 @@ export async function readLink(ports: Pick<Ports, 'engine'>, link: Link, call: C
   return forHolder(async () => {
     const { answer, isOpen } = await readAnswer(ports, link, call)
     if (answer === null && !isOpen) throw ended()
-    return answer
+    if (answer !== null || link.activityId === undefined) return answer
+    const run = await ports.engine.describe(runOf(link), call)
+    if (run.openActivity?.(link.activityId)) return null
+    const { answer: late } = await readAnswer(ports, link, call)
+    if (late === null) throw missingActivity(run, link.activityId, null)
+    return late
   })
 }
 
@@ -36,7 +49,8 @@ export async function useLink(ports: UseLinkPorts, command: UseLinkCommand, call
     if (before === null && !isOpen) throw ended()
     if (before !== null) assertSame(before, label)
     if (link.kind === 'update') return sendUpdate(ports, link, label, message, call)
-    if (before === null) await sendSignal(ports, link, message, call)
+    if (before === null && link.kind === 'complete') await complete(ports, link, label, message, call)
+    else if (before === null) await sendSignal(ports, link, message, call)
     return assertSame(before ?? (await untilRecorded(ports, link, call)), label)
   })
 }
@@ -50,7 +64,28 @@ async function readAnswer(
   const { message, isOpen } = await engine.findMessage(runOf(link), search, call)
   if (message === null) return { answer: null, isOpen }
   const { header, at } = message
-  return { answer: { label: typeof header === 'string' ? header : 'another answer', at }, isOpen }
+  const label = link.kind === 'complete' ? link.choices[Number(header)]?.label : header
+  return { answer: { label: typeof label === 'string' ? label : 'another answer', at }, isOpen }
+}
+
+/** The engine completes an activity once. If another answer was first, its event may not be in the history yet. */
+async function complete(
+  ports: UseLinkPorts,
+  link: Link,
+  label: string,
+  { args }: MessageCommand,
+  call: Call,
+): Promise<void> {
+  const activity = { ...runOf(link), activityId: link.activityId ?? '' }
+  try {
+    await ports.engine.reportActivity(activity, { kind: 'complete', values: args }, linkMarkOf(link, label), call)
+  } catch (error) {
+    if (!hasErrorName(error, 'ActivityNotFoundError')) throw error
+    const readCall = atMost(call, TIMEOUT_MS.describe)
+    await untilRecorded(ports, link, readCall).catch(() => {
+      throw error
+    })
+  }
 }
 
 async function sendSignal(ports: UseLinkPorts, link: Link, message: MessageCommand, call: Call): Promise<void> {

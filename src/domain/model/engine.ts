@@ -180,7 +180,7 @@ export interface Engine {
     call: Call,
   ): Promise<UpdateState>
 
-  /** The signal, or the update that the workflow has accepted, as the history of the run has recorded it. */
+  /** The signal, the accepted update or the completed activity, as the history of the run has recorded it. */
   findMessage(run: RunRef, search: MessageSearch, call: Call): Promise<FoundMessage>
 
   /**

@@ -6,7 +6,7 @@ import type { ExecutionRef } from './execution.ts'
 export interface Choice {
   /** Unique in the link. */
   label: string
-  /** The handler's only argument; without it the handler gets no argument. An object if the choice takes a comment. */
+  /** The handler's only argument or the activity's output; absent for none. An object if the choice takes a comment. */
   payload?: unknown
   comment: 'none' | 'optional' | 'required'
 }
@@ -16,9 +16,11 @@ export interface Link extends RunRef {
   linkId: string
   namespace: string
   workflowName: string
-  kind: 'signal' | 'update'
-  /** Name of the handler. */
+  kind: 'signal' | 'update' | 'complete'
+  /** Name of the handler; the type of the activity for `complete`. */
   handler: string
+  /** For `complete`: the activity, which is open when the link is created. */
+  activityId?: string
   title: string
   choices: Choice[]
   /** Epoch milliseconds. */
@@ -37,9 +39,11 @@ export interface LinkAnswer {
   at: Date | null
 }
 
-export interface CreateLinkCommand extends Pick<Link, 'choices' | 'handler' | 'kind' | 'title'> {
+export interface CreateLinkCommand extends Pick<Link, 'activityId' | 'choices' | 'handler' | 'kind' | 'title'> {
   ref: ExecutionRef
   expiresInMs: number
+  /** For `complete`: the rule that allows it for the activity, undefined without one. Default: no rule is needed. */
+  ruleFor?: (activity: { activityType: string; workflowName: string }) => { rule: string | null } | undefined
   /** The rule that allows it. Set by the policy's decision. */
   rule?: string | null
 }
@@ -79,7 +83,18 @@ export function messageIdOf({ linkId }: Link): string {
   return `link-${linkId}`
 }
 
-/** The id of a signal or an update, and where to look for it. */
+/** What the history keeps with an activity that a link has completed. The choices of a link never change. */
+export function linkMarkOf(link: Link, label: string): string {
+  return `${messageIdOf(link)}.${link.choices.findIndex((choice) => choice.label === label)}`
+}
+
+/** The message id of the link, and the index of the choice; null for any other mark. */
+export function parseLinkMark(mark: string): { id: string; choice: string } | null {
+  const [, id, choice] = /^(link-.+)\.(\d+)$/.exec(mark) ?? []
+  return id === undefined || choice === undefined ? null : { id, choice }
+}
+
+/** The id of a signal, an update or the mark of an activity, and where to look for it. */
 export interface MessageSearch {
   id: string
   /** The Temporal header to return. */
@@ -89,7 +104,10 @@ export interface MessageSearch {
 }
 
 export interface FoundMessage {
-  /** Null if the run has not recorded the message. `header` is undefined if the message does not have it. */
+  /**
+   * Null if the run has not recorded the message. `header` is undefined if the message does not have it. For an
+   * activity it is the index of the choice.
+   */
   message: { header: unknown; at: Date | null } | null
   isOpen: boolean
 }

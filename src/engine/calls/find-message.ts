@@ -1,6 +1,6 @@
 import type { temporal } from '@temporalio/proto'
 import type { Call } from '../../domain/model/call.ts'
-import type { FoundMessage, MessageSearch } from '../../domain/model/link.ts'
+import { type FoundMessage, type MessageSearch, parseLinkMark } from '../../domain/model/link.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { closeStatus, type HistoryEvent } from '../../temporal/outcome.ts'
 import { fromPayload } from '../../temporal/payload.ts'
@@ -26,8 +26,9 @@ export async function findMessage(
       isOpen ??= last === undefined || closeStatus(last) === null
       const event = page.events.find((one) => messageOf(one)?.id === id)
       if (event !== undefined) {
-        const field = messageOf(event)?.header?.fields?.[header]
-        return { message: { header: field && fromPayload(field), at: toDate(event.eventTime) }, isOpen }
+        const { header: fields, choice } = messageOf(event) ?? {}
+        const field = fields?.fields?.[header]
+        return { message: { header: choice ?? (field && fromPayload(field)), at: toDate(event.eventTime) }, isOpen }
       }
       nextPageToken = Number(page.events.at(-1)?.eventId ?? 0) > afterEventId ? page.nextPageToken : null
     } while (nextPageToken !== null)
@@ -39,14 +40,17 @@ export async function findMessage(
 
 interface Recorded {
   id: string | null | undefined
-  header: temporal.api.common.v1.IHeader | null | undefined
+  header?: temporal.api.common.v1.IHeader | null | undefined
+  choice?: string
 }
 
-/** The signal, or the update that the workflow has accepted. */
+/** The signal, the update that the workflow has accepted, or the activity that a link has completed. */
 function messageOf(event: HistoryEvent): Recorded | null {
   const signal = event.workflowExecutionSignaledEventAttributes
   if (signal) return { id: signal.requestId, header: signal.header }
   const update = event.workflowExecutionUpdateAcceptedEventAttributes
-  if (!update) return null
-  return { id: update.protocolInstanceId, header: update.acceptedRequest?.input?.header }
+  if (update) return { id: update.protocolInstanceId, header: update.acceptedRequest?.input?.header }
+  // The identity ends with the mark.
+  const identity = event.activityTaskCompletedEventAttributes?.identity ?? ''
+  return parseLinkMark(identity.slice(identity.lastIndexOf(' ') + 1))
 }

@@ -22,7 +22,7 @@ const createLink = endpoint({
   responses: {
     201: { description: 'The link', schema: schemaOf('CreatedLink'), headers: ['Cache-Control', 'Portico-Warning'] },
   },
-  errors: [...RUN_ERRORS, ...BODY_ERRORS, 'WorkflowNotRunningError'],
+  errors: [...RUN_ERRORS, ...BODY_ERRORS, 'ActivityNotFoundError', 'WorkflowNotRunningError'],
   takes: 'work',
   key: 'rejected',
   access: 'link',
@@ -51,6 +51,7 @@ const LINK_ERRORS: readonly ErrorName[] = [
   'LinkNotFoundError',
   'LinkExpiredError',
   'WorkflowNotFoundError',
+  'ActivityNotFoundError',
   'WorkflowNotRunningError',
 ]
 

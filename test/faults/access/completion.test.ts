@@ -1,10 +1,10 @@
 /** Hooks and links that complete an activity, on a real engine: docs/hooks.md and docs/links.md. */
 import { expect } from 'vitest'
-import { type Api, makeApi } from '../../support/api.ts'
+import { type Answer, type Api, makeApi } from '../../support/api.ts'
 import { test as sharedTest } from '../../support/fixtures.ts'
 import { signWebhook } from '../../support/sign-webhook.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
-import { OPERATOR, tokenOf, tokenRule, untilOpen } from './callers.ts'
+import { bytesOf, OPERATOR, tokenOf, tokenRule, untilOpen } from './callers.ts'
 
 const SECRET = 'github-s3cret'
 
@@ -100,5 +100,136 @@ test('another event for an activity that is over is a 404, and a 409 when the ru
     [404, 'ActivityNotFoundError', undefined],
     [409, 'WorkflowNotRunningError', true],
     [404, 'WorkflowNotFoundError', undefined],
+  ])
+})
+
+const QUESTION = {
+  title: 'Charge 120 EUR?',
+  complete: { activityId: 'approval' },
+  choices: [
+    { label: 'Yes', payload: { ok: true }, comment: 'optional' },
+    { label: 'No', payload: { ok: false } },
+    { label: 'Nothing' },
+  ],
+}
+
+const JSON_ANSWER = { Accept: 'application/json' }
+
+/** Creates a link, and returns its path. */
+async function linkTo(api: Api, workflowId: string): Promise<string> {
+  const { status, body } = await api.post(`${workflowId}/links`, QUESTION)
+  expect(status, JSON.stringify(body)).toBe(201)
+  return body.url.slice(BASE.length)
+}
+
+const outcomeOf = ({ status, body }: Answer) => [status, body.error ?? body.recorded]
+
+test('a link completes its activity once with the payload and the comment, and says what was recorded', async ({
+  callers: { as, holder, operator },
+  client,
+}) => {
+  const { workflowId } = await waiting(operator)
+  const path = await linkTo(as('mailer'), workflowId)
+
+  const open = await holder.call('GET', path, undefined, JSON_ANSWER)
+  const first = await holder.call('POST', path, { choice: 'Yes', comment: 'Fine' })
+  const output = await outputOf(operator, workflowId)
+  const again = await holder.call('POST', path, { choice: 'Yes' })
+  const other = await holder.call('POST', path, { choice: 'No' })
+  const answered = await holder.call('GET', path, undefined, JSON_ANSWER)
+
+  expect([open.body.state, output]).toEqual(['open', [{ ok: true, comment: 'Fine' }]])
+  expect([first.status, first.body]).toEqual([200, { recorded: 'Yes', at: expect.any(String) }])
+  expect([again.status, again.body]).toEqual([200, first.body])
+  expect(other.body).toMatchObject({ status: 409, error: 'LinkUsedError', ...first.body })
+  expect(answered.body).toMatchObject({ state: 'answered', answer: { label: 'Yes', at: first.body.at } })
+  expect(open.text + other.text).not.toContain(workflowId)
+  const { events } = await client.workflow.getHandle(workflowId).fetchHistory()
+  const identities = (events ?? []).flatMap((event) => event.activityTaskCompletedEventAttributes?.identity ?? [])
+  expect(identities).toEqual([expect.stringMatching(/^portico link:(\S+) by token:mailer link-\1\.0$/)])
+})
+
+test('of two answers at once one is recorded, and a choice without a payload returns nothing', async ({
+  callers: { as, holder, operator },
+}) => {
+  const { workflowId } = await waiting(operator)
+  const path = await linkTo(as('mailer'), workflowId)
+
+  const answers = await Promise.all(['No', 'Nothing', 'No'].map((choice) => holder.call('POST', path, { choice })))
+  const output = await outputOf(operator, workflowId)
+
+  const [recorded] = answers.filter(({ status }) => status === 200)
+  const label = recorded?.body.recorded
+  expect(output).toEqual([label === 'No' ? { ok: false } : null])
+  expect(answers.map(({ status }) => status).toSorted()).toEqual(label === 'No' ? [200, 200, 409] : [200, 409, 409])
+  expect(answers.filter(({ status }) => status === 409).map(({ body }) => body.recorded)).not.toContainEqual(
+    expect.not.stringMatching(label),
+  )
+})
+
+test('a link whose activity was completed elsewhere, or whose run has ended, says that no answer is expected', async ({
+  callers: { as, holder, operator },
+}) => {
+  const { workflowId } = await waiting(operator, { staysOpen: true })
+  const path = await linkTo(as('mailer'), workflowId)
+  await operator.post(`${workflowId}/activities/approval/complete`, { output: 1 })
+  const both = async () => [
+    await holder.call('GET', path, undefined, JSON_ANSWER),
+    await holder.call('POST', path, { choice: 'No' }),
+  ]
+
+  const elsewhere = await both()
+  await operator.post(`${workflowId}/terminate`)
+  const ended = await both()
+
+  expect(elsewhere.map(outcomeOf)).toEqual(Array(2).fill([404, 'ActivityNotFoundError']))
+  expect(ended.map(outcomeOf)).toEqual(Array(2).fill([409, 'WorkflowNotRunningError']))
+  const texts = [...elsewhere, ...ended].map(({ body }) => JSON.stringify(body))
+  expect(texts.map((text) => /No answer is expected/.test(text) && !text.includes(workflowId))).toEqual(
+    Array(4).fill(true),
+  )
+})
+
+test('one rule must allow the link and the type of the activity, and other types are like a missing activity', async ({
+  callers: { as, operator },
+}) => {
+  const own = await waiting(operator)
+  const other = await waiting(operator, { type: 'outsideToo' })
+  const ask = (rule: string, { workflowId }: { workflowId: string }, activityId = 'approval') =>
+    as(rule).post(`${workflowId}/links`, { ...QUESTION, complete: { activityId } })
+
+  const denied = await Promise.all([
+    ask('sender', own),
+    ask('split', own),
+    ask('mailer', { workflowId: 'other:1' }),
+    ask('mailer', own, 'never'),
+    ask('mailer', other),
+  ])
+  const never = await ask('mailer', other, 'no-other')
+  const byOperator = await operator.post(`${other.workflowId}/links`, QUESTION)
+
+  expect(denied.map(({ status, body }) => [status, body.error])).toEqual([
+    [403, 'ForbiddenError'],
+    [403, 'ForbiddenError'],
+    [403, 'ForbiddenError'],
+    [404, 'ActivityNotFoundError'],
+    [404, 'ActivityNotFoundError'],
+  ])
+  const ofOtherType = denied.at(-1) ?? expect.unreachable()
+  expect(bytesOf(ofOtherType)).toEqual(JSON.parse(JSON.stringify(bytesOf(never)).replaceAll('no-other', 'approval')))
+  expect(byOperator.status).toBe(201)
+  for (const { workflowId } of [own, other]) await operator.post(`${workflowId}/terminate`)
+})
+
+test('a link has one of signal, update and complete', async ({ callers: { operator } }) => {
+  const { complete, ...question } = QUESTION
+  const bodies = [question, { ...question, complete, signal: 'add' }, { ...question, complete: {} }]
+
+  const answers = await Promise.all(bodies.map((body) => operator.post('own:1/links', body)))
+
+  expect(answers.map(({ status, body }) => [status, body.issues?.[0].message])).toEqual([
+    [400, 'must contain one of signal, update, complete'],
+    [400, 'must contain one of signal, update, complete'],
+    [400, 'is required'],
   ])
 })

@@ -7,7 +7,7 @@ import type { RequestBody } from '../../endpoint.ts'
 import { COMMENTS } from '../../links/link-state.ts'
 import { durationField } from './field-values.ts'
 import { jsonForms, optional } from './json-forms.ts'
-import { handlerName, text } from './names.ts'
+import { activityId, handlerName, text } from './names.ts'
 
 const DAY_MS = 86_400_000
 const MAX_LIFETIME_MS = 30 * DAY_MS
@@ -24,7 +24,10 @@ function shownText(maxLength: number, description: string) {
 const choice = z
   .strictObject({
     label: shownText(80, 'What the button says, and what the answer is called. Unique in the link'),
-    payload: optional(z.unknown(), "The handler's only argument. Without `payload` there is none"),
+    payload: optional(
+      z.unknown(),
+      "The handler's only argument, or the output of the activity. Without `payload` there is none",
+    ),
     comment: optional(
       z.enum(COMMENTS, { error: `must be one of ${COMMENTS.join(', ')}` }),
       'Whether the person may or must write a comment, the property `comment` of the payload. Default: none',
@@ -53,6 +56,8 @@ const choices = z
   )
   .register(jsonForms, { description: 'The possible answers' })
 
+const KINDS = ['signal', 'update', 'complete'] as const
+
 export const linkRequest = {
   name: 'LinkRequest',
   schema: z.pipe(
@@ -61,24 +66,35 @@ export const linkRequest = {
         title: shownText(200, 'The question'),
         signal: optional(handlerName, 'Name of the signal to send'),
         update: optional(handlerName, 'Instead of `signal`: name of the update to send'),
+        complete: optional(
+          z.strictObject({ activityId }),
+          'Instead of `signal`: the open activity to complete. The payload is its output',
+        ),
         choices,
         expiresIn: optional(durationField(MAX_LIFETIME_MS), 'How long the link can be used. Default: 24 hours'),
       })
       .check(
-        z.refine((body) => 'signal' in body !== 'update' in body, {
-          message: 'must contain either signal or update',
+        z.refine((body) => KINDS.filter((kind) => kind in body).length === 1, {
+          message: `must contain one of ${KINDS.join(', ')}`,
           when: ({ value }) => isObject(value),
         }),
       )
       .register(jsonForms, {
         if: { required: ['signal'] },
-        else: { required: ['update'] },
-        not: { required: ['signal', 'update'] },
+        else: { if: { required: ['update'] }, else: { required: ['complete'] } },
+        not: {
+          anyOf: [
+            { required: ['signal', 'update'] },
+            { required: ['signal', 'complete'] },
+            { required: ['update', 'complete'] },
+          ],
+        },
       }),
-    z.transform(({ title, signal, update = '', choices, expiresIn = DAY_MS }) => ({
+    z.transform(({ title, signal, update, complete, choices, expiresIn = DAY_MS }) => ({
       title,
-      kind: signal === undefined ? ('update' as const) : ('signal' as const),
-      handler: signal ?? update,
+      kind: complete ? ('complete' as const) : update === undefined ? ('signal' as const) : ('update' as const),
+      handler: signal ?? update ?? '',
+      ...complete,
       choices: choices.map(({ comment = 'none', ...rest }) => ({ ...rest, comment })),
       expiresInMs: expiresIn,
     })),

@@ -107,3 +107,12 @@ function flipped(real: Buffer): Buffer {
   forged[index] = (forged[index] ?? 0) ^ (1 << (bit % 8))
   return forged
 }
+
+test('links: a rule must still allow the type of the activity that the link completes', async () => {
+  const token = await tokenOf({ kind: 'complete', handler: 'charge', activityId: '7', rule: 'mail' })
+  const openWith = (can: string[]) =>
+    createLinks({ ...OPTIONS, findRule: (name) => ({ name, who: { token: [] }, can }) }).open(token)
+
+  expect(await openWith(['link', 'complete:charge'])).toMatchObject({ activityId: '7' })
+  await expect(openWith(['link', 'complete:refund', 'signal'])).rejects.toMatchObject({ error: 'LinkNotFoundError' })
+})
