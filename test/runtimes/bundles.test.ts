@@ -69,9 +69,9 @@ test('dist/bun.js, deno.js: begin without any part of Node, which takes Deno as 
   expect(begun.flatMap(staticImportsOf).filter((name) => isBuiltin(name))).toEqual([])
 })
 
-test('dist/node.js, bun.js, deno.js: are at most 1.92 MB, all they share counted once', () => {
+test('dist/node.js, bun.js, deno.js: are at most 1.922 MB, all they share counted once', () => {
   expect([...servers.keys()]).toEqual(expect.arrayContaining(['node.js', 'bun.js', 'deno.js']))
-  expect([...servers.values()].reduce((sum, { length }) => sum + length, 0)).toBeLessThanOrEqual(1_920_000)
+  expect([...servers.values()].reduce((sum, { length }) => sum + length, 0)).toBeLessThanOrEqual(1_922_000)
 })
 
 test('dist/node.js, bun.js, deno.js: are ASCII alone, for Bun reads bundles as Latin-1', () => {
