@@ -1,4 +1,6 @@
-/** A question with its possible answers, each of which sends the signal or the update: docs/links.md. */
+import type { LinkAction } from './activities/requests.ts'
+
+/** A question with its possible answers, each of which sends a message or completes an activity: docs/links.md. */
 export type LinkRequest = {
   /** The question. */
   title: string
@@ -6,8 +8,4 @@ export type LinkRequest = {
   choices: { label: string; payload?: unknown; comment?: 'none' | 'optional' | 'required' }[]
   /** Milliseconds, or a duration such as `3d`; at most 30 days. Default: 24 hours. */
   expiresIn?: number | string
-} & (
-  | { signal: string; update?: never; complete?: never }
-  | { update: string; signal?: never; complete?: never }
-  | { complete: { activityId: string }; signal?: never; update?: never }
-)
+} & LinkAction

@@ -25,6 +25,12 @@ export interface HeartbeatRequest extends CallOptions {
   details?: unknown
 }
 
+/** What the choices of a link do, with their payload: one of these. The activity must be open. */
+export type LinkAction =
+  | { signal: string; update?: never; complete?: never }
+  | { update: string; signal?: never; complete?: never }
+  | { complete: { activityId: string }; signal?: never; update?: never }
+
 /** The methods of a handle about activities. The client first reads which run is the latest: ids belong to one run. */
 export interface ActivityMethods {
   completeActivity(activityId: string, request?: CompleteActivityRequest): Promise<CompletedActivity>

@@ -92,6 +92,20 @@ export function admitsActivity(
   }
 }
 
+/** Finds the rule for a link that completes an activity; undefined without one. Only the run says the type. */
+export function activityRule(
+  ports: Pick<DecidePorts, 'defaults'>,
+  grants: readonly Grant[],
+  { workflowId }: ExecutionRef,
+  call: Call,
+): (activity: { activityType: string; workflowName: string }) => Grant | undefined {
+  return ({ activityType: handler, workflowName }) => {
+    const [first] = allowingGrants(ports, grants, { verb: 'complete', handler, workflowId, workflowName })
+    call.audit({ rule: first === undefined ? 'none' : first.rule })
+    return first
+  }
+}
+
 function allow(grant: Grant, ref: ExecutionRef, call: Call): Allowed {
   call.audit({ rule: grant.rule })
   return { ref, call: callFor(grant, call), rule: grant.rule }

@@ -14,7 +14,16 @@ import type { CreatedLink, CreateLinkCommand } from '../model/link.ts'
 import type { VisibleRuns } from '../model/run-filter.ts'
 import type { ControlCommand, SendCommand, StartCommand, Workflows } from '../model/workflows.ts'
 import { pinnedToPosition } from '../stream/follow-stream.ts'
-import { admitsActivity, allowHolder, allowingGrants, allowOperator, decideOnRun, denied, grantsOf } from './decide.ts'
+import {
+  activityRule,
+  admitsActivity,
+  allowHolder,
+  allowingGrants,
+  allowOperator,
+  decideOnRun,
+  denied,
+  grantsOf,
+} from './decide.ts'
 import { askedOf, type DecideStartPorts, decideStart, keyOf, type StartExtras, withoutForeign } from './decide-start.ts'
 import { type Asked, isNarrowed, RUN_VERBS, TOOL_VERBS } from './grant.ts'
 import { matchesAll, matchesAny } from './patterns.ts'
@@ -115,12 +124,7 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
     if (linking.length === 0) throw denied({ ...asked, workflowId }, call)
     const allowed = await decideOnRun(ports, linking, ofKind, ref, call)
     call.audit({ action: asked.verb })
-    /** Only the run says which type the activity has. */
-    function ruleFor({ activityType: handler, workflowName }: { activityType: string; workflowName: string }) {
-      const [first] = allowingGrants(ports, linking, { verb: 'complete', handler, workflowId, workflowName })
-      call.audit({ rule: first === undefined ? 'none' : first.rule })
-      return first
-    }
+    const ruleFor = activityRule(ports, linking, ref, call)
     return workflows.createLink({ ...command, ref: allowed.ref, rule: allowed.rule, ruleFor }, allowed.call)
   }
 
@@ -240,8 +244,7 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
       return workflows.readLink(link, call)
     },
     useLink(command, call) {
-      const { kind, handler } = command.link
-      allowHolder({ verb: kind, handler }, command.link, call)
+      allowHolder({ verb: command.link.kind, handler: command.link.handler }, command.link, call)
       return workflows.useLink(command, call)
     },
     stop: controlling('stop', workflows.stop),
