@@ -9,8 +9,12 @@ import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { test } from '../support/fixtures.ts'
 import { nested, publishRaw, withSchemas } from '../support/hostile-catalogs.ts'
+import { announceGrowth } from '../support/invariants.ts'
 import type { Service } from '../support/service.ts'
 import { onThisMachine } from './cpu-ms.ts'
+
+// Compiled schemas and the catalogs with them stay in caches.
+announceGrowth(64_000_000)
 
 const CATALOG = `schemas-${crypto.randomUUID()}`
 /** Catalogs with the same schemas, because the first request with a schema of a catalog compiles it. */
