@@ -17,7 +17,7 @@ export async function assertUnusedId(
   messageId: string,
   call: Call,
 ): Promise<void> {
-  const readCall = atMost(call, TIMEOUT_MS.handlerSchema)
+  const readCall = atMost(call, TIMEOUT_MS.describe)
   const isCarrier = ({ carriedId }: KnownRun) => carriedId === messageId
   try {
     const { value: run } = await decideFresh(
