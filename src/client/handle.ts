@@ -63,7 +63,7 @@ export function createHandle(connection: Connection, target: Target): WorkflowHa
     unpause: (request) => post('unpause', true, request),
     // Not retryable: the engine would reject the repeated request, or carry it out again.
     terminate: (request) => post('terminate', false, request),
-    // Retryable: a link that nobody receives has no effect.
+    // Retryable: a link whose URL was lost cannot be used.
     link: (body, options = {}) => run.onOpenRun(control('POST', 'links', true, body), options),
     reset: ({ signal, timeoutMs, ...body }) =>
       run.onLatestRun(control('POST', 'reset', false, body), { signal, timeoutMs }),

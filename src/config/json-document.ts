@@ -45,7 +45,7 @@ export function recordOf<T extends z.core.$ZodType>(name: z.core.$ZodType<string
   )
 }
 
-/** A URL whose requests nobody else on the network can read. */
+/** A URL with TLS, or on loopback: its requests cannot be read on the network. */
 export const privateUrl = z.string().check(
   z.refine(isPrivateUrl, {
     error: 'must be a URL that begins with https:// (http:// only on loopback), without user, password and fragment',

@@ -1,23 +1,3 @@
-/** What a rule of a policy can allow. */
-export const POLICY_VERBS = [
-  'start',
-  'read',
-  'list',
-  'signal',
-  'query',
-  'update',
-  'complete',
-  'stop',
-  'terminate',
-  'pause',
-  'reset',
-  'delegate',
-  'link',
-  'metrics',
-] as const
-
-export type PolicyVerb = (typeof POLICY_VERBS)[number]
-
 /** What an access token can be given. It cannot create further credentials, and is about runs only. */
 export const TOKEN_VERBS = [
   'start',
@@ -31,7 +11,12 @@ export const TOKEN_VERBS = [
   'terminate',
   'pause',
   'reset',
-] as const satisfies readonly PolicyVerb[]
+] as const
+
+/** What a rule of a policy can allow. */
+export const POLICY_VERBS = [...TOKEN_VERBS, 'delegate', 'link', 'metrics'] as const
+
+export type PolicyVerb = (typeof POLICY_VERBS)[number]
 
 /** The verbs that can be narrowed to handlers: `signal:approve`. */
 export const POLICY_HANDLER_VERBS = ['signal', 'query', 'update'] as const

@@ -84,7 +84,7 @@ function notConfigured(variable: string): ServiceError {
   return new ServiceError('NotSupportedError', `Links are not enabled: set ${variable} (GET /capabilities: links)`)
 }
 
-/** The same error for every link that does not work, so that nobody learns why. */
+/** The same error for every link that is not valid: it does not reveal the reason. */
 function linkNotFound(): ServiceError {
   return new ServiceError('LinkNotFoundError', 'This link is not valid; it may be incomplete, or was changed')
 }

@@ -11,9 +11,6 @@ import { historyLengthOf, OPERATOR, startCallers, tokenOf, tokenRule, untilOpen 
 
 const RULES = [
   tokenRule('ci', { can: ['*'], ids: ['ci:*'], options: ['workflowIdConflictPolicy'] }),
-  tokenRule('slow', { can: ['*'], ids: ['slow:*'], limits: { perSecond: 0.001, burst: 2 } }),
-  tokenRule('narrow', { can: ['*'], ids: ['slow:*'], limits: { inFlight: 1 } }),
-  tokenRule('waiter', { can: ['*'], ids: ['slow:*'], limits: { waits: 1 } }),
   { name: 'users', who: { jwt: 'main' }, can: ['start', 'read'], ids: ['u:{sub}:*'] },
   { name: 'some-users', who: { jwt: 'main', claims: { plan: 'slow' } }, can: ['read'], limits: { perSecond: 0.001 } },
 ]

@@ -12,7 +12,6 @@ const RULES = [
   tokenRule('narrow', { can: ['*'], ids: ['slow:*'], limits: { inFlight: 1 } }),
   tokenRule('waiter', { can: ['*'], ids: ['slow:*'], limits: { waits: 1 } }),
   { name: 'users', who: { jwt: 'main' }, can: ['start', 'read'], ids: ['u:{sub}:*'] },
-  { name: 'some-users', who: { jwt: 'main', claims: { plan: 'slow' } }, can: ['read'], limits: { perSecond: 0.001 } },
 ]
 
 const test = sharedTest
