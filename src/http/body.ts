@@ -127,7 +127,7 @@ function decode(decoder: TextDecoder, ...bytes: Parameters<TextDecoder['decode']
 
 function requireType(headers: Headers, acceptsForm: boolean): void {
   const type = mediaTypeOf(headers)
-  if (!isJson(type) && !(acceptsForm && isForm(type))) throw unsupportedType(type, 'application/json')
+  if (!isJson(type) && !(acceptsForm && type === FORM_TYPE)) throw unsupportedType(type, 'application/json')
   requireIdentity(headers)
 }
 
@@ -140,10 +140,7 @@ export function isJson(type: string): boolean {
   return type === 'application/json' || /^[^/]+\/[^/]+\+json$/.test(type)
 }
 
-/** Whether the type is that of a form of a page. */
-function isForm(type: string): boolean {
-  return type === 'application/x-www-form-urlencoded'
-}
+export const FORM_TYPE = 'application/x-www-form-urlencoded'
 
 export function unsupportedType(type: string, supported: string): ServiceError {
   const given = type === '' ? '' : `, not ${type}`
@@ -200,7 +197,7 @@ export function jsonReader(limits: BodyLimits): ReadJson {
   return async (c, schema, { adviceFor, acceptsForm = false } = {}) => {
     const { raw } = c.req
     const text = await readBody(raw, limits, acceptsForm)
-    const body = acceptsForm && isForm(mediaTypeOf(raw.headers)) ? fromForm(text) : fromJson(text)
+    const body = acceptsForm && mediaTypeOf(raw.headers) === FORM_TYPE ? fromForm(text) : fromJson(text)
     const valid = validateWith(schema, body, adviceFor)
     // Other requests may have taken the last places while the body arrived.
     await c.get('takePlace')?.()
@@ -215,7 +212,8 @@ export function validateWith<T>(schema: z.ZodMiniType<T>, value: unknown, advice
   throw invalid(parsed.error.issues.flatMap(toIssues), adviceFor?.(value) ?? null)
 }
 
-function fromForm(text: string): unknown {
+/** The fields of a form. */
+export function fromForm(text: string): Record<string, unknown> {
   return Object.fromEntries(new URLSearchParams(text))
 }
 

@@ -2,7 +2,7 @@
 import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import * as z from 'zod/mini'
-import { ServiceError } from '../domain/model/errors.ts'
+import { invalidValue, ServiceError } from '../domain/model/errors.ts'
 import type { WorkflowResult } from '../domain/model/execution.ts'
 import type { Status } from '../protocol/execution.ts'
 import type { Env } from './context.ts'
@@ -77,10 +77,7 @@ export const OUTPUT_HEADERS: readonly ResponseHeader[] = ['Portico-Workflow-Id',
  */
 export function resultResponder(c: Context<Env>, { body }: { body?: 'output' }): (result: WorkflowResult) => Response {
   if (body === undefined) return (result) => jsonResponse(c, result)
-  if (prefersEvents(c)) {
-    const message = 'must not be combined with an event stream'
-    throw new ServiceError('ValidationError', `/body ${message}`, { details: { issues: [{ path: '/body', message }] } })
-  }
+  if (prefersEvents(c)) throw invalidValue('/body', 'must not be combined with an event stream')
   return (result) => outputResponse(c, result)
 }
 

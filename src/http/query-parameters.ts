@@ -1,7 +1,7 @@
 /** Reads and validates the query string of a request. */
 import type { Context } from 'hono'
 import type * as z from 'zod/mini'
-import { ServiceError } from '../domain/model/errors.ts'
+import { invalidValue, ServiceError } from '../domain/model/errors.ts'
 import { isObject } from '../lib/is-object.ts'
 import { toPointer } from '../lib/json-pointer.ts'
 import { validateWith } from './body.ts'
@@ -78,6 +78,5 @@ function toObject(pairs: readonly (readonly [string, unknown])[], ...path: strin
 const MAX_SHOWN_NAME = 200
 
 function invalid(names: string[], message: string): ServiceError {
-  const path = toPointer(names.map((name) => name.slice(0, MAX_SHOWN_NAME)))
-  return new ServiceError('ValidationError', `${path} ${message}`, { details: { issues: [{ path, message }] } })
+  return invalidValue(toPointer(names.map((name) => name.slice(0, MAX_SHOWN_NAME))), message)
 }

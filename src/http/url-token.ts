@@ -4,7 +4,7 @@
  */
 
 import type { Context } from 'hono'
-import { ServiceError } from '../domain/model/errors.ts'
+import { invalidValue, type ServiceError } from '../domain/model/errors.ts'
 import type { Env, RequestStep } from './context.ts'
 import { isAccessToken, URL_TOKEN } from './credentials/access-tokens.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -35,8 +35,7 @@ const HEADER = '; send any other credential in the Authorization header'
 
 /** Never shows the value. */
 function rejected(message: string): ServiceError {
-  const path = `/${URL_TOKEN}`
-  return new ServiceError('ValidationError', `${path} ${message}`, { details: { issues: [{ path, message }] } })
+  return invalidValue(`/${URL_TOKEN}`, message)
 }
 
 /** An endpoint that can respond with JSON too responds with events only if `Accept` prefers them. */

@@ -1,7 +1,7 @@
 /** The tools for runs that exist. */
 import { checkValue } from '../domain/admission/check-argument.ts'
 import type { Call } from '../domain/model/call.ts'
-import { ServiceError } from '../domain/model/errors.ts'
+import { invalidValue, ServiceError } from '../domain/model/errors.ts'
 import type { ExecutionRef } from '../domain/model/execution.ts'
 import type { SendCommand, Workflows } from '../domain/model/workflows.ts'
 import type { Schema } from '../json-schema/published/schema-keywords.ts'
@@ -211,19 +211,14 @@ function waitOf({ given, waitMs, maxWaitMs }: RunToolContext): number {
   if (given.wait === undefined) return waitMs
   const ms = durationMs(String(given.wait))
   if (ms !== null && ms <= maxWaitMs) return Math.ceil(ms)
-  throw invalid('wait', `must be a duration like "30s", at most ${maxWaitMs} ms`)
+  throw invalidValue('/wait', `must be a duration like "30s", at most ${maxWaitMs} ms`)
 }
 
 function check(name: string, given: unknown, ...issuesOf: ((value: string) => string | null)[]): string {
   const value = String(given)
   for (const issueOf of issuesOf) {
     const issue = issueOf(value)
-    if (issue !== null) throw invalid(name, issue)
+    if (issue !== null) throw invalidValue(`/${name}`, issue)
   }
   return value
-}
-
-function invalid(name: string, message: string): ServiceError {
-  const path = `/${name}`
-  return new ServiceError('ValidationError', `${path} ${message}`, { details: { issues: [{ path, message }] } })
 }

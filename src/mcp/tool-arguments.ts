@@ -1,5 +1,5 @@
 /** The arguments of a call, as those of the workflow. */
-import { ServiceError } from '../domain/model/errors.ts'
+import { invalidValue } from '../domain/model/errors.ts'
 import type { Arguments } from '../domain/model/workflows.ts'
 import { toPointer } from '../lib/json-pointer.ts'
 import type { WorkflowTool } from './tools.ts'
@@ -13,11 +13,11 @@ export function workflowArguments(
   if (form === 'flat') return { args: given === undefined && isOptional ? [] : [values], argumentPointer: '' }
   const allowed = FIELDS[form]
   const unknown = Object.keys(values).find((key) => !allowed.includes(key))
-  if (unknown !== undefined) throw invalid(toPointer([unknown.slice(0, 200)]), 'is not a known field')
+  if (unknown !== undefined) throw invalidValue(toPointer([unknown.slice(0, 200)]), 'is not a known field')
   const { input, args } = values
   if (args === undefined) return { args: input === undefined ? [] : [input], argumentPointer: '/input' }
-  if (!Array.isArray(args)) throw invalid('/args', 'must be an array')
-  if (input !== undefined) throw invalid('/args', 'must be absent if there is an input')
+  if (!Array.isArray(args)) throw invalidValue('/args', 'must be an array')
+  if (input !== undefined) throw invalidValue('/args', 'must be absent if there is an input')
   return { args, argumentPointer: '/args/0' }
 }
 
@@ -25,8 +25,4 @@ const FIELDS: Record<Exclude<WorkflowTool['form'], 'flat'>, readonly string[]> =
   wrapped: ['input'],
   open: ['input', 'args'],
   none: [],
-}
-
-function invalid(path: string, message: string): ServiceError {
-  return new ServiceError('ValidationError', `${path} ${message}`, { details: { issues: [{ path, message }] } })
 }

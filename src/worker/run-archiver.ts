@@ -49,27 +49,16 @@ export async function runArchiver(queues: readonly string[] = []): Promise<void>
     warn,
   }
   const { namespace } = engine
-  const { redact, redactedBy } = ports
-  const identity = 'portico archive'
+  const webhookPorts = { ...ports, payloads: createPayloadReader(null) }
   logger.info(destinations.length > 0 ? 'Archiving traces' : 'Sending webhooks', { catalogs, namespace })
   await Promise.all(
-    catalogs.flatMap((name) => [
-      ...(destinations.length === 0
-        ? []
-        : [runArchiverWorker({ connection, namespace, catalog: name, identity, ports, warn }, stopping.signal)]),
-      runWebhookWorker(
-        {
-          connection,
-          namespace,
-          catalog: name,
-          identity,
-          endpoints: webhooks,
-          ports: { payloads: createPayloadReader(null), redact, redactedBy },
-          warn,
-        },
-        stopping.signal,
-      ),
-    ]),
+    catalogs.flatMap((catalog) => {
+      const shared = { connection, namespace, catalog, identity: 'portico archive', warn }
+      return [
+        ...(destinations.length === 0 ? [] : [runArchiverWorker({ ...shared, ports }, stopping.signal)]),
+        runWebhookWorker({ ...shared, endpoints: webhooks, ports: webhookPorts }, stopping.signal),
+      ]
+    }),
   )
   await stopped
   await lists?.close()

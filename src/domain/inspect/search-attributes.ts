@@ -4,7 +4,7 @@ import { type CacheOptions, readThroughCache } from '../../lib/read-through-cach
 import { backgroundCall, type Call } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { Engine } from '../model/engine.ts'
-import { ServiceError } from '../model/errors.ts'
+import { invalidValue } from '../model/errors.ts'
 import type { AttributeFilter, RunFilter, SearchAttributeType, TypedRunFilter } from '../model/run-filter.ts'
 import { withinCall } from '../model/within-call.ts'
 
@@ -53,7 +53,5 @@ export function createSearchAttributes({
 function toFilter(name: string, value: string, known: ReadonlyMap<string, SearchAttributeType>): AttributeFilter {
   const type = known.get(name)
   if (type !== undefined) return { name, type, value }
-  const message = `is not a search attribute of the namespace`
-  const path = toPointer(['searchAttributes', name])
-  throw new ServiceError('ValidationError', `${path} ${message}`, { details: { issues: [{ path, message }] } })
+  throw invalidValue(toPointer(['searchAttributes', name]), 'is not a search attribute of the namespace')
 }

@@ -2,7 +2,7 @@
 import { isObject } from '../../lib/is-object.ts'
 import { LINK_CHOICE } from '../../protocol/link-choice.ts'
 import { characterIssue } from '../../protocol/names.ts'
-import { ServiceError } from '../model/errors.ts'
+import { invalidValue } from '../model/errors.ts'
 import type { Choice, Link } from '../model/link.ts'
 import type { MessageCommand } from '../model/workflows.ts'
 
@@ -29,7 +29,7 @@ export function messageOf(
 export function chosenFrom({ choices }: Pick<Link, 'choices'>, label: string): Choice {
   const choice = choices.find((one) => one.label === label)
   if (choice !== undefined) return choice
-  throw invalid('/choice', `must be one of ${choices.map((one) => JSON.stringify(one.label)).join(', ')}`)
+  throw invalidValue('/choice', `must be one of ${choices.map((one) => JSON.stringify(one.label)).join(', ')}`)
 }
 
 /** Undefined for a comment that is blank. Throws `ValidationError` if the choice does not allow the comment. */
@@ -38,17 +38,13 @@ export function commentFor({ label, comment: rule }: Choice, given = ''): string
   const comment = given.replaceAll('\r\n', '\n').trim()
   const choice = JSON.stringify(label)
   if (comment === '') {
-    if (rule === 'required') throw invalid('/comment', `is required for ${choice}`)
+    if (rule === 'required') throw invalidValue('/comment', `is required for ${choice}`)
     return undefined
   }
-  if (rule === 'none') throw invalid('/comment', `is not possible for ${choice}`)
+  if (rule === 'none') throw invalidValue('/comment', `is not possible for ${choice}`)
   if (comment.length > MAX_COMMENT_LENGTH)
-    throw invalid('/comment', `must have at most ${MAX_COMMENT_LENGTH} characters`)
+    throw invalidValue('/comment', `must have at most ${MAX_COMMENT_LENGTH} characters`)
   const issue = characterIssue(comment)
-  if (issue !== null) throw invalid('/comment', issue)
+  if (issue !== null) throw invalidValue('/comment', issue)
   return comment
-}
-
-function invalid(path: string, message: string): ServiceError {
-  return new ServiceError('ValidationError', `${path} ${message}`, { details: { issues: [{ path, message }] } })
 }

@@ -103,6 +103,11 @@ export function hasErrorName(error: unknown, ...names: ErrorName[]): error is Se
   return error instanceof ServiceError && names.includes(error.error)
 }
 
+/** The error for one invalid value of a request. */
+export function invalidValue(path: string, message: string): ServiceError {
+  return new ServiceError('ValidationError', `${path} ${message}`, { details: { issues: [{ path, message }] } })
+}
+
 /** Whether the error is a transient outage of the engine or the codec, during which a wait continues. */
 export function isOutage(error: unknown): error is ServiceError {
   return hasErrorName(error, 'EngineUnavailableError', 'PayloadCodecError', 'ResourceExhaustedError')

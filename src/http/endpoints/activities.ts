@@ -103,12 +103,8 @@ const heartbeat = endpoint({
   key: 'rejected',
   access: 'complete',
   async handle(c, { ref, activityId, body, call, workflows }) {
-    const activity = { ref: ref(c), activityId: activityId(c) }
-    const { workflowId, runId, ...heartbeat } = await workflows.heartbeatActivity(
-      { ...activity, ...(await body(c)) },
-      call(c),
-    )
-    return jsonResponse(c, { workflowId, runId, ...heartbeat })
+    const command = { ref: ref(c), activityId: activityId(c), ...(await body(c)) }
+    return jsonResponse(c, await workflows.heartbeatActivity(command, call(c)))
   },
 })
 

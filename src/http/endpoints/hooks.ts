@@ -3,7 +3,16 @@ import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import { ServiceError } from '../../domain/model/errors.ts'
 import { isObject } from '../../lib/is-object.ts'
-import { decodeBody, isJson, mediaTypeOf, parseBody, requireIdentity, unsupportedType } from '../body.ts'
+import {
+  decodeBody,
+  FORM_TYPE,
+  fromForm,
+  isJson,
+  mediaTypeOf,
+  parseBody,
+  requireIdentity,
+  unsupportedType,
+} from '../body.ts'
 import type { Env } from '../context.ts'
 import { endpoint } from '../endpoint.ts'
 import { deliver, stepOf } from '../hooks/deliver.ts'
@@ -47,7 +56,7 @@ export const hookEndpoint = endpoint({
     c.set('caller', caller)
     const run = await deliver({ send }, workflows, call(c))
     // Slack shows any other response to its user: https://docs.slack.dev/interactivity/handling-user-interaction
-    if (hook.scheme === 'slack' && isForm(c.req.raw.headers)) return respond(c, '', 200, {})
+    if (hook.scheme === 'slack' && mediaTypeOf(c.req.raw.headers) === FORM_TYPE) return respond(c, '', 200, {})
     if (run === null) return jsonResponse(c, { duplicate: true })
     return jsonResponse(c, { workflowId: run.workflowId, runId: run.runId }, 202)
   },
@@ -64,20 +73,15 @@ function notGenuine(): ServiceError {
   return new ServiceError('UnauthorizedError', 'The request does not prove that it comes from the sender of this hook')
 }
 
-const FORM = 'application/x-www-form-urlencoded'
-
-function isForm(headers: Headers): boolean {
-  return mediaTypeOf(headers) === FORM
-}
-
 /** The value of a body: JSON, or an object with the fields of a form. */
 function eventIn(headers: Headers, bytes: Uint8Array<ArrayBuffer>, { scheme }: Hook): unknown {
   const type = mediaTypeOf(headers)
-  if (!isForm(headers) && !isJson(type)) throw unsupportedType(type, `application/json or ${FORM}`)
+  const isForm = type === FORM_TYPE
+  if (!isForm && !isJson(type)) throw unsupportedType(type, `application/json or ${FORM_TYPE}`)
   requireIdentity(headers)
   const text = decodeBody(bytes)
-  if (!isForm(headers)) return parseBody(text)
-  const fields: Record<string, unknown> = Object.fromEntries(new URLSearchParams(text))
+  if (!isForm) return parseBody(text)
+  const fields = fromForm(text)
   const { payload } = fields
   const hasDocument = typeof payload === 'string' && ['slack', 'github'].includes(scheme)
   return hasDocument ? { ...fields, payload: parseBody(payload) } : fields

@@ -7,7 +7,7 @@ import { STYLE, STYLE_HASH } from './page-style.ts'
 export const PAGE_POLICY = `default-src 'none'; style-src '${STYLE_HASH}'; form-action 'self'; frame-ancestors 'none'`
 
 /** What the page needs to know of a link. */
-type ShownLink = Pick<Link, 'expiresAt' | 'title' | 'workflowName'> & { choices: Pick<Choice, 'comment' | 'label'>[] }
+type ShownLink = Pick<Link, 'choices' | 'expiresAt' | 'title' | 'workflowName'>
 
 /** What the page shows. */
 export type View =
@@ -66,16 +66,13 @@ function failureOf(
   link: ShownLink | null,
   { error, message, recorded, at }: (View & { state: 'failed' })['problem'],
 ): string {
-  if (error === 'LinkUsedError') {
-    const answer = answerOf({ label: recorded ?? '', at: at === undefined ? null : new Date(at) })
+  const answer = answerOf({ label: recorded ?? '', at: at === undefined ? null : new Date(at) })
+  if (error === 'LinkUsedError')
     return `<p class="bad" role="alert">Not recorded, because this link was used before.</p>
 <p>Recorded: ${answer}</p>`
-  }
-  if (recorded !== undefined) {
-    const answer = answerOf({ label: recorded, at: at === undefined ? null : new Date(at) })
+  if (recorded !== undefined)
     return `<p class="good" role="status">Recorded: ${answer}</p>
 <p class="bad" role="alert">The workflow reports an error: ${escapeHtml(message)}</p>`
-  }
   const reason = `<p class="bad" role="alert">${escapeHtml(messageFor(error, message))}</p>`
   return FINAL.has(error) ? reason : `${reason}\n${formsOf(link)}`
 }
