@@ -78,7 +78,8 @@ test('no other endpoint is open to everyone, or to every caller', () => {
     'GET /health',
     'GET /links/:token',
     'GET /ready',
-    // Their requests carry a proof of their own: test/faults/access/hooks.test.ts, test/faults/access/links.test.ts.
+    // Their requests carry a proof of their own:
+    // test/faults/access/hooks.test.ts, test/faults/access/link-tokens.test.ts.
     'POST /hooks/:hook',
     'POST /links/:token',
   ])
