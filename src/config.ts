@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
 import { type EngineApiConfig, engineApiConfig, pathIssue } from './config/engine.ts'
+import type { FileText } from './config/json-document.ts'
 import { type ParsedPolicy, type Policy, parsePolicy } from './config/policy.ts'
-import { AUDIT_WITH_POLICY, type AuditLevel, type PolicyFile, policyConfig } from './config/policy-variables.ts'
+import { AUDIT_WITH_POLICY, type AuditLevel, policyConfig } from './config/policy-variables.ts'
 import { type SigningConfig, signingConfig } from './config/signing.ts'
 import { type TracesConfig, tracesConfig } from './config/traces.ts'
 import {
@@ -22,6 +23,7 @@ import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { checkedString } from './protocol/checked-string.ts'
 import { catalogIssue } from './protocol/names.ts'
 
+export { type FileText, parseFile } from './config/json-document.ts'
 export {
   type ParsedPolicy,
   type Policy,
@@ -29,7 +31,7 @@ export {
   type PolicyNames,
   parsePolicy,
 } from './config/policy.ts'
-export { type PolicyFile, parsePolicyText } from './config/policy-variables.ts'
+export { parsePolicyText } from './config/policy-variables.ts'
 export { redactValues } from './config/redact-log-values.ts'
 export { ConfigError, type Environment } from './config/variables.ts'
 
@@ -118,7 +120,7 @@ export interface Surroundings {
   /** The runtime has no sockets and no files (workerd): no gRPC, no Redis over TCP, no local traces. */
   isolated?: boolean
   /** The file that `SERVICE_POLICY_FILE` names. Without it, that variable is an error. */
-  policyFile?: PolicyFile | null
+  policyFile?: FileText | null
 }
 
 function limitsConfig(variables: Variables, isolated: boolean): LimitsConfig {

@@ -3,13 +3,36 @@ import * as z from 'zod/mini'
 import { isObject } from '../lib/is-object.ts'
 import { findJsonSyntaxError } from '../lib/json-syntax-error.ts'
 import { isLoopback } from '../lib/network-address.ts'
-import type { Mistake } from './policy-mistakes.ts'
+import { type Mistake, shownPointer } from './policy-mistakes.ts'
 
 /** The value of a JSON text, or what is wrong with the text. */
 export function parseDocument(text: string): { value: unknown } | { issues: string[] } {
   const error = findJsonSyntaxError(text)
   if (error !== null) return { issues: [`is not valid JSON: line ${error.line}, column ${error.column}`] }
   return { value: JSON.parse(text) }
+}
+
+/** The text of a file, or the system's code of the error. */
+export type FileText = { text: string } | { error: string }
+
+/** What `parse` returns for the text of the file, or why the file cannot be read. */
+export function parseFile<Parsed>(
+  file: FileText,
+  parse: (text: string) => Parsed | { issues: string[] },
+): Parsed | { issues: string[] } {
+  return 'text' in file ? parse(file.text) : { issues: [`names a file that cannot be read (${file.error})`] }
+}
+
+/** What the schema returns, or all mistakes: those that it finds, and `others`. None shows a value. */
+export function parseWith<Output>(
+  schema: z.ZodMiniType<Output>,
+  value: unknown,
+  others: readonly Mistake[],
+): { data: Output } | { issues: string[] } {
+  const { success, data, error } = schema.safeParse(value, { error: typeMessage })
+  const mistakes = [...(success ? [] : error.issues.flatMap(toMistakes)), ...others]
+  const issues = mistakes.map(({ path, message }) => `${shownPointer(path)} ${message}`.trim())
+  return success && issues.length === 0 ? { data } : { issues }
 }
 
 export const name = z
@@ -61,13 +84,13 @@ function isPrivateUrl(value: string): boolean {
 }
 
 /** The message for a value of the wrong type; undefined keeps the schema's own message. */
-export function typeMessage({ code, input, ...issue }: z.core.$ZodRawIssue): string | undefined {
+function typeMessage({ code, input, ...issue }: z.core.$ZodRawIssue): string | undefined {
   if (code !== 'invalid_type') return undefined
   if (input === undefined) return 'is required'
   return `must be ${/^[aeiou]/.test(String(issue.expected)) ? 'an' : 'a'} ${issue.expected}`
 }
 
-export function toMistakes(issue: z.core.$ZodIssue): Mistake[] {
+function toMistakes(issue: z.core.$ZodIssue): Mistake[] {
   const { path, message } = issue
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({ path: [...path, key], message: 'is not a known key' }))

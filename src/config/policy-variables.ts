@@ -1,7 +1,7 @@
 /** The variables about the policy: the document itself or its file, and the audit log. */
 import * as z from 'zod/mini'
 import { HOOK_SECRET_PREFIX } from '../protocol/hook-schemes.ts'
-import { parseDocument } from './json-document.ts'
+import { type FileText, parseDocument, parseFile } from './json-document.ts'
 import { type ParsedPolicy, type Policy, type PolicyNames, parsePolicy } from './policy.ts'
 import type { HookSecrets } from './policy-hooks.ts'
 import { anyString, type Variables } from './variables.ts'
@@ -10,9 +10,6 @@ import { anyString, type Variables } from './variables.ts'
 export type AuditLevel = z.output<typeof auditLevel>
 
 export const AUDIT_WITH_POLICY: AuditLevel = 'effects'
-
-/** What the runtime has read, or the system's code of the error. */
-export type PolicyFile = { text: string } | { error: string }
 
 export interface PolicyConfig {
   policy: Policy | null
@@ -26,7 +23,7 @@ export interface PolicyConfig {
 interface PolicyOptions extends Pick<PolicyNames, 'namespaces'> {
   isolated: boolean
   /** Null: the runtime does not read `SERVICE_POLICY_FILE`. */
-  file: PolicyFile | null
+  file: FileText | null
 }
 
 export function policyConfig(variables: Variables, { isolated, file, namespaces }: PolicyOptions): PolicyConfig {
@@ -39,7 +36,7 @@ export function policyConfig(variables: Variables, { isolated, file, namespaces 
   const audit = read('SERVICE_AUDIT', auditLevel)
   const parsed = [
     ...(text === null ? [] : [withName('SERVICE_POLICY', parsePolicyText(text, names))]),
-    ...(path === null ? [] : [withName('SERVICE_POLICY_FILE', parseFile(file, isolated, names))]),
+    ...(path === null ? [] : [withName('SERVICE_POLICY_FILE', parsePolicyFile(file, isolated, names))]),
   ]
   for (const result of parsed) if ('issues' in result) for (const issue of result.issues) report(issue)
   const [valid = null] = parsed.filter((result) => 'policy' in result)
@@ -58,11 +55,10 @@ export function parsePolicyText(text: string, names: PolicyNames): ParsedPolicy 
   return 'issues' in parsed ? parsed : parsePolicy(parsed.value, names)
 }
 
-function parseFile(file: PolicyFile | null, isolated: boolean, names: PolicyNames): ParsedPolicy {
+function parsePolicyFile(file: FileText | null, isolated: boolean, names: PolicyNames): ParsedPolicy {
   if (isolated) return { issues: ['is not available on workerd (no file system); use SERVICE_POLICY'] }
   if (file === null) return { issues: ['is read only by the service itself; use SERVICE_POLICY, or pass policy'] }
-  if ('error' in file) return { issues: [`names a file that cannot be read (${file.error})`] }
-  return parsePolicyText(file.text, names)
+  return parseFile(file, (text) => parsePolicyText(text, names))
 }
 
 function withName(name: string, parsed: ParsedPolicy): ParsedPolicy {

@@ -3,19 +3,9 @@ import * as z from 'zod/mini'
 import { isObject } from '../lib/is-object.ts'
 import { checkedString } from '../protocol/checked-string.ts'
 import { POLICY_NARROWED_VERBS, POLICY_VERBS } from '../protocol/policy-verbs.ts'
-import {
-  always,
-  listOf,
-  name,
-  nonEmpty,
-  oneOrMore,
-  privateUrl,
-  recordOf,
-  toMistakes,
-  typeMessage,
-} from './json-document.ts'
+import { always, listOf, name, nonEmpty, oneOrMore, parseWith, privateUrl, recordOf } from './json-document.ts'
 import { type HookSecrets, hookSchema } from './policy-hooks.ts'
-import { issuersIn, mistakesBetween, shownPointer } from './policy-mistakes.ts'
+import { issuersIn, mistakesBetween } from './policy-mistakes.ts'
 import { claimIssue, idPatternIssue, isAmbiguousInDatabases, namePatternIssue } from './policy-pattern.ts'
 
 /** A valid policy: tokens as lower-case hexadecimal hashes, single values as arrays. */
@@ -56,12 +46,8 @@ export const POLICY_OPTIONS = [
 ] as const
 
 export function parsePolicy(value: unknown, names: PolicyNames = { namespaces: null }): ParsedPolicy {
-  const { success, data, error } = policySchema(issuersIn(value), names).safeParse(value, { error: typeMessage })
-  const issues = [...(success ? [] : error.issues.flatMap(toMistakes)), ...mistakesBetween(value)].map(
-    ({ path, message }) => `${shownPointer(path)} ${message}`.trim(),
-  )
-  if (!success || issues.length > 0) return { issues }
-  return { policy: data, warnings: warningsOf(data.rules) }
+  const parsed = parseWith(policySchema(issuersIn(value), names), value, mistakesBetween(value))
+  return 'issues' in parsed ? parsed : { policy: parsed.data, warnings: warningsOf(parsed.data.rules) }
 }
 
 const ruleName = name.check(

@@ -2,7 +2,17 @@
 import * as z from 'zod/mini'
 import { fromBase64 } from '../lib/base64.ts'
 import { checkedString } from '../protocol/checked-string.ts'
-import { listOf, name, parseDocument, privateUrl, recordOf, toMistakes, typeMessage } from './json-document.ts'
+import { BASE64_SECRET_PREFIX } from '../protocol/hook-schemes.ts'
+import {
+  type FileText,
+  listOf,
+  name,
+  parseDocument,
+  parseFile,
+  parseWith,
+  privateUrl,
+  recordOf,
+} from './json-document.ts'
 import { prototypeKeys, shownPointer } from './policy-mistakes.ts'
 import { namePatternIssue } from './policy-pattern.ts'
 import { anyString, type Variables } from './variables.ts'
@@ -23,8 +33,7 @@ export interface WebhookEndpoint {
   include: readonly ('error' | 'output')[]
 }
 
-/** The text of a file, or the system's code of the error. */
-export type ReadFile = (path: string) => { text: string } | { error: string }
+export type ReadFile = (path: string) => FileText
 
 /** Empty if neither of the variables is set. */
 export function webhooksConfig(variables: Variables, readFile: ReadFile): WebhookEndpoint[] {
@@ -38,9 +47,8 @@ export function webhooksConfig(variables: Variables, readFile: ReadFile): Webhoo
   ]
 }
 
-function endpointsOf(variable: string, file: ReturnType<ReadFile>, variables: Variables): WebhookEndpoint[] {
-  const parsed =
-    'text' in file ? parseWebhooks(file.text) : { issues: [`names a file that cannot be read (${file.error})`] }
+function endpointsOf(variable: string, file: FileText, variables: Variables): WebhookEndpoint[] {
+  const parsed = parseFile(file, parseWebhooks)
   if ('issues' in parsed) {
     for (const issue of parsed.issues) variables.report(`${variable} ${issue}`)
     return []
@@ -67,11 +75,15 @@ const MAX_SECRET_BYTES = 64
 const secretValue = z.pipe(
   z.pipe(
     anyString,
-    z.transform((value) => (value.startsWith('whsec_') ? bytesOf(value.slice('whsec_'.length)) : null)),
+    z.transform((value) =>
+      value.startsWith(BASE64_SECRET_PREFIX) ? bytesOf(value.slice(BASE64_SECRET_PREFIX.length)) : null,
+    ),
   ),
   z.custom<Uint8Array>(
     (bytes) => bytes instanceof Uint8Array && bytes.length >= MIN_SECRET_BYTES && bytes.length <= MAX_SECRET_BYTES,
-    { error: `must be "whsec_" and the base64 of ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} random bytes` },
+    {
+      error: `must be "${BASE64_SECRET_PREFIX}" and the base64 of ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} random bytes`,
+    },
   ),
 )
 
@@ -109,11 +121,6 @@ type Endpoints = z.output<typeof schema>['endpoints']
 function parseWebhooks(text: string): { endpoints: Endpoints } | { issues: string[] } {
   const parsed = parseDocument(text)
   if ('issues' in parsed) return parsed
-  const { success, data, error } = schema.safeParse(parsed.value, { error: typeMessage })
-  const mistakes = [
-    ...(success ? [] : error.issues.flatMap((issue) => toMistakes(issue))),
-    ...prototypeKeys(parsed.value),
-  ]
-  const issues = mistakes.map(({ path, message }) => `${shownPointer(path)} ${message}`.trim())
-  return success && issues.length === 0 ? { endpoints: data.endpoints } : { issues }
+  const valid = parseWith(schema, parsed.value, prototypeKeys(parsed.value))
+  return 'issues' in valid ? valid : { endpoints: valid.data.endpoints }
 }

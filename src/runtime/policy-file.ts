@@ -1,11 +1,11 @@
 /** Reads the file of the policy, and reads it again whenever it changes. */
 import { readFile, realpath, stat } from 'node:fs/promises'
-import { type ParsedPolicy, type Policy, type PolicyFile, type PolicyNames, parsePolicyText } from '../config.ts'
+import { type FileText, type Policy, type PolicyNames, parseFile, parsePolicyText } from '../config.ts'
 import { errorCode } from '../lib/error-code.ts'
 import type { Log } from '../log.ts'
 
 /** The file as it was at one moment. */
-export type PolicyVersion = PolicyFile & {
+export type PolicyVersion = FileText & {
   /** Differs from that of another version. */
   id: string
 }
@@ -82,10 +82,7 @@ function apply(
   version: PolicyVersion,
   { names, log, onPolicy, onFailure }: Pick<PolicyWatch, 'log' | 'names' | 'onFailure' | 'onPolicy'>,
 ): void {
-  const parsed: ParsedPolicy =
-    'text' in version
-      ? parsePolicyText(version.text, names)
-      : { issues: [`names a file that cannot be read (${version.error})`] }
+  const parsed = parseFile(version, (text) => parsePolicyText(text, names))
   if ('issues' in parsed) {
     const issues = parsed.issues.map((issue) => `SERVICE_POLICY_FILE ${issue}`)
     log('error', 'the new policy is not valid; the policy before it stays in force', { issues })

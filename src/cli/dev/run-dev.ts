@@ -1,7 +1,7 @@
 /** An engine, the API and a worker, until Ctrl-C or until one of them ends: `portico dev` and `npm run dev`. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type PolicyFile, parseConfig } from '../../config.ts'
+import { type FileText, parseConfig } from '../../config.ts'
 import { unlessAborted } from '../../lib/abort.ts'
 import { errorCode } from '../../lib/error-code.ts'
 import { errorMessage } from '../../lib/error-message.ts'
@@ -191,7 +191,7 @@ function defaults(catalog: string): Environment {
 }
 
 /** The policy as the API will read it. */
-async function readPolicyFile(path: string | undefined): Promise<PolicyFile | null> {
+async function readPolicyFile(path: string | undefined): Promise<FileText | null> {
   if (path === undefined) return null
   try {
     return { text: await readFile(path, 'utf8') }

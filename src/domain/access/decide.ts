@@ -1,6 +1,7 @@
 /** Decisions of the policy about one request. Each is recorded for the audit log, and a denial is an error. */
 
 import type { KnownRuns } from '../admission/known-runs.ts'
+import type { TypedActivity } from '../model/activity.ts'
 import type { Call } from '../model/call.ts'
 import type { Grant } from '../model/caller.ts'
 import type { Engine } from '../model/engine.ts'
@@ -80,25 +81,24 @@ export async function decideOnRun(
  */
 export function admitsActivity(
   ports: DecidePorts,
-  { workflowId }: ExecutionRef,
+  ref: ExecutionRef,
   call: Call,
-): (activity: { activityType: string; workflowName: string }) => boolean {
+): (activity: TypedActivity) => boolean {
   const grants = grantsOf(call, ports)
-  return ({ activityType, workflowName }) => {
-    const asked: Asked = { verb: 'complete', handler: activityType, workflowId, workflowName }
-    const first = grants && allowingGrants(ports, grants, asked)[0]
-    call.audit({ action: actionOf(asked), rule: first === undefined ? 'none' : (first?.rule ?? null) })
-    return first !== undefined
+  const ruleFor = grants && activityRule(ports, grants, ref, call)
+  return (activity) => {
+    call.audit({ action: actionOf({ verb: 'complete', handler: activity.activityType }) })
+    return ruleFor === null || ruleFor(activity) !== undefined
   }
 }
 
-/** Finds the rule for a link that completes an activity; undefined without one. Only the run says the type. */
+/** Finds the rule for completing an activity; undefined without one. Only the run says the type. */
 export function activityRule(
   ports: Pick<DecidePorts, 'defaults'>,
   grants: readonly Grant[],
   { workflowId }: ExecutionRef,
   call: Call,
-): (activity: { activityType: string; workflowName: string }) => Grant | undefined {
+): (activity: TypedActivity) => Grant | undefined {
   return ({ activityType: handler, workflowName }) => {
     const [first] = allowingGrants(ports, grants, { verb: 'complete', handler, workflowId, workflowName })
     call.audit({ rule: first === undefined ? 'none' : first.rule })

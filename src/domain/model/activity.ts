@@ -31,13 +31,19 @@ export interface EndedActivity {
   isMarked: boolean
 }
 
+/** What a rule can be about: the type of an activity, and the workflow of its run. */
+export interface TypedActivity {
+  activityType: string
+  workflowName: string
+}
+
 export interface ActivityCommand {
   ref: ExecutionRef
   activityId: string
   /** A report with the key is carried out once. */
   idempotencyKey?: string
   /** Whether the caller may complete activities of this type, which is known once the run is read. Default: yes. */
-  admits?: (activity: { activityType: string; workflowName: string }) => boolean
+  admits?: (activity: TypedActivity) => boolean
 }
 
 export interface CompleteActivityCommand extends ActivityCommand {

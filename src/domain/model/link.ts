@@ -1,5 +1,6 @@
 /** One-use links, with which people without a credential answer a run: docs/links.md. */
 import type { RunRef } from '../../protocol/run-ref.ts'
+import type { TypedActivity } from './activity.ts'
 import type { Caller } from './caller.ts'
 import type { ExecutionRef } from './execution.ts'
 
@@ -43,7 +44,7 @@ export interface CreateLinkCommand extends Pick<Link, 'activityId' | 'choices' |
   ref: ExecutionRef
   expiresInMs: number
   /** For `complete`: the rule that allows it for the activity, undefined without one. Default: no rule is needed. */
-  ruleFor?: (activity: { activityType: string; workflowName: string }) => { rule: string | null } | undefined
+  ruleFor?: (activity: TypedActivity) => { rule: string | null } | undefined
   /** The rule that allows it. Set by the policy's decision. */
   rule?: string | null
 }
