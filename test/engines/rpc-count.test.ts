@@ -1,52 +1,15 @@
-/** How many calls of the engine each request takes: a proxy in front of the engine counts them. */
+/** How many calls of the engine it takes to start runs, to send them messages, and to change them. */
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
-import * as z from 'zod'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import type { RunRef } from '../../src/protocol/run-ref.ts'
-import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
-import { SLOW_WORKER } from '../conformance/api/api-fixture.ts'
-import { call, UNANSWERED_MS } from '../conformance/engine/engine-fixture.ts'
-import { POLL } from '../support/call-log.ts'
-import { type InProcessService, test } from '../support/fixtures.ts'
-import { inProcessWorkflows } from '../support/in-process-workflows.ts'
+import { UNANSWERED_MS } from '../conformance/engine/engine-fixture.ts'
+import { test } from '../support/fixtures.ts'
+import { countEngineCalls } from './rpc-count-fixture.ts'
 
 // At once, and more would take a slow engine longer than a request may take.
 const MANY = 10
 
-let counted: (act: () => Promise<unknown>) => Promise<Record<string, number>>
-let serveCounted: (env?: Record<string, string>) => InProcessService
-let served: InProcessService
-
-test.beforeAll(async ({ faultProxy, serve, startWorker }) => {
-  counted = (act) => faultProxy.calls.during(act)
-  const workflow = { description: 'For counting' }
-  const names = [
-    'echo',
-    'chain',
-    'completesOutside',
-    'messages',
-    'failTask',
-    'manySteps',
-    'neverEnds',
-    'nothing',
-    'reportsProgress',
-    'waitForSignal',
-  ]
-  const updates = { validated: { input: z.number() } }
-  const catalog = defineCatalog({ ...Object.fromEntries(names.map((name) => [name, workflow])), messages: { updates } })
-  await startWorker({ catalog })
-  serveCounted = (env) => serve({ ENGINE_ADDRESS: faultProxy.address, SERVICE_CATALOG_TTL: '10m', ...env })
-  served = serveCounted()
-  await until('it runs', async () => (await served.run('echo', 'warm')).status === 200)
-})
-
-const get = (path: string) => served.get(path)
-const post = (path: string, body?: unknown) => served.post(path, body)
-const start = async (workflowName: string, input: unknown = null): Promise<string> =>
-  (await served.start(workflowName, input)).body.workflowId
-const ended = async (workflowName: string, input: unknown = null): Promise<string> =>
-  (await served.run(workflowName, input)).body.workflowId
+const { counted, ended, get, post, serveCounted, served, start } = countEngineCalls()
 
 test('start 1; run 2, the start and one poll', async () => {
   const starting = () => Promise.all([start('nothing'), ended('echo', 1)])
@@ -77,7 +40,7 @@ test('start without a catalog: 2 more, one for each form of a catalog; many at o
   startWorker,
 }) => {
   const plain = await startWorker({ taskQueue: `plain-${crypto.randomUUID()}` })
-  const startPlain = () => served.start('nothing', null, { catalog: plain.taskQueue })
+  const startPlain = () => served().start('nothing', null, { catalog: plain.taskQueue })
   await startPlain()
 
   const one = await counted(startPlain)
@@ -94,103 +57,19 @@ test('run: one poll more for each link of a chain, and one read for the input of
   expect(calls).toEqual({ StartWorkflowExecution: 1, PollWorkflowExecutionHistory: 3, GetWorkflowExecutionHistory: 1 })
 })
 
-test('status 1 with a memo and search attributes, while the catalog is cached', async () => {
-  const options = { memo: { order: 17 }, searchAttributes: { OptionInt: 1 } }
-  const { workflowId } = (await served.run('echo', 1, options)).body
-  await served.run('echo', 2)
-
-  expect(await counted(() => get(`${workflowId}/status`))).toEqual({ DescribeWorkflowExecution: 1 })
-})
-
-test('status 1 with the progress of an activity, while the catalog is cached', async () => {
-  const id = await start('reportsProgress', {})
-  await until('the heartbeat has arrived', async () => (await get(`${id}/status`)).body.progress)
-
-  expect(await counted(() => get(`${id}/status`))).toEqual({ DescribeWorkflowExecution: 1 })
-  await post(`${id}/terminate`)
-})
-
-test('status 1, also for an unknown id; result 1 when the history fits a page', async () => {
-  const id = await ended('echo', 1)
-  const reading = async () => {
-    await get(`${id}/status`)
-    await get('unknown/status')
-    await get(`${id}/result`)
-  }
-
-  expect(await counted(reading)).toEqual({ DescribeWorkflowExecution: 2, GetWorkflowExecutionHistory: 1 })
-})
-
-test('the OpenAPI document: 0 while the catalog is cached', async () => {
-  const { status } = await served.call('GET', '/openapi.json')
-
-  expect([status, await counted(() => served.call('GET', '/openapi.json'))]).toEqual([200, {}])
-})
-
-test('result, read again: 1, and 0 with a run id', async () => {
-  const id = await ended('echo', 1)
-  const { body: first } = await get(`${id}/result`)
-
-  const latest = await counted(() => get(`${id}/result`))
-  const pinned = await counted(() => get(`${id}/runs/${first.runId}/result`))
-
-  expect([latest, pinned]).toEqual([{ DescribeWorkflowExecution: 1 }, {}])
-})
-
-test('result: 3 when the history is longer; of an open run 1, and 2 when the history is longer', async () => {
-  const long = await ended('manySteps', { n: 25 })
-  const open = await start('neverEnds')
-  const longOpen = await start('messages')
-  for (let left = 40; left > 0; left--) await post(`${longOpen}/update/set`, { payload: left })
-
-  expect(await counted(() => get(`${long}/result`))).toEqual({
-    GetWorkflowExecutionHistory: 1,
-    DescribeWorkflowExecution: 1,
-    GetWorkflowExecutionHistoryReverse: 1,
-  })
-  expect(await counted(() => get(`${open}/result`))).toEqual({ GetWorkflowExecutionHistory: 1 })
-  expect(await counted(() => get(`${longOpen}/result`))).toEqual({
-    GetWorkflowExecutionHistory: 1,
-    DescribeWorkflowExecution: 1,
-  })
-})
-
-test('result with wait: of a closed run no more than without; of an open one the read, a poll, and no read at the end', async ({
-  faultProxy,
-}) => {
-  const [closed, open, never] = await Promise.all([ended('echo', 1), start('waitForSignal'), start('neverEnds')])
-  const result = (id: string, wait: string) => get(`${id}/result?wait=${wait}`)
-  const waiting = async () => {
-    const waited = result(open, '60s')
-    await until('its poll is open', () => faultProxy.calls.open(POLL, open) === 1)
-    await post(`${open}/signal/finish`)
-    expect((await waited).status).toBe(200)
-  }
-  const read = { GetWorkflowExecutionHistory: 1 }
-
-  expect(await counted(() => result(closed, '60s'))).toEqual(read)
-  expect(await counted(waiting)).toEqual({ ...read, SignalWorkflowExecution: 1, PollWorkflowExecutionHistory: 1 })
-  expect(await counted(() => result(never, '3s'))).toEqual({
-    ...read,
-    PollWorkflowExecutionHistory: 1,
-    DescribeWorkflowExecution: 1,
-  })
-  await post(`${never}/terminate`)
-})
-
 test('run with Prefer: respond-async: the start alone', async () => {
   const body = { workflowName: 'nothing', input: null }
 
-  expect(await counted(() => served.post('run', body, { Prefer: 'respond-async' }))).toEqual({
+  expect(await counted(() => served().post('run', body, { Prefer: 'respond-async' }))).toEqual({
     StartWorkflowExecution: 1,
   })
 })
 
 test('run, reconnecting: one read instead of a start; nothing for a client that has the result', async () => {
-  const { body: ran } = await served.run('echo', 1)
-  const { body } = await served.run('echo', 2)
+  const { body: ran } = await served().run('echo', 1)
+  const { body } = await served().run('echo', 2)
   const reconnect = (run: typeof ran, suffix = '') =>
-    served.post(
+    served().post(
       'run',
       { workflowName: 'echo', input: 1 },
       { Accept: 'text/event-stream', 'Last-Event-ID': `${run.workflowId}/${run.runId}${suffix}` },
@@ -198,109 +77,6 @@ test('run, reconnecting: one read instead of a start; nothing for a client that 
 
   expect(await counted(() => reconnect(ran))).toEqual({ GetWorkflowExecutionHistory: 1 })
   expect(await counted(() => reconnect(body, '/end'))).toEqual({})
-})
-
-test('input: 2, and 1 for a pinned run', async () => {
-  const id = await start('neverEnds')
-  const { runId } = (await get(`${id}/status`)).body
-  const read = { GetWorkflowExecutionHistory: 1 }
-
-  expect(await counted(() => get(`${id}/input`))).toEqual({ DescribeWorkflowExecution: 1, ...read })
-  expect(await counted(() => get(`${id}/runs/${runId}/input`))).toEqual(read)
-  await post(`${id}/terminate`)
-})
-
-test('explain: 3, whatever the run waits for; 1 for a closed run', async () => {
-  const [waiting, failing, done] = await Promise.all([start('messages'), start('failTask'), ended('echo', 1)])
-  const explain = async (id: string) => (await get(`${id}/explain`)).body.verdict
-  await until('one waits', async () => (await explain(waiting)) === 'waiting_handler')
-  await until('one fails', async () => (await explain(failing)) === 'workflow_task_failing')
-  const three = { DescribeWorkflowExecution: 1, DescribeTaskQueue: 1, GetWorkflowExecutionHistoryReverse: 1 }
-
-  expect(await counted(() => explain(waiting))).toEqual(three)
-  expect(await counted(() => explain(failing))).toEqual(three)
-  expect(await counted(() => explain(done))).toEqual({ DescribeWorkflowExecution: 1 })
-  await Promise.all([waiting, failing].map((id) => post(`${id}/terminate`)))
-})
-
-test('the chain of a run: 1 if it is open, 2 with its reason while the polls of its task queue are known; 2 if it has ended', async ({
-  faultProxy,
-  catalog,
-  cleanup,
-}) => {
-  const { workflows, close } = inProcessWorkflows({ address: faultProxy.address, catalog })
-  cleanup.defer(close)
-  const [open, one, long, canceled] = await Promise.all([
-    served.start('messages', null),
-    served.run('echo', 1),
-    served.run('manySteps', { n: 25 }),
-    served.start('neverEnds', null),
-  ])
-  const links = await served.start('chain', { links: 3 })
-  await get(`${links.body.workflowId}/result?wait=20s`)
-  await served.call('PATCH', `/workflow/${canceled.body.workflowId}/stop`)
-  await get(`${canceled.body.workflowId}/result?wait=20s`)
-  const read = ({ workflowId, runId }: RunRef) => workflows.readChain({ workflowId, runId }, call())
-  const explain = async () => {
-    const chain = await read(open.body)
-    return chain.kind === 'open' ? (await chain.explain(call()))?.kind : null
-  }
-  await until('it waits', async () => (await explain()) === 'waiting_handler')
-
-  const reading = await counted(() => read(open.body))
-  const explaining = await counted(explain)
-  const ended = []
-  for (const { body } of [one, long, links, canceled]) ended.push(await counted(() => read(body)))
-  await post(`${open.body.workflowId}/terminate`)
-
-  expect(reading).toEqual({ DescribeWorkflowExecution: 1 })
-  expect(explaining).toEqual({ DescribeWorkflowExecution: 1, GetWorkflowExecutionHistoryReverse: 1 })
-  expect(ended).toEqual(Array(4).fill({ DescribeWorkflowExecution: 1, GetWorkflowExecutionHistoryReverse: 1 }))
-})
-
-test('history: 2 for each page; waiting for the next event takes a read and two polls, then one poll each time', async () => {
-  const id = await start('messages')
-  await post(`${id}/query/state`)
-  const path = `${id}/history`
-  const page = { DescribeWorkflowExecution: 1, GetWorkflowExecutionHistory: 1 }
-  let token = ''
-  const read = (parameters: string) => async () => {
-    token = (await get(`${path}?${parameters}`)).body.nextPageToken
-  }
-
-  expect(await counted(read('pageSize=2'))).toEqual(page)
-  expect(await counted(read(`pageToken=${token}`))).toEqual(page)
-  expect(await counted(read(`wait=3000&pageToken=${token}`))).toEqual({ ...page, PollWorkflowExecutionHistory: 2 })
-  expect(await counted(read(`wait=1500&pageToken=${token}`))).toEqual({
-    DescribeWorkflowExecution: 1,
-    PollWorkflowExecutionHistory: 1,
-  })
-  await post(`${id}/terminate`)
-})
-
-test('history stream: 2 for a closed run; 1 if nothing is left', async () => {
-  const id = await ended('echo', 1)
-  const { body } = await get(`${id}/history`)
-  const stream = (lastEventId: number) => async () => {
-    const headers = { 'last-event-id': `${lastEventId}` }
-    const request = new Request(`http://portico/workflow/${id}/history/stream`, { headers })
-    await (await served.fetch(request)).text()
-  }
-
-  expect(await counted(stream(0))).toEqual({ DescribeWorkflowExecution: 1, GetWorkflowExecutionHistory: 1 })
-  expect(await counted(stream(body.events.length))).toEqual({ DescribeWorkflowExecution: 1 })
-})
-
-test('a list and a count 1 each; one more for the types of search attributes, which are cached', async () => {
-  const listing = async () => {
-    await get('runs?status=running')
-    await get('runs/count?groupBy=status')
-  }
-  const byAttribute = () => get('runs?searchAttributes[WorkflowId]=x')
-  await byAttribute()
-
-  expect(await counted(listing)).toEqual({ ListWorkflowExecutions: 1, CountWorkflowExecutions: 1 })
-  expect(await counted(byAttribute)).toEqual({ ListWorkflowExecutions: 1 })
 })
 
 test('signal, query, update: 1', async () => {
@@ -354,9 +130,9 @@ test('an asynchronous update 1; reading it 1, and awaiting it 1 if it completes 
   const prefer = { Prefer: 'respond-async' }
   let path = ''
   const sending = async () => {
-    path = (await served.post(`${id}/update/void`, undefined, prefer)).headers.get('Location') ?? ''
+    path = (await served().post(`${id}/update/void`, undefined, prefer)).headers.get('Location') ?? ''
   }
-  const reading = () => Promise.all([served.call('GET', path), served.call('GET', `${path}?wait=10s`)])
+  const reading = () => Promise.all([served().call('GET', path), served().call('GET', `${path}?wait=10s`)])
 
   expect(await counted(sending)).toEqual({ UpdateWorkflowExecution: 1 })
   expect(await counted(reading)).toEqual({ PollWorkflowExecutionUpdate: 2 })
@@ -395,13 +171,13 @@ test('reset 3, for the description, the history and the reset; pause and unpause
 
 test('complete, fail and heartbeat 2, for the description; with a key, or for an activity that is over, 1 more', async () => {
   const waiting = async () => {
-    const { body } = await served.start('completesOutside', { retryInterval: '1h', staysOpen: true })
+    const { body } = await served().start('completesOutside', { retryInterval: '1h', staysOpen: true })
     const activity = `${body.workflowId}/activities/approval`
     await until('the activity waits', async () => (await post(`${activity}/heartbeat`)).status === 200)
     return activity
   }
   const [activity, keyed] = [await waiting(), await waiting()]
-  const sendKeyed = () => served.post(`${keyed}/complete`, {}, { 'Idempotency-Key': 'once' })
+  const sendKeyed = () => served().post(`${keyed}/complete`, {}, { 'Idempotency-Key': 'once' })
   const lookup = { DescribeWorkflowExecution: 1, GetWorkflowExecutionHistoryReverse: 1 }
 
   expect(await counted(() => post(`${activity}/heartbeat`))).toEqual({
@@ -434,25 +210,6 @@ test('signal to a closed run, query without a handler: one look more', async () 
   expect(await counted(sending)).toEqual({ SignalWorkflowExecution: 1, DescribeWorkflowExecution: 1, QueryWorkflow: 2 })
 })
 
-test('a run whose workflow task fails: one additional read for the reason', async () => {
-  const failing = await start('failTask')
-  const status = () => get(`${failing}/status`)
-  await until('it has failed', async () => (await status()).body.problem !== null)
-  const waiting = async (workflowName: string, timeout: number, problem?: string) => {
-    const { body } = await served.run(workflowName, null, { timeout, taskTimeout: SLOW_WORKER })
-    expect([body.status, body.problem?.kind]).toEqual([408, problem])
-  }
-  const lastLook = { StartWorkflowExecution: 1, PollWorkflowExecutionHistory: 1, DescribeWorkflowExecution: 1 }
-
-  expect(await counted(status)).toEqual({ DescribeWorkflowExecution: 1, GetWorkflowExecutionHistoryReverse: 1 })
-  expect(await counted(() => waiting('neverEnds', 3000))).toEqual(lastLook)
-  expect(await counted(() => waiting('failTask', 9000, 'workflow_task_failing'))).toEqual({
-    ...lastLook,
-    GetWorkflowExecutionHistoryReverse: 1,
-  })
-  await post(`${failing}/terminate`)
-})
-
 test('a query or an update that no worker answers: one look at its run, and one read where its workflow task fails', async () => {
   const hasty = serveCounted({ SERVICE_MESSAGE_TIMEOUT: `${UNANSWERED_MS}` })
   const unanswered = async (path: string, body: unknown = {}) => expect((await hasty.post(path, body)).status).toBe(504)
@@ -477,11 +234,11 @@ test('stop and terminate: 2, and 1 on a closed run', async () => {
   const id = await start('neverEnds')
   const other = await start('neverEnds')
   const ending = async () => {
-    await served.call('PATCH', `/workflow/${id}/stop`)
+    await served().call('PATCH', `/workflow/${id}/stop`)
     await post(`${other}/terminate`)
   }
   const endingAgain = async () => {
-    await served.call('PATCH', `/workflow/${other}/stop`)
+    await served().call('PATCH', `/workflow/${other}/stop`)
     await post(`${other}/terminate`)
   }
 
@@ -491,24 +248,4 @@ test('stop and terminate: 2, and 1 on a closed run', async () => {
     TerminateWorkflowExecution: 1,
   })
   expect(await counted(endingAgain)).toEqual({ DescribeWorkflowExecution: 2 })
-})
-
-test('trace-log: 2 for a short history', async () => {
-  const id = await ended('echo', 1)
-
-  expect(await counted(() => get(`${id}/trace-log`))).toEqual({
-    DescribeWorkflowExecution: 1,
-    GetWorkflowExecutionHistory: 1,
-  })
-})
-
-test('catalog: 2 cold, 0 warm', async () => {
-  const cold = serveCounted()
-  const readTwice = async () => {
-    await cold.get('catalog')
-    await cold.get('catalog')
-  }
-
-  expect(await counted(readTwice)).toEqual({ DescribeWorkflowExecution: 1, GetWorkflowExecutionHistory: 1 })
-  await cold.close()
 })
