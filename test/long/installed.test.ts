@@ -1,6 +1,4 @@
-/**
- * The package, installed and used as README.md describes, with the oldest and the newest Temporal SDK that it allows.
- */
+/** The package, installed and used as docs/workers.md describes, with the oldest and the newest SDK that it allows. */
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,16 +23,16 @@ const NPM = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_pr
 
 interface Project {
   folder: string
-  /** Replaces the catalog `orders` of README.md. */
+  /** Replaces the catalog `orders` of the page. */
   catalog: string
   worker: RunningProcess
 }
 
 let cleanup: AsyncDisposableStack
-let readme: string
+let workersPage: string
 let allowedSdks: string
 let oldestSdk: string
-/** Created with the commands of README.md. */
+/** Created with the commands of docs/workers.md. */
 let newest: Project
 /** The same with the oldest SDK that package.json allows. */
 let oldest: Project
@@ -42,13 +40,13 @@ let typescript5: string
 
 test.beforeAll(async ({ folder, cleanup: fileCleanup }) => {
   cleanup = fileCleanup
-  readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+  workersPage = await readFile(new URL('../../docs/workers.md', import.meta.url), 'utf8')
   allowedSdks = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')).peerDependencies[
     '@temporalio/worker'
   ]
   oldestSdk = /^>=(\S+) <2$/.exec(allowedSdks)?.[1] ?? ''
   const tarball = await ensureTarball()
-  const [install = ''] = codeBlocks(chapterOf(readme, 'Write a worker'), 'sh')
+  const [install = ''] = codeBlocks(workersPage, 'sh')
   const commands = install.replace(/\S+\.tgz/, tarball)
   typescript5 = join(folder, 'node_modules/typescript/bin/tsc')
   const folders = { newest: join(folder, 'newest'), oldest: join(folder, 'oldest') }
@@ -65,16 +63,16 @@ test.beforeAll(async ({ folder, cleanup: fileCleanup }) => {
   ;[newest, oldest] = await Promise.all([startProject(folders.newest), startProject(folders.oldest)])
 })
 
-test('README.md, Write a worker: the code works when it is pasted into an empty folder', async () => {
-  const found = await curlOfReadme(newest)
+test('docs/workers.md: the code works when it is pasted into an empty folder', async () => {
+  const found = await curlOfPage(newest)
   expect(found).toMatchObject({ status: 'completed', input: { name: 'Ada' }, output: 'Hello, Ada!' })
 })
 
-test('README.md, Write a worker: the code works with the oldest SDK that package.json allows', async () => {
+test('docs/workers.md: the code works with the oldest SDK that package.json allows', async () => {
   const sdk = JSON.parse(await readFile(join(oldest.folder, 'node_modules/@temporalio/worker/package.json'), 'utf8'))
 
   expect(sdk.version).toBe(oldestSdk)
-  expect(await curlOfReadme(oldest)).toMatchObject({ status: 'completed', output: 'Hello, Ada!' })
+  expect(await curlOfPage(oldest)).toMatchObject({ status: 'completed', output: 'Hello, Ada!' })
 })
 
 test('the worker kit: polls can be delayed with the oldest and the newest SDK', () => {
@@ -91,9 +89,10 @@ test('the package: the SDK of the project is used', () => {
   }
 })
 
-test('README.md, mounting: engineTransport uses the certificates, with the oldest and the newest SDK', async () => {
+test('docs/deployment.md, in your own server: engineTransport uses the certificates, with the oldest and the newest SDK', async () => {
   const env = await engineWithMutualTls()
-  const [mount = ''] = codeBlocks(chapterOf(readme, 'Deploy'), 'ts').filter((code) => code.includes('engineTransport'))
+  const deployment = await readFile(new URL('../../docs/deployment.md', import.meta.url), 'utf8')
+  const [mount = ''] = codeBlocks(chapterOf(deployment, 'In your own server'), 'ts')
 
   for (const { folder, catalog } of [newest, oldest]) {
     await Promise.all([writeFile(join(folder, 'mount.ts'), mount), writeFile(join(folder, 'drive.ts'), DRIVE)])
@@ -155,11 +154,11 @@ test('types: they resolve in ES modules and in CommonJS, with node16, bundler an
   expect(errors).toEqual([[], [], [], []])
 })
 
-/** Writes the files of README.md and starts its worker. */
+/** Writes the files of the page and starts its worker. */
 async function startProject(folder: string): Promise<Project> {
-  for (const [name, code] of namedFiles(chapterOf(readme, 'Write a worker'))) await writeFile(join(folder, name), code)
+  for (const [name, code] of namedFiles(workersPage)) await writeFile(join(folder, name), code)
   const catalog = `installed-${crypto.randomUUID()}`
-  const [, runWorker = ''] = programsOfReadme()
+  const [, runWorker = ''] = programsOfPage()
   const worker = await running({ folder, catalog }, runWorker)
   await until('the worker is ready', () => worker.output().includes('Worker ready'), {
     signal: exitSignal(worker, 'The worker'),
@@ -168,15 +167,15 @@ async function startProject(folder: string): Promise<Project> {
 }
 
 /** The engine, the worker, the API. */
-function programsOfReadme(): string[] {
-  const [, programs = ''] = codeBlocks(chapterOf(readme, 'Write a worker'), 'sh')
+function programsOfPage(): string[] {
+  const [, programs = ''] = codeBlocks(workersPage, 'sh')
   return programs.trim().split('\n')
 }
 
-/** Starts the API of README.md and returns the response to its request. */
-async function curlOfReadme(project: Project): Promise<unknown> {
-  const [engine, , runApi = ''] = programsOfReadme()
-  const [, , curl = ''] = codeBlocks(chapterOf(readme, 'Write a worker'), 'sh')
+/** Starts the API of the page and returns the response to its request. */
+async function curlOfPage(project: Project): Promise<unknown> {
+  const [engine, , runApi = ''] = programsOfPage()
+  const [, , curl = ''] = codeBlocks(workersPage, 'sh')
   expect(engine).toBe('temporal server start-dev')
   const port = await freePort()
   const api = await running(project, runApi, { SERVICE_PORT: String(port) })

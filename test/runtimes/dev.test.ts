@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect } from 'vitest'
+import { recordQuickStart } from '../../dev/pictures/quick-start.ts'
+import type { Step } from '../../dev/pictures/terminal.ts'
 import { freePort, isTaken } from '../../src/cli/dev/servers/ports.ts'
 import { type Ended, exitSignal, isGone, type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { test as base } from '../support/fixtures.ts'
-import { paste } from '../support/paste.ts'
+import { paste, WITH_CURL } from '../support/paste.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -59,6 +61,21 @@ describe('npm run dev, which starts an engine', () => {
     expect(JSON.parse(await paste(catalog))).toMatchObject({
       workflows: [{ name: 'greet' }, { name: 'order' }, { name: 'chat' }],
     })
+  })
+
+  test('dev: the picture of the quick start shows what its commands print', async ({ port }) => {
+    const recorded: Step[] = JSON.parse(await readFile(join(ROOT, 'dev/pictures/quick-start.json'), 'utf8'))
+
+    const url = `http://127.0.0.1:${port}`
+    // An order with the id of an open one would be rejected.
+    await until('the order has ended', async () => {
+      const { status, error } = await (await fetch(`${url}/workflow/order-1/status`)).json()
+      return error === 'WorkflowNotFoundError' || status === 'completed'
+    })
+
+    const printed = await recordQuickStart(url, WITH_CURL)
+
+    expect(printed.map(withoutIds)).toEqual(recorded.map(withoutIds))
   })
 
   test('dev: the printed URL of the web UI works, and is in the capabilities', async ({ port }) => {
@@ -178,6 +195,17 @@ async function endedBy(act: () => void, dev: RunningProcess): Promise<Ended> {
       late.addEventListener('abort', () => reject(new Error(`npm run dev is still running:\n${dev.output()}`))),
     ),
   ])
+}
+
+/** Ids, times and states differ from run to run. */
+function withoutIds({ command, output }: Step): Step {
+  return {
+    command,
+    output: output
+      .replaceAll(/\b(?:key-)?[\da-f]{8}(?:-?[\da-f]{4}){3}-?[\da-f]{12}\b/g, '<id>')
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+      .replace(/"historyLength":\d+/, '"historyLength":0'),
+  }
 }
 
 function pastable(dev: RunningProcess): string[] {

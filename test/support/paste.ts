@@ -1,9 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { outputOf } from '../../src/cli/dev/servers/component.ts'
 
-/** What a shell prints for a pasted line; `curl` is stood in for where the machine has none. */
+const STAND_IN = fileURLToPath(new URL('./curl.ts', import.meta.url))
+
+/** Defines `curl` in a shell of a machine that has none. */
+export const WITH_CURL = `command -v curl >/dev/null || curl() { '${process.execPath}' '${STAND_IN}' "$@"; }\n`
+
+/** What a shell prints for a pasted line. */
 export async function paste(line: string): Promise<string> {
-  const standIn = fileURLToPath(new URL('./curl.ts', import.meta.url))
-  const withCurl = `command -v curl >/dev/null || curl() { '${process.execPath}' '${standIn}' "$@"; }\n${line}`
-  return outputOf({ command: 'sh', args: ['-c', withCurl] })
+  return outputOf({ command: 'sh', args: ['-c', `${WITH_CURL}${line}`] })
 }
