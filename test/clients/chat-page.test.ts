@@ -2,10 +2,12 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { WorkflowStreamClient } from '@temporalio/workflow-streams/client'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page, Request } from 'playwright-core'
 import { expect } from 'vitest'
 import { serveChatPage } from '../../dev/chat-page.ts'
+import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { publish } from '../faults/streams/reader.ts'
 import { EXAMPLE_WORKER } from '../support/example-worker.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 
@@ -13,16 +15,18 @@ import { test as sharedTest } from '../support/fixtures.ts'
 const STEP_TIMEOUT_MS = 120_000
 const PATIENT = { timeout: 600_000 }
 
-const HELD = 'Wait for me'
-const released = Promise.withResolvers<void>()
+/** Questions whose answer waits in its middle. */
+const HELD = new Map(['Wait for me', 'Wait for the network'].map((it) => [it, Promise.withResolvers<void>()]))
 
 const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
 const test = sharedTest
   .extend('workerOptions', { scope: 'file' }, () => {
     const { activities } = EXAMPLE_WORKER
-    const streamAnswer = (question: string) =>
-      question === HELD ? holdAnswer() : EXAMPLE_WORKER.activities.streamAnswer(question)
+    const streamAnswer = (question: string) => {
+      const released = HELD.get(question)?.promise
+      return released ? holdAnswer(released) : EXAMPLE_WORKER.activities.streamAnswer(question)
+    }
     return { ...EXAMPLE_WORKER, activities: { ...activities, streamAnswer } }
   })
   .extend('chatPage', { scope: 'file' }, async ({ cleanup }) => {
@@ -68,14 +72,15 @@ test('chat page: shows the answer while it is written, and its whole text in the
 
 test('chat page: reloaded in the middle, it shows each word once, and after the end too', PATIENT, async ({ open }) => {
   const { page, problems } = await open()
+  const held = 'Wait for me'
 
-  await ask(page, HELD)
+  await ask(page, held)
   await shows(page, 'one two ')
   await page.reload()
   await shows(page, 'one two ')
   const isBusy = await page.locator('#answer').getAttribute('aria-busy')
   const question = await page.locator('#question').inputValue()
-  released.resolve()
+  HELD.get(held)?.resolve()
   await ended(page)
   const live = await answerOf(page)
   await page.reload()
@@ -83,10 +88,41 @@ test('chat page: reloaded in the middle, it shows each word once, and after the 
   const later = await answerOf(page)
   await page.close()
 
-  expect([isBusy, question]).toEqual(['true', HELD])
+  expect([isBusy, question]).toEqual(['true', held])
   expect([live, later]).toEqual(['one two three four', 'one two three four'])
   expect(problems).toEqual([])
 })
+
+test(
+  "a browser's EventSource whose connection is lost resumes after the last item by itself, and misses nothing",
+  PATIENT,
+  async ({ open, serviceProcess, cleanup }) => {
+    const proxy = await startTcpProxy(new URL(serviceProcess.url).host)
+    cleanup.defer(() => proxy.close())
+    const question = 'Wait for the network'
+    const { workflowId } = (await serviceProcess.start('chat', { question })).body
+    const { page } = await open()
+    const requests: Request[] = []
+    page.on('request', (request) => request.url().endsWith('/stream') && requests.push(request))
+
+    await page.evaluate(openStream(`http://${proxy.address}/workflow/${workflowId}/stream`))
+    await page.waitForFunction('items.length >= 2')
+    proxy.interrupt()
+    await publish(serviceProcess, workflowId, { text: 'meanwhile ' })
+    proxy.restore()
+    await page.waitForFunction('items.length >= 3')
+    HELD.get(question)?.resolve()
+    await page.waitForFunction('source.readyState === EventSource.CLOSED')
+    const items = await page.evaluate<{ id: string; text: string }[]>('items')
+    const headers = await Promise.all(requests.map((request) => request.allHeaders()))
+    await page.close()
+
+    expect(items.map(({ text }) => text)).toEqual(['one ', 'two ', 'meanwhile ', 'three ', 'four'])
+    // It may try more than once while the connection is interrupted. After `done` it connects again, and gets a 204.
+    const resumedFrom = new Set(headers.map((sent) => sent['last-event-id']))
+    expect([...resumedFrom]).toEqual([undefined, items[1]?.id, expect.stringMatching(/\/end$/)])
+  },
+)
 
 test.for(['light', 'dark'] as const)(
   'chat page: is accessible on a small screen in %s colors',
@@ -125,12 +161,12 @@ test('chat page: says why a run has no answer', PATIENT, async ({ open }) => {
 type PageOptions = NonNullable<Parameters<Browser['newPage']>[0]>
 
 /** Publishes half of the answer, and the rest once `released`. */
-async function holdAnswer(): Promise<string> {
+async function holdAnswer(released: Promise<void>): Promise<string> {
   await using stream = WorkflowStreamClient.fromWithinActivity()
   const tokens = stream.topic<{ text: string }>('tokens')
   for (const text of ['one ', 'two ']) tokens.publish({ text })
   await stream.flush()
-  await released.promise
+  await released
   for (const text of ['three ', 'four']) tokens.publish({ text })
   return 'one two three four'
 }
@@ -140,6 +176,13 @@ const watchAnswer = `
   lengths = []
   new MutationObserver(() => lengths.push(document.querySelector('#answer').textContent.length))
     .observe(document.querySelector('#answer'), { childList: true })
+`
+
+/** Runs in the page: collects the items, and leaves it to the EventSource when to connect. */
+const openStream = (url: string) => `
+  items = []
+  source = new EventSource('${url}')
+  source.addEventListener('item', ({ data, lastEventId }) => items.push({ id: lastEventId, ...JSON.parse(data).data }))
 `
 
 async function ask(page: Page, question: string): Promise<void> {

@@ -1,4 +1,5 @@
 /** A payload codec, as a server: Temporal's remote codec protocol, spoken for real. */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -18,7 +19,7 @@ export interface CodecServer {
 }
 
 export interface CodecOptions {
-  /** It makes of each payload one that nobody else reads, as `opaque` does; else it changes nothing. */
+  /** It encrypts each payload, as `opaque` does; else it changes nothing. */
   opaque?: boolean
   /**
    * What the store has in the places of references: `/download`, which without it is 404. Where this throws it is 400.
@@ -95,12 +96,29 @@ function downloaded(download: CodecOptions['download'], body: string): { status:
   }
 }
 
+// Random, so that no payload is encoded twice in the same way.
+const IV_BYTES = 12
+const TAG_BYTES = 16
+const KEY = Buffer.alloc(32, 7)
+
 function wrap(payload: JsonPayload): JsonPayload {
-  return { metadata: { encoding: btoa(ENCODING) }, data: btoa(JSON.stringify(payload)) }
+  const iv = randomBytes(IV_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', KEY, iv)
+  const encrypted = [cipher.update(JSON.stringify(payload)), cipher.final()]
+  return {
+    metadata: { encoding: btoa(ENCODING) },
+    data: base64(Buffer.concat([iv, cipher.getAuthTag(), ...encrypted])),
+  }
 }
 
 function unwrap(payload: JsonPayload): JsonPayload {
-  return payload.metadata.encoding === btoa(ENCODING) ? JSON.parse(atob(payload.data)) : payload
+  if (payload.metadata.encoding !== btoa(ENCODING)) return payload
+  const bytes = Buffer.from(payload.data, 'base64')
+  const decipher = createDecipheriv('aes-256-gcm', KEY, bytes.subarray(0, IV_BYTES))
+  decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
+  return JSON.parse(
+    `${decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8')}${decipher.final('utf8')}`,
+  )
 }
 
 function toJson({ metadata, data }: Payload): JsonPayload {

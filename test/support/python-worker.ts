@@ -23,6 +23,8 @@ export interface PythonWorkerOptions {
   address: string
   taskQueue: string
   namespace?: string
+  /** Of a codec server, which encodes and decodes all payloads. */
+  codecUrl?: string
   /** `python_worker.py` unless given; takes the same arguments. */
   script?: string
 }
@@ -32,12 +34,12 @@ let ensured: Promise<string> | undefined
 
 /** Runs a worker's script; resolves when it asks for tasks. Rejects, never skips, when there is no Python or no SDK. */
 export async function startPythonWorker(options: PythonWorkerOptions): Promise<TestWorker> {
-  const { address, taskQueue, namespace = 'default', script = SCRIPT } = options
+  const { address, taskQueue, namespace = 'default', codecUrl, script = SCRIPT } = options
   ensured ??= ensureComponent(pythonSdk)
   const module = await ensured
   const worker = await startProcess({
     command: 'python3',
-    args: [script, address, namespace, taskQueue],
+    args: [script, address, namespace, taskQueue, ...(codecUrl === undefined ? [] : [codecUrl])],
     env: pythonEnvironment(module),
   })
   const connection = await Connection.connect({ address })

@@ -1,16 +1,24 @@
-"""A Temporal worker in Python that knows nothing of Portico: no catalog, no kit. Arguments: address, namespace, task queue."""
+"""
+A Temporal worker in Python that knows nothing of Portico: no catalog, no kit. Arguments: address, namespace, task queue
+and, with encoded payloads, the URL of a codec server.
+"""
 
 import asyncio
 import signal
 import sys
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, Sequence
+from urllib.request import Request, urlopen
 
+from google.protobuf import json_format
 from temporalio import activity, workflow
+from temporalio.api.common.v1 import Payload, Payloads
 from temporalio.client import Client
 from temporalio.common import RawValue
 from temporalio.contrib.workflow_streams import WorkflowStream, WorkflowStreamClient, WorkflowStreamState
+from temporalio.converter import DataConverter, PayloadCodec
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
@@ -29,14 +37,25 @@ async def py_import(total: int) -> None:
 
 
 @activity.defn
-async def py_publish_words(words: list[str]) -> str:
-    """Publishes each word in a batch of its own to the topic `tokens`, and returns all of them."""
-    async with WorkflowStreamClient.from_within_activity() as stream:
+async def py_publish(batches: list[list[str]], permits: str | None) -> str:
+    """
+    Publishes batches of words to the topic `tokens`, and returns all words. With a folder `permits`, each batch waits
+    for a file with its number, and removes it.
+    """
+    async with WorkflowStreamClient.from_within_activity(batch_interval=timedelta(milliseconds=50)) as stream:
         tokens = stream.topic("tokens")
-        for text in words:
-            tokens.publish({"text": text})
-            await stream.flush()
-    return "".join(words)
+        for number, batch in enumerate(batches):
+            permit = Path(permits, str(number)) if permits else None
+            while permit and not permit.exists():
+                await asyncio.sleep(0.01)
+            for text in batch:
+                tokens.publish({"text": text})
+            if permit:
+                # The library sends the batch in the background, and tries again while the server is down.
+                permit.unlink()
+            else:
+                await stream.flush()
+    return "".join(text for batch in batches for text in batch)
 
 
 @workflow.defn(name="py_import_all")
@@ -110,7 +129,8 @@ class PyMessages:
 
 @dataclass
 class PyStreamInput:
-    words: list[str] = field(default_factory=list)
+    batches: list[list[str]] = field(default_factory=list)
+    permits: str | None = None
     # With `Any` the state would arrive as a dict.
     stream_state: WorkflowStreamState | None = None
 
@@ -118,7 +138,7 @@ class PyStreamInput:
 @workflow.defn(name="py_stream")
 class PyStream:
     """
-    Has a stream to which clients publish, and to which an activity publishes `words`. Signals: `publishItself` (how
+    Has a stream to which clients publish, and to which an activity publishes `batches`. Signals: `publishItself` (how
     many numbers the workflow itself publishes), `truncate` (up to which offset), `continueAsNew` (with the items of
     the stream), `restart` (without them) and `finish`. Update `add` returns the sum of all numbers added.
     """
@@ -132,8 +152,10 @@ class PyStream:
     @workflow.run
     async def run(self, given: PyStreamInput | None = None) -> str:
         text = "done"
-        if given and given.words:
-            text = await workflow.execute_activity(py_publish_words, given.words, start_to_close_timeout=timedelta(seconds=20))
+        if given and given.batches:
+            text = await workflow.execute_activity(
+                py_publish, args=[given.batches, given.permits], start_to_close_timeout=timedelta(minutes=5)
+            )
         await workflow.wait_condition(lambda: self.received is not None)
         if self.received == "continueAsNew":
             await self.stream.continue_as_new(lambda state: [PyStreamInput(stream_state=state)])
@@ -228,14 +250,35 @@ class PyDynamicHandlers:
         return {"query": name, "names": self.names}
 
 
-async def main(address: str, namespace: str, task_queue: str) -> None:
+class RemoteCodec(PayloadCodec):
+    """Leaves encoding and decoding to a codec server, which alone has the key."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        return await asyncio.to_thread(self.call, "encode", payloads)
+
+    async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        return await asyncio.to_thread(self.call, "decode", payloads)
+
+    def call(self, operation: str, payloads: Sequence[Payload]) -> list[Payload]:
+        body = json_format.MessageToJson(Payloads(payloads=payloads)).encode()
+        request = Request(f"{self.url}/{operation}", body, {"Content-Type": "application/json"})
+        with urlopen(request, timeout=10) as response:
+            return list(json_format.Parse(response.read(), Payloads()).payloads)
+
+
+async def main(address: str, namespace: str, task_queue: str, codec_url: str | None = None) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, ended.set)
-    client = await Client.connect(address, namespace=namespace)
+    codec = RemoteCodec(codec_url) if codec_url else None
+    converter = DataConverter(payload_codec=codec)
+    client = await Client.connect(address, namespace=namespace, data_converter=converter)
     workflows = [PyGreet, PyImportAll, PyBigNumbers, PyFail, PyMessages, PyStream, PyDynamicHandlers, PyAsk]
-    activities = [py_compose, py_import, py_publish_words]
+    activities = [py_compose, py_import, py_publish]
     async with Worker(client, task_queue=task_queue, workflows=workflows, activities=activities):
         await ended.wait()
 

@@ -122,7 +122,7 @@ test('a stream: holds what an activity publishes, word by word', async ({ client
   const python = await client.workflow.start('py_stream', {
     workflowId: `streams-${crypto.randomUUID()}`,
     taskQueue: pythonQueue,
-    args: [{ words }],
+    args: [{ batches: words.map((word) => [word]) }],
   })
 
   const items = await read(python, 3)

@@ -20,7 +20,7 @@ test('streams: what activities, clients and the workflow publish in Python arriv
   startPython,
 }) => {
   const service = serve()
-  const id = await startPython('py_stream', { words: ['a', 'b'] })
+  const id = await startPython('py_stream', { batches: [['a'], ['b']] })
   const reader = readStream(() => service, `${id}/stream`)
   await until('the words have arrived', () => reader.data().length === 2)
   await publish(service, id, 'c')
