@@ -43,6 +43,7 @@ LABEL org.opencontainers.image.title="Portico" \
 WORKDIR /app
 COPY --from=build /app/LICENSE /app/package.json ./
 COPY --from=build /app/dist/${RUNTIME}.js /app/dist/server-*.js /app/dist/docs-page.js dist/
+COPY --from=build /app/dist/sbom.cdx.json /app/dist/THIRD-PARTY-NOTICES dist/
 # Nothing outside the container can connect to its loopback address. Because of this, the service requires
 # SERVICE_API_AUTH_TOKEN or SERVICE_ALLOW_ANONYMOUS=true.
 ENV SERVICE_HOST=0.0.0.0
