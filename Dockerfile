@@ -14,6 +14,8 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts && npm cache clean --force
 COPY LICENSE rolldown.config.ts ./
 COPY dev/build dev/build
+# The examples of the OpenAPI document.
+COPY docs/api.md docs/api.md
 COPY src src
 RUN npx rolldown -c
 
