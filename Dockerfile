@@ -14,6 +14,8 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts && npm cache clean --force
 COPY LICENSE rolldown.config.ts ./
 COPY dev/build dev/build
+# The examples of the OpenAPI document.
+COPY docs/api.md docs/api.md
 COPY src src
 RUN npx rolldown -c
 
@@ -43,6 +45,7 @@ LABEL org.opencontainers.image.title="Portico" \
 WORKDIR /app
 COPY --from=build /app/LICENSE /app/package.json ./
 COPY --from=build /app/dist/${RUNTIME}.js /app/dist/server-*.js /app/dist/docs-page.js dist/
+COPY --from=build /app/dist/sbom.cdx.json /app/dist/THIRD-PARTY-NOTICES dist/
 # Nothing outside the container can connect to its loopback address. Because of this, the service requires
 # SERVICE_API_AUTH_TOKEN or SERVICE_ALLOW_ANONYMOUS=true.
 ENV SERVICE_HOST=0.0.0.0

@@ -6,13 +6,14 @@ import { bakedHttpSchema } from './dev/build/baked-http-schema.ts'
 import { bakedOpenApi } from './dev/build/baked-openapi.ts'
 import { leanProtos } from './dev/build/lean-protos.ts'
 import { serviceAsFile } from './dev/build/service-as-file.ts'
+import { withThirdPartyFiles } from './dev/build/third-party-files.ts'
 
 // Workers bring their own SDK. Two copies of it in one process would not share their state.
 const sdk = /^@(temporalio|opentelemetry)\//
 
 const packages = ['hono', /^hono\//, /^zod(\/|$)/, 're2js', 'ioredis', 'aws4fetch', 'jose']
 
-export default defineConfig([
+const configs = defineConfig([
   {
     input: {
       node: 'src/runtime/node/index.ts',
@@ -93,6 +94,8 @@ export default defineConfig([
     output: { dir: 'dist', format: 'esm', minify: true, postBanner: '// @bun' },
   },
 ])
+
+export default withThirdPartyFiles(configs)
 
 function file(path: string): string {
   return fileURLToPath(new URL(path, import.meta.url))

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { deflateRawSync } from 'node:zlib'
 import type { Plugin } from 'rolldown'
 import { assetPath } from '../../src/docs-page/assets.ts'
-import { DOCS_FILES, readDocsFile } from '../../src/docs-page/files.ts'
+import { DOCS_FILES, docsFileUrl, readDocsFile } from '../../src/docs-page/files.ts'
 import type { DocsFile } from '../../src/http/endpoints/docs.ts'
 
 const FILES_MODULE = fileURLToPath(new URL('../../src/docs-page/files.ts', import.meta.url))
@@ -16,7 +16,7 @@ export function bakedDocsPage(): Plugin {
       filter: { id: FILES_MODULE },
       async handler() {
         const files = await Promise.all(DOCS_FILES.map(deflated))
-        return `
+        const code = `
           const files = new Map(${JSON.stringify(files)})
           export async function readDocsFile(name) {
             const file = files.get(name)
@@ -25,6 +25,7 @@ export function bakedDocsPage(): Plugin {
             const text = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
             return { type: file.type, text: await new Response(text).text() }
           }`
+        return { code, meta: { origins: DOCS_FILES.map(originOf) } }
       },
     },
   }
@@ -33,6 +34,10 @@ export function bakedDocsPage(): Plugin {
 async function deflated(name: string): Promise<[string, { type: string; deflated: string }]> {
   const { type, text } = await fileOf(name)
   return [name, { type, deflated: deflateRawSync(text, { level: 9 }).toString('base64') }]
+}
+
+function originOf(name: string): string {
+  return fileURLToPath(docsFileUrl(name) ?? '')
 }
 
 async function fileOf(name: string): Promise<DocsFile> {
@@ -48,7 +53,8 @@ export function docsPageAssets(folder: string): Plugin {
     async generateBundle() {
       for (const name of DOCS_FILES) {
         const source = JSON.stringify(await fileOf(name))
-        this.emitFile({ type: 'asset', fileName: `${folder}/${assetPath(name)}`, source })
+        const fileName = `${folder}/${assetPath(name)}`
+        this.emitFile({ type: 'asset', fileName, originalFileName: originOf(name), source })
       }
     },
   }

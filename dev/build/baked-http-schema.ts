@@ -14,7 +14,10 @@ export function bakedHttpSchema(): Plugin {
     load: {
       filter: { id: SCHEMA_MODULE },
       // The string is parsed on the first call, not at start (decision 020).
-      handler: () => `export const httpSchema = () => JSON.parse(${JSON.stringify(JSON.stringify(httpSchema()))})`,
+      handler: () => ({
+        code: `export const httpSchema = () => JSON.parse(${JSON.stringify(JSON.stringify(httpSchema()))})`,
+        meta: { origins: [fileURLToPath(import.meta.resolve('@temporalio/proto'))] },
+      }),
     },
   }
 }

@@ -29,10 +29,16 @@ const TYPES = new Map([
 export const DOCS_FILES: readonly string[] = [...PATHS.keys()]
 
 export async function readDocsFile(name: string): Promise<DocsFile | null> {
-  const path = PATHS.get(name)
+  const url = docsFileUrl(name)
   const type = TYPES.get(name.slice(name.lastIndexOf('.') + 1))
-  if (path === undefined || type === undefined) return null
-  return { type, text: withoutSourceMap(await readFile(new URL(path, import.meta.url), 'utf8')) }
+  if (url === null || type === undefined) return null
+  return { type, text: withoutSourceMap(await readFile(url, 'utf8')) }
+}
+
+/** Returns where the text of a file comes from. */
+export function docsFileUrl(name: string): URL | null {
+  const path = PATHS.get(name)
+  return path === undefined ? null : new URL(path, import.meta.url)
 }
 
 /** Source maps are not served; a browser's developer tools would request them. */

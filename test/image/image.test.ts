@@ -18,6 +18,8 @@ import { type Container, startContainer } from './containers.ts'
 import { buildImages, type Images } from './images.ts'
 
 const TOKEN = 'image-token'
+/** Of both runtimes. */
+const DIST = ['dist/docs-page.js', 'dist/sbom.cdx.json', 'dist/THIRD-PARTY-NOTICES']
 const catalog = `image-${crypto.randomUUID()}`
 let images: Images
 
@@ -47,7 +49,7 @@ describeImage('bun')
 
 function describeImage(runtime: 'node' | 'bun'): void {
   describe(`the image on ${runtime}`, () => {
-    test('contains the bundle and its license, less than 3 MB on top of its base image', async () => {
+    test('contains the bundle and all licenses, less than 3 MB on top of its base image', async () => {
       const { container } = await serve()
       const files = JSON.parse(
         await container.exec(runtime, '-e', `console.log(JSON.stringify(fs.readdirSync('/app', { recursive: true })))`),
@@ -55,9 +57,7 @@ function describeImage(runtime: 'node' | 'bun'): void {
       const bundle = files.filter((file: string) => !/^dist\/server-[\w-]+\.js$/.test(file))
       await container.stop()
 
-      expect(bundle.toSorted()).toEqual(
-        ['LICENSE', 'dist', 'dist/docs-page.js', `dist/${runtime}.js`, 'package.json'].toSorted(),
-      )
+      expect(bundle.toSorted()).toEqual(['LICENSE', 'dist', ...DIST, `dist/${runtime}.js`, 'package.json'].toSorted())
       expect((await sizeOf(images[runtime])) - (await sizeOf(images.bases[runtime]))).toBeLessThan(3e6)
     })
 

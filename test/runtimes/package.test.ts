@@ -40,6 +40,15 @@ test('the package: native modules, workers, tests and older builds are not inclu
   ).toEqual([])
 })
 
+test('the package: an SBOM and the licenses of the packages in its bundles are included', async () => {
+  const installed = join(folder, 'node_modules/portico')
+  const { version } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))
+  const sbom = JSON.parse(await readFile(join(installed, 'dist/sbom.cdx.json'), 'utf8'))
+
+  expect(sbom.metadata.component).toMatchObject({ name: 'portico', version })
+  expect(await readFile(join(installed, 'dist/THIRD-PARTY-NOTICES'), 'utf8')).toContain('\nhono 4.')
+})
+
 test('npx portico: --help and --version print the usage and the version', async () => {
   expect(await inFolder('npx', '--no-install', 'portico', '--help')).toContain('SERVICE_CATALOG_ID')
   expect(await inFolder('npx', '--no-install', 'portico', '--version')).toMatch(/^\d+\.\d+\.\d+$/m)

@@ -1,5 +1,5 @@
 /** Checks the policies and the tables of `docs/access.md` against the code. */
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { explainPolicy } from '../../src/cli/policy/explain-policy.ts'
 import { type QuestionFlags, readQuestion } from '../../src/cli/policy/question.ts'
@@ -146,18 +146,6 @@ test('docs/access.md: claims are encoded as its table says', () => {
 
   expect(claims.length).toBeGreaterThan(3)
   for (const [claim = '', encoded] of claims) expect(encodeClaim(claim)).toBe(encoded)
-})
-
-test('docs/access.md: the threat model has each threat, with a test that exists', () => {
-  const rows = rowsOf(chapterOf(page, 'Threat model'))
-  const untested = rows.filter(([, , , tests = '']) => {
-    const files = codesIn(tests)
-    return files.length === 0 || !files.every((file) => existsSync(new URL(file, ROOT)))
-  })
-
-  const ids = Array.from({ length: 36 }, (_, index) => index + 1)
-  expect(rows.map(([id]) => Number(id))).toEqual(ids)
-  expect(untested).toEqual([])
 })
 
 function policyBelow(title: string): Policy {

@@ -18,6 +18,7 @@ const pages = [
   'llms.txt',
   'AGENTS.md',
   'CONTRIBUTING.md',
+  'SECURITY.md',
   'CHANGELOG.md',
   ...markdownIn('docs'),
   ...markdownIn('deploy'),
