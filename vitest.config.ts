@@ -45,6 +45,7 @@ const LONGEST_FIRST = [
   'long/archive-all',
   'long/installed',
   'long/node-22',
+  'long/upgrade-rolling',
   'fuzz/fuzz',
   'faults/races',
   'worker/catalog-lost',
