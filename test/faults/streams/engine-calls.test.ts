@@ -49,11 +49,12 @@ const test = baseTest.extend('counted', { scope: 'file' }, async ({ engine, serv
   }
 })
 
-test('streams: 200 readers that join at once cause one verification and one poll, and share a description', async ({
+test('streams: 200 readers that join at once cause one verification and one poll, and one after the end none', async ({
   counted,
   service,
 }) => {
   const replica = counted.serve({ SERVICE_METRICS_ON: 'true', SERVICE_MAX_INFLIGHT: String(2 * READERS) })
+  const other = counted.serve()
   const { workflowId } = (await service.start('streamSignals', {})).body
   const release = counted.hold('DescribeWorkflowExecution')
   const readers = Array.from({ length: READERS }, () => readStream(() => replica, `${workflowId}/stream`))
@@ -69,10 +70,14 @@ test('streams: 200 readers that join at once cause one verification and one poll
   await Promise.all(readers.map((reader) => reader.first('item')))
   await service.post(`${workflowId}/signal/finish`)
   await Promise.all(readers.map(({ ended }) => ended))
+  const read = counted.callsOf(workflowId)
+  const later = readStream(() => other, `${workflowId}/stream`)
+  await later.ended
 
   // One description for the requests, and one for the feed.
   expect(joined).toEqual({ descriptions: 2, queries: 1, reads: 1, updates: 1 })
-  expect(readers.map(({ events }) => outline(events))).toEqual(readers.map(() => ['workflow', 1, 'done']))
+  expect(counted.callsOf(workflowId).updates).toBe(read.updates)
+  for (const { events } of [...readers, later]) expect(outline(events)).toEqual(['workflow', 1, 'done'])
 })
 
 test('streams: a reader that comes at once when the last one has left continues its feed', async ({

@@ -21,7 +21,9 @@ describe.concurrent('runs that end', () => {
       await reader.ended
       const later = readStream(() => service, `${workflowId}/stream`)
       await later.ended
+      const published = await publish(service, workflowId, 3)
 
+      expect([published.status, published.body.error]).toEqual([409, 'WorkflowNotRunningError'])
       const status = how === 'cancel' ? 'canceled' : 'terminated'
       for (const { events } of [reader, later]) {
         expect(outline(events)).toEqual(['workflow', 1, 2, 'done'])

@@ -24,7 +24,8 @@ test('streams: readers learn what a workflow has removed, wherever they begin, a
   await publish(service, workflowId, 'e')
   await service.post(`${workflowId}/signal/finish`)
   await Promise.all(live.map(({ ended }) => ended))
-  const later = starts.map((from) => read(serve(), from))
+  const replica = serve()
+  const later = starts.map((from) => read(replica, from))
   await Promise.all(later.map(({ ended }) => ended))
 
   for (const readers of [live, later])
