@@ -137,7 +137,9 @@ function detailOf<Name extends keyof Failures>(
 
 /** Whether a limit of one run was exceeded, not one of the engine. */
 export function isBusyWorkflow(error: RpcError): boolean {
-  return detailOf(error, 'ResourceExhaustedFailure')?.cause === ResourceExhaustedCause.BUSY_WORKFLOW
+  const isBusy = detailOf(error, 'ResourceExhaustedFailure')?.cause === ResourceExhaustedCause.BUSY_WORKFLOW
+  // The engine gives this limit of a run the cause and the scope of its limit on long polls.
+  return isBusy || error.message.startsWith('limit on number of concurrent in-flight updates')
 }
 
 function unavailable(error: RpcError, request: RequestFacts): ServiceError {

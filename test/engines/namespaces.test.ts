@@ -181,6 +181,45 @@ test('event streams are below the namespace, and continue the same run after a r
   expect(again.at(-1)).toMatchObject({ event: 'result', data: { runId, output: 'streamed' } })
 })
 
+test('streams are below the namespace, also if the workflow id is the same in both and both are read at once', async ({
+  startWorker,
+  both: { call, fetch },
+}) => {
+  const catalog = `streams-${crypto.randomUUID()}`
+  const workflowId = `twin-${crypto.randomUUID()}`
+  await Promise.all(['default', 'acme'].map((namespace) => startWorker({ taskQueue: catalog, namespace })))
+  const start = { workflowName: 'streamSignals', catalog, workflowId, input: {} }
+  const prefixes = [PREFIXES.own, PREFIXES.acme]
+  const runs = await Promise.all(
+    prefixes.map(async (prefix) => (await call('POST', `${prefix}/workflow/start`, start)).body.runId),
+  )
+  const read = async (prefix: string, id = '') => {
+    const headers = { Accept: 'text/event-stream', 'Last-Event-ID': id }
+    const url = `http://portico.test${prefix}/workflow/${workflowId}/stream`
+    return fetch(new Request(url, { headers }))
+  }
+  const readers = await Promise.all(prefixes.map((prefix) => read(prefix)))
+  for (const prefix of prefixes) {
+    const path = `${prefix}/workflow/${workflowId}`
+    const items = [prefix, 'last'].map((data) => ({ topic: 't', data }))
+    expect((await call('POST', `${path}/stream`, { items })).status).toBe(202)
+    await call('POST', `${path}/signal/finish`)
+  }
+  const events = await Promise.all(readers.map(async (reader) => eventsIn(await reader.text())))
+  const resumed = eventsIn(await (await read(PREFIXES.acme, `0@${runs[1]}`)).text())
+  const foreign = await read(PREFIXES.own, `0@${runs[1]}`)
+
+  const whole = prefixes.map((prefix, at) => [
+    { event: 'workflow', data: { workflowId, runId: runs[at] } },
+    { event: 'item', data: { offset: 0, data: prefix } },
+    { event: 'item', data: { offset: 1, data: 'last' } },
+    { event: 'done', data: { runId: runs[at], complete: true } },
+  ])
+  expect(events).toMatchObject(whole)
+  expect(resumed).toMatchObject([whole[1]?.[0], whole[1]?.[2], whole[1]?.[3]])
+  expect(foreign.status).toBe(404)
+})
+
 test('the engine and the codec server get the namespace of each call', async ({
   engine,
   serve,

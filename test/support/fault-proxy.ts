@@ -44,8 +44,8 @@ export interface FaultRule {
 export interface FaultProxyOptions {
   /** Calls that one connection may carry at once; without, as many as come. */
   maxConcurrentStreams?: number
-  /** Called with each gRPC call, before a fault happens to it. */
-  onCall?(method: string, message: Buffer, headers: IncomingHttpHeaders): void
+  /** Called with each gRPC call, before a fault happens to it. The call is held until a promise is fulfilled. */
+  onCall?(method: string, message: Buffer, headers: IncomingHttpHeaders): void | Promise<void>
 }
 
 /** A call that is never answered. */
@@ -121,7 +121,7 @@ export async function startFaultProxy(
     const message = await bodyOf(stream)
     const path = String(headers[':path'])
     calls.add(grpcOperation(path, message), (text) => message.includes(text), stream)
-    onCall?.(path.slice(path.lastIndexOf('/') + 1), message, headers)
+    await onCall?.(path.slice(path.lastIndexOf('/') + 1), message, headers)
     const fault = takeFault(rules, path, message)
     if (fault === null) forward(engine.current(), stream, headers, message)
     else if (fault === 'hang') hang(stream)

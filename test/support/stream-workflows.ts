@@ -1,6 +1,7 @@
 /** Workflows that publish a stream with the SDK's own library, and one without whose handlers accept every name. */
 import {
   ApplicationFailure,
+  CancellationScope,
   condition,
   continueAsNew,
   defineQuery,
@@ -21,16 +22,20 @@ export interface StreamSignalsInput {
   /** Number of the run in its chain. */
   round?: number
   streamState?: WorkflowStreamState | undefined
+  /** A canceled run continues until a signal ends it. */
+  outlivesCancel?: boolean
 }
 
 /**
  * Has a stream to which clients publish. Signals: `publishItself` (how many numbers the workflow itself publishes),
- * `truncate` (up to which offset), `continueAsNew` (with the items of the stream), `restart` (without them),
- * `fail` (a retry policy starts another run), `failTask` (the workflow makes no progress any more) and `finish`.
- * Update `add` returns the sum of all numbers added.
+ * `truncate` (up to which offset), `detachPollers` (as before a continue-as-new that takes its time), `continueAsNew`
+ * (with the items of the stream), `restart` (without them), `fail` (a retry policy starts another run), `failTask` (the
+ * workflow makes no progress any more) and `finish`.
+ * Update `add` returns the sum of all numbers added, and `hold` returns after the signal `release`.
  * Query `state`.
  */
-export async function streamSignals({ round = 1, streamState }: StreamSignalsInput = {}): Promise<string> {
+export async function streamSignals(input: StreamSignalsInput = {}): Promise<string> {
+  const { round = 1, streamState, outlivesCancel = false } = input
   const stream = new WorkflowStream(streamState)
   let sum = 0
   let received: 'finish' | 'fail' | 'continueAsNew' | 'restart' | null = null
@@ -38,9 +43,15 @@ export async function streamSignals({ round = 1, streamState }: StreamSignalsInp
     sum += number
     return sum
   })
+  let isReleased = false
+  setHandler(defineSignal('release'), () => {
+    isReleased = true
+  })
+  setHandler(defineUpdate('hold'), () => condition(() => isReleased))
   setHandler(defineQuery<object>('state'), () => ({ round, sum }))
   setHandler(defineSignal<[number]>('publishItself'), (count) => publishNumbers(stream, count))
   setHandler(defineSignal<[number]>('truncate'), (offset) => stream.truncate(offset))
+  setHandler(defineSignal('detachPollers'), () => stream.detachPollers())
   setHandler(defineSignal('failTask'), () => {
     throw new Error('a bug in the workflow')
   })
@@ -49,7 +60,8 @@ export async function streamSignals({ round = 1, streamState }: StreamSignalsInp
       received ??= name
     })
   }
-  await condition(() => received !== null)
+  const ended = () => condition(() => received !== null)
+  await (outlivesCancel ? CancellationScope.nonCancellable(ended) : ended())
   switch (received as string | null) {
     case 'continueAsNew':
       return stream.continueAsNew<typeof streamSignals>((state) => [{ round: round + 1, streamState: state }])

@@ -1,6 +1,6 @@
 import { isOutage } from '../../domain/model/errors.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
-import { hasDetail, isRetryable, isTransient } from '../errors.ts'
+import { hasDetail, isBusyWorkflow, isRetryable, isTransient } from '../errors.ts'
 import { RpcError } from '../transport/transport.ts'
 
 /** What a failed poll means for the wait. Every failure but `final` only interrupts it. */
@@ -9,7 +9,7 @@ export type PollFailure =
   | 'unreachable'
   /** The engine allows no more polls at the moment. Other calls may succeed. */
   | 'limited'
-  /** The engine did not respond to the poll. Other calls may succeed. */
+  /** The engine did not respond to the poll, or the run takes none at the moment. Other calls may succeed. */
   | 'unanswered'
   /** The engine does not know the namespace: it is starting, or the namespace has been deleted. */
   | 'unregistered'
@@ -24,7 +24,7 @@ export function classifyPollFailure(error: unknown): PollFailure {
   if (hasDetail(error, 'NamespaceNotFoundFailure')) return 'unregistered'
   if (error.code === GrpcCode.CANCELLED) return 'unanswered' // before our own deadline for it
   if (!isTransient(error)) return 'final'
-  return error.code === GrpcCode.RESOURCE_EXHAUSTED ? 'limited' : 'unanswered'
+  return error.code === GrpcCode.RESOURCE_EXHAUSTED && !isBusyWorkflow(error) ? 'limited' : 'unanswered'
 }
 
 // The engine responds to each poll of a paused run at once, and an engine at its limits must not get more polls.

@@ -38,6 +38,7 @@ export function streamErrors(api: () => ApiFixture): void {
       await json(workflowId, '?offset=3'),
       await api().service.call('GET', pathOf(workflowId, '?wait=1s')),
       await api().service.call('GET', pathOf(workflowId), undefined, { 'Last-Event-ID': 'x' }),
+      await json('$catalog:orders'),
       await json(`${workflowId}/runs/${crypto.randomUUID()}`),
       await api().service.call('GET', pathOf(workflowId), undefined, { 'Last-Event-ID': `0@${crypto.randomUUID()}` }),
       await json(unknown),
@@ -47,7 +48,7 @@ export function streamErrors(api: () => ApiFixture): void {
     ]
 
     expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
-      ...Array.from({ length: 8 }, () => [400, 'ValidationError']),
+      ...Array.from({ length: 9 }, () => [400, 'ValidationError']),
       ...Array.from({ length: 4 }, () => [404, 'WorkflowNotFoundError']),
       ...Array.from({ length: 2 }, () => [400, 'ValidationError']),
     ])

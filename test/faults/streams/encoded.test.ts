@@ -1,6 +1,8 @@
-/** Streams of workers that encode their payloads. */
+/** Streams of workers that encode their payloads, or store them outside the engine. */
 import { expect } from 'vitest'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import { opaque, startCodec } from '../../support/codec.ts'
+import { startStore } from '../../support/external-storage.ts'
 import { test as baseTest } from '../../support/fixtures.ts'
 import { outline, publish, readStream } from './reader.ts'
 
@@ -45,4 +47,35 @@ test('streams: a service without the codec says which encoding it cannot read', 
 
   const error = { status: 501, error: 'NotSupportedError', message: expect.stringContaining('"binary/opaque"') }
   expect([events.body, items.body]).toMatchObject([error, error])
+})
+
+test('streams: a batch that is stored outside the engine is a 501 without a codec server that has it', async ({
+  serve,
+  startWorker,
+  cleanup,
+}) => {
+  const store = await startStore({ thresholdBytes: 500 })
+  cleanup.defer(() => store.stop())
+  const catalog = `stored-${crypto.randomUUID()}`
+  await startWorker({ taskQueue: catalog, options: { dataConverter: store.dataConverter } })
+  const service = serve({ SERVICE_CATALOG_ID: catalog })
+  const withCodec = serve({ SERVICE_CATALOG_ID: catalog, ENGINE_CODEC_ENDPOINT: store.codec.url })
+  const { workflowId, runId } = (await service.start('streamSignals', {})).body
+  const reader = readStream(() => service, `${workflowId}/stream`)
+  await publish(service, workflowId, 'small')
+  await reader.first('item')
+  await publish(service, workflowId, 'x'.repeat(600))
+  await reader.ended
+  const later = await service.call('GET', `/workflow/${workflowId}/stream?from=1`)
+  const items = await service.get(`${workflowId}/stream?from=1`, { Accept: 'application/json' })
+  const able = readStream(() => withCodec, `${workflowId}/stream`)
+  await until('both items arrive', () => able.data().length === 2)
+  await service.post(`${workflowId}/signal/finish`)
+  await able.ended
+
+  const error = { status: 501, error: 'NotSupportedError', workflowId, runId, sizeBytes: expect.any(Number) }
+  expect(outline(reader.events)).toEqual(['workflow', 'small', 'server_error'])
+  expect(reader.events.at(-1)).toMatchObject({ id: `1@${runId}/end`, data: error })
+  expect([later.body, items.body]).toMatchObject([error, error])
+  expect(outline(able.events)).toEqual(['workflow', 'small', 'x'.repeat(600), 'done'])
 })

@@ -103,3 +103,27 @@ test('streams: a reader that begins with now gets the end of a run whose worker 
 
   expect(reader.events.at(-1)).toMatchObject({ event: 'done', data: { status: 'terminated', complete: false } })
 })
+
+test('streams: a reader that waits for a worker learns from it that the workflow has no stream', async ({
+  client,
+  serve,
+  startWorker,
+}) => {
+  const catalog = `streams-${crypto.randomUUID()}`
+  const service = serve({ SERVICE_CATALOG_ID: catalog })
+  const workflowId = crypto.randomUUID()
+  await client.workflow.start('defaultHandlers', { workflowId, taskQueue: catalog })
+  const reader = readStream(() => service, `${workflowId}/stream`)
+  await reader.first('workflow')
+  await startWorker({ taskQueue: catalog })
+  await reader.ended
+  await service.post(`${workflowId}/signal/finish`)
+
+  expect(reader.events.at(-1)).toMatchObject({
+    event: 'server_error',
+    id: expect.stringMatching(/\/end$/),
+    data: { status: 404, error: 'StreamNotFoundError', workflowId },
+  })
+  expect(reader.statuses).toEqual([200])
+  expect(await client.workflow.getHandle(workflowId).result()).toEqual(['finish'])
+})

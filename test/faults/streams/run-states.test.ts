@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Api } from '../../support/api.ts'
 import { test } from '../../support/fixtures.ts'
-import { outline, pollsOf, publish, readStream } from './reader.ts'
+import { outline, publish, readStream } from './reader.ts'
 
 const json = (service: Api, id: string, parameters = '') =>
   service.get(`${id}/stream${parameters}`, { Accept: 'application/json' })
@@ -21,7 +21,9 @@ describe.concurrent('runs that end', () => {
       await reader.ended
       const later = readStream(() => service, `${workflowId}/stream`)
       await later.ended
+      const published = await publish(service, workflowId, 3)
 
+      expect([published.status, published.body.error]).toEqual([409, 'WorkflowNotRunningError'])
       const status = how === 'cancel' ? 'canceled' : 'terminated'
       for (const { events } of [reader, later]) {
         expect(outline(events)).toEqual(['workflow', 1, 2, 'done'])
@@ -94,31 +96,68 @@ test('streams: while the code of a workflow fails, readers wait and learn why', 
   expect(failing.events.at(-1)?.data).toMatchObject({ status: 'terminated' })
 })
 
-test('streams: a run that a large item would break is left alone after the first reader, and others are not disturbed', async ({
+test('streams: readers do not start a run with a delay, and get everything once it has started', async ({
   service,
   client,
+  catalog,
 }) => {
-  const { workflowId } = (await service.start('streamBig', 2_000_000)).body
-  const other = (await service.start('streamSignals', {})).body.workflowId
-  const reader = readStream(() => service, `${workflowId}/stream`)
-  const undisturbed = readStream(() => service, `${other}/stream`)
-  await publish(service, other, 1)
-  await undisturbed.first('item')
+  const start = async (startDelay: '1h' | '2s') => {
+    const workflowId = crypto.randomUUID()
+    await client.workflow.start('streamSignals', { workflowId, taskQueue: catalog, args: [{}], startDelay })
+    return workflowId
+  }
+  const delayed = await start('1h')
+  const reader = readStream(() => service, `${delayed}/stream`)
+  await reader.first('workflow')
+  const rejected = [await json(service, delayed), await publish(service, delayed, 1)]
+  const { body } = await service.get(`${delayed}/history`)
+  await service.post(`${delayed}/terminate`)
   await reader.ended
-  const admitted = await pollsOf(client, workflowId)
-  const second = await service.call('GET', `/workflow/${workflowId}/stream`)
-  const items = await json(service, workflowId)
-  await publish(service, other, 2)
-  await service.post(`${other}/signal/finish`)
-  await undisturbed.ended
+  const soon = await start('2s')
+  const early = readStream(() => service, `${soon}/stream`)
+  await early.first('workflow')
+  await until('the item is published', async () => (await publish(service, soon, 1)).status === 202)
+  await service.post(`${soon}/signal/finish`)
+  await early.ended
 
-  expect(reader.events.at(-1)).toMatchObject({
-    event: 'server_error',
-    id: expect.stringMatching(/\/end$/),
-    data: { status: 409, error: 'WorkflowNotReadyError', problem: expect.anything() },
-  })
-  for (const { status, body } of [second, items]) expect([status, body.error]).toEqual([409, 'WorkflowNotReadyError'])
-  expect(await pollsOf(client, workflowId)).toEqual(admitted)
-  expect(undisturbed.data()).toEqual([1, 2])
-  await service.post(`${workflowId}/terminate`)
+  expect(body.events.map(({ eventType }: { eventType: string }) => eventType)).toEqual(['WorkflowExecutionStarted'])
+  for (const { status, body } of rejected) expect([status, body.error]).toEqual([409, 'WorkflowNotReadyError'])
+  expect(reader.events.at(-1)).toMatchObject({ event: 'done', data: { status: 'terminated', next: 0 } })
+  expect(outline(early.events)).toEqual(['workflow', 1, 'done'])
+})
+
+// More polls than the engine lets a run have at a time.
+const POLLS = 12
+
+test('streams: a reset ends the stream of the run, and the new run has the items, and takes updates', async ({
+  service,
+}) => {
+  const { workflowId, runId } = (await service.start('streamSignals', {})).body
+  const reader = readStream(() => service, `${workflowId}/stream`)
+  for (let number = 0; number < POLLS; number++) {
+    await publish(service, workflowId, number)
+    await until('the item arrives', () => reader.data().length === number + 1)
+  }
+  const { body: reset } = await service.post(`${workflowId}/reset`, { eventId: 1 })
+  await reader.ended
+  const next = readStream(() => service, `${workflowId}/stream`)
+  await until('the items arrive', () => next.data().length === POLLS)
+  const { body } = await service.get(`${workflowId}/history?pageSize=1000`)
+  const sum = await service.post(`${workflowId}/update/add`, { payload: 1 })
+  await publish(service, workflowId, 'new')
+  await until('the new item arrives', () => next.data().length === POLLS + 1)
+  const resumed = readStream(() => service, `${workflowId}/stream`, { 'Last-Event-ID': reader.events[2]?.id ?? '' })
+  await resumed.ended
+  await service.post(`${workflowId}/signal/finish`)
+  await next.ended
+
+  const numbers = Array.from({ length: POLLS }, (_, number) => number)
+  expect(outline(reader.events)).toEqual(['workflow', ...numbers, 'done'])
+  expect(reader.events.at(-1)?.data).toMatchObject({ runId, status: 'terminated', next: POLLS, complete: true })
+  expect(outline(resumed.events)).toEqual(['workflow', ...numbers.slice(2), 'done'])
+  expect(outline(next.events)).toEqual(['workflow', ...numbers, 'new', 'done'])
+  expect(next.events.at(-1)?.data).toMatchObject({ runId: reset.runId, status: 'completed', next: POLLS + 1 })
+  expect([sum.status, sum.body]).toMatchObject([200, 1])
+  const admitted = body.events.filter(({ eventType }: { eventType: string }) => eventType.endsWith('UpdateAdmitted'))
+  expect(admitted.length).toBeGreaterThanOrEqual(POLLS)
 })

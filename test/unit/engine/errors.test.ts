@@ -174,6 +174,15 @@ test('toServiceError: a rate limit, a concurrency limit and a busy workflow are 
   ])
 })
 
+test('toServiceError: the limit on the updates of a run has the cause of a limit of the engine', () => {
+  const cause = detail('ResourceExhaustedFailure', { cause: Cause.RESOURCE_EXHAUSTED_CAUSE_CONCURRENT_LIMIT })
+  const message = 'limit on number of concurrent in-flight updates has been reached (10)'
+
+  expect(translated(answer(GrpcCode.RESOURCE_EXHAUSTED, message, cause), WRITE).message).toBe(
+    'Workflow orders-17 has reached a limit on concurrent updates or queries of one run.',
+  )
+})
+
 test('toServiceError: the cause of the error names the variable to check', () => {
   const causes = [
     answer(GrpcCode.NOT_FOUND, 'text', detail('NamespaceNotFoundFailure')),

@@ -24,6 +24,14 @@ test('classifyPollFailure: an unknown namespace is not final, because the engine
   expect(classifyPollFailure(new RpcError('no', { code: GrpcCode.NOT_FOUND, details }))).toBe('unregistered')
 })
 
+test('classifyPollFailure: a limit of one run does not limit the polls of others', () => {
+  const inFlight = new RpcError('limit on number of concurrent in-flight updates has been reached (10)', {
+    code: GrpcCode.RESOURCE_EXHAUSTED,
+  })
+
+  expect(classifyPollFailure(inFlight)).toBe('unanswered')
+})
+
 test('classifyPollFailure: a request that is too large for the engine is final', () => {
   const tooLarge = new RpcError('grpc: received message larger than max', { code: GrpcCode.RESOURCE_EXHAUSTED })
 

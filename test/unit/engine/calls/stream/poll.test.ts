@@ -14,6 +14,9 @@ const RUN = { workflowId: 'w', runId: 'r' }
 const { ACCEPTED } = UpdateWorkflowExecutionLifecycleStage
 const ADMITTED = 1
 
+// https://github.com/temporalio/api/blob/master/temporal/api/enums/v1/failed_cause.proto
+const CONCURRENT_LIMIT = 2
+
 const wire = (value: unknown) => payloadToWire(toPayload(value))
 
 const succeeded = (value: unknown) => ({ outcome: { success: { payloads: [toPayload(value)] } } })
@@ -178,10 +181,10 @@ describe('what the engine rejects', () => {
   })
 
   test.each([
-    'workflow operation can not be applied because workflow is closing',
-    'limit on number of concurrent in-flight updates has been reached (10)',
-  ])('poll: a limit of the run is no limit of the engine: %s', async (message) => {
-    const busy = { name: 'ResourceExhaustedFailure', fields: { cause: ResourceExhaustedCause.BUSY_WORKFLOW } }
+    ['workflow operation can not be applied because workflow is closing', ResourceExhaustedCause.BUSY_WORKFLOW],
+    ['limit on number of concurrent in-flight updates has been reached (10)', CONCURRENT_LIMIT],
+  ])('poll: a limit of the run is no limit of the engine: %s', async (message, cause) => {
+    const busy = { name: 'ResourceExhaustedFailure', fields: { cause } }
     const error = new RpcError(message, { code: GrpcCode.RESOURCE_EXHAUSTED, details: [busy] })
 
     expect(await poll(error)).toEqual({ kind: 'unready' })
