@@ -1,5 +1,5 @@
 /** Sends messages of both eras, and reads the answers. */
-import { type ApiFixture, AUTHORIZED } from './api-fixture.ts'
+import { AUTHORIZED } from './api-fixture.ts'
 
 export const VERSION = '2026-07-28'
 
@@ -19,7 +19,7 @@ interface SentOptions {
 // biome-ignore lint/suspicious/noExplicitAny: an assertion says what it should be
 type Message = any
 
-export function mcpMessages(api: () => ApiFixture) {
+export function mcpMessages(api: () => { service: { url: string } }) {
   function send(body: unknown, options: SentOptions = {}): Promise<Response> {
     const { url = api().service.url, path = '/mcp', headers = {}, signal } = options
     return fetch(`${url}${path}`, {
@@ -89,7 +89,7 @@ export function mcpMessages(api: () => ApiFixture) {
     withTasks: (method: string, params: Record<string, unknown>) =>
       resultOf(modern(method, params, { capabilities: TASKS })),
     /** The response for a client that can handle tasks. */
-    sendWithTasks: (method: string, params: Record<string, unknown>, options: SentOptions) =>
+    sendWithTasks: (method: string, params: Record<string, unknown>, options: SentOptions = {}) =>
       sendModern(method, params, { ...options, capabilities: TASKS }),
   }
 }

@@ -14,6 +14,10 @@ export function mcpTasks(api: () => ApiFixture): void {
     const { taskId } = created
     const get = () => withTasks('tasks/get', { taskId })
     const working = await get()
+    const attached = await withTasks('tools/call', {
+      name: 'workflow_result',
+      arguments: { workflowId: taskId.split('/')[0] },
+    })
     const completed = await until('the task has ended', async () => {
       const task = await get()
       return task.status === 'completed' && task
@@ -23,6 +27,7 @@ export function mcpTasks(api: () => ApiFixture): void {
 
     expect(created).toMatchObject({ resultType: 'task', status: 'working', ttlMs: null, pollIntervalMs: 1000 })
     expect(working).toMatchObject({ resultType: 'complete', taskId, status: 'working' })
+    expect(attached).toMatchObject({ resultType: 'task', taskId, status: 'working' })
     expect(completed.result).toMatchObject({
       resultType: 'complete',
       structuredContent: { status: 'completed', output: expect.any(String) },
