@@ -151,6 +151,17 @@ test('listen: ends with a result when the service shuts down', async () => {
   })
 })
 
+test('listen: is not a request in flight', async () => {
+  const startWaiting = vi.fn()
+  const { signal } = new AbortController()
+  const subscription = { id: 7, params: { notifications: {} }, ttlMs: 5000 }
+  const never = { readTools: async () => [], taskEnd: async () => null }
+
+  for await (const _ of listen({ ...subscription, ...never }, aCall({ signal, startWaiting }))) break
+
+  expect(startWaiting).toHaveBeenCalledTimes(1)
+})
+
 test('listen: a bug in a watch ends the stream', async () => {
   const { end } = await subscribe({
     params: { notifications: { taskIds: ['a'] } },
