@@ -7,10 +7,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { median, percentile } from '../dev/percentiles.ts'
 import { parseConfig } from '../src/config.ts'
 import type { Transport } from '../src/engine/transport/transport.ts'
 import { createPortico } from '../src/portico.ts'
+import { compareCpuTime } from './measure.ts'
 
 const [rounds = '100', requests = '1500'] = process.argv.slice(2)
 const WARM_UP_REQUESTS = 30_000
@@ -66,38 +66,16 @@ const services = VARIANTS.map(({ name, env, token }) => {
   const portico = createPortico({ config, transport: createTransport(), log: () => {}, runtime: 'node' })
   const headers = { Authorization: `Bearer ${token}` }
   const send = () => portico.fetch(new Request(`http://127.0.0.1/workflow/${RUN.workflowId}/status`, { headers }))
-  return { name, send, portico, costs: [] as number[] }
+  return { name, send, portico }
 })
-for (const { send } of services) await cpuTimeOf(send, WARM_UP_REQUESTS)
-for (let round = 0; round < Number(rounds); round++) {
-  // In another order each time, so that none always follows the same one.
-  for (const { send, costs } of services.toSorted(() => Math.random() - 0.5))
-    costs.push(await cpuTimeOf(send, Number(requests)))
-}
+await compareCpuTime('Credential', services, {
+  rounds: Number(rounds),
+  requests: Number(requests),
+  warmUpRequests: WARM_UP_REQUESTS,
+})
 await Promise.all(services.map(({ portico }) => portico.close()))
 provider.closeAllConnections()
 provider.close()
-
-const [base] = services
-console.log('| Credential | Lowest | 10th percentile | Difference | Ratio |\n|---|---|---|---|---|')
-for (const { name, costs } of services) {
-  const paired = costs.map((cost, round) => [cost, base?.costs[round] ?? Number.NaN] as const)
-  const difference = median(paired.map(([cost, other]) => cost - other))
-  const ratio = median(paired.map(([cost, other]) => cost / other))
-  const cells = [percentile(costs, 0), percentile(costs, 0.1), difference].map((micros) => `${micros.toFixed(1)} µs`)
-  console.log(`| ${[name, ...cells, ratio.toFixed(3)].join(' | ')} |`)
-}
-
-/** In microseconds for each request. */
-async function cpuTimeOf(send: () => Promise<Response>, times: number): Promise<number> {
-  const before = process.cpuUsage()
-  for (let left = times; left > 0; left--) {
-    const response = await send()
-    if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`)
-  }
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / times
-}
 
 function createTransport(): Transport {
   const described = {

@@ -1,20 +1,23 @@
 /**
- * Measures the time until the first `/health` and the memory after that,
- * compared with an empty server on the same runtime.
+ * Measures the time until the first `/health` and the memory after that, compared with an empty server on the same
+ * runtime, or with the service without its front for agents.
  */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { median } from '../dev/percentiles.ts'
+import { rolldown } from 'rolldown'
+import { withoutMcp } from '../dev/build/without-mcp.ts'
+import { median, percentile } from '../dev/percentiles.ts'
 import { ensureBundles } from '../dev/servers/bundles.ts'
-import { residentMiB } from '../dev/servers/process-usage.ts'
+import { cpuMsOf, residentMiB } from '../dev/servers/process-usage.ts'
 import { bin, DENO_PERMISSIONS, workerdConfig } from '../dev/servers/runtimes.ts'
+import configs from '../rolldown.config.ts'
 import { startEngine } from '../src/cli/dev/servers/engine.ts'
 import { freePort } from '../src/cli/dev/servers/ports.ts'
 import { startProcess } from '../src/cli/dev/servers/process.ts'
 
-const TIMES = Number(process.argv[2] ?? 15)
+const [times = '15', base = 'empty', only] = process.argv.slice(2)
 
 const EMPTY = {
   node: `import { createServer } from 'node:http'
@@ -27,29 +30,60 @@ const EMPTY = {
 
 type Runtime = keyof typeof EMPTY
 
+const RUNTIMES = (Object.keys(EMPTY) as Runtime[]).filter(
+  (name) => only === undefined || only.split(',').includes(name),
+)
+
 interface Start {
   healthMs: number
+  /** Until then, of all threads. */
+  cpuMs: number
   residentMiB: number
 }
 
 const engine = await startEngine()
-const bundles = await ensureBundles()
 const folder = await mkdtemp(join(tmpdir(), 'portico-start-'))
 try {
-  for (const runtime of Object.keys(EMPTY) as Runtime[]) {
-    const empty = join(folder, `${runtime}.js`)
-    await writeFile(empty, EMPTY[runtime])
-    const scripts = [join(bundles, `${runtime}.js`), empty]
+  const folders = base === 'empty' ? [await ensureBundles(), await emptyServers()] : await bundlesWithAndWithoutMcp()
+  for (const runtime of RUNTIMES) {
+    const scripts = folders.map((path) => join(path, `${runtime}.js`))
     // The first start fills the disk cache and is not measured.
     for (const script of scripts) await startOnce(runtime, script)
     const starts: Start[][] = scripts.map(() => [])
-    for (let turn = 0; turn < TIMES; turn++)
-      for (const [index, script] of scripts.entries()) starts[index]?.push(await startOnce(runtime, script))
+    for (let turn = 0; turn < Number(times); turn++) {
+      const order = [...scripts.entries()]
+      // In another order each time, so that none always follows the other.
+      for (const [index, script] of turn % 2 === 0 ? order : order.reverse())
+        starts[index]?.push(await startOnce(runtime, script))
+    }
     printStarts(runtime, starts)
   }
 } finally {
   await rm(folder, { recursive: true })
   await engine.stop()
+}
+
+async function emptyServers(): Promise<string> {
+  const path = join(folder, 'empty')
+  await mkdir(path)
+  for (const [runtime, code] of Object.entries(EMPTY)) await writeFile(join(path, `${runtime}.js`), code)
+  return path
+}
+
+/** Both are new, so that no earlier process has left compiled code of one of them in Node's cache. */
+function bundlesWithAndWithoutMcp(): Promise<string[]> {
+  const services = configs.filter(({ input }) => JSON.stringify(input).includes('src/runtime/'))
+  return Promise.all(
+    [null, withoutMcp()].map(async (plugin) => {
+      const path = join(folder, plugin?.name ?? 'with-mcp')
+      for (const config of services) {
+        const bundle = await rolldown({ ...config, plugins: [plugin, config.plugins] })
+        await bundle.write({ ...config.output, dir: path })
+        await bundle.close()
+      }
+      return path
+    }),
+  )
 }
 
 async function startOnce(runtime: Runtime, script: string): Promise<Start> {
@@ -60,9 +94,10 @@ async function startOnce(runtime: Runtime, script: string): Promise<Start> {
   try {
     while (!(await responds(port))) await new Promise((resolve) => setTimeout(resolve, 1))
     const healthMs = performance.now() - startedAt
+    const cpuMs = cpuMsOf(server.pid)
     // After this time the engine's client is loaded and connected.
     await new Promise((resolve) => setTimeout(resolve, 1000))
-    return { healthMs, residentMiB: residentMiB(server.pid) }
+    return { healthMs, cpuMs, residentMiB: residentMiB(server.pid) }
   } finally {
     await server.kill()
   }
@@ -108,14 +143,23 @@ function responds(port: number): Promise<boolean> {
   })
 }
 
-function printStarts(runtime: Runtime, [portico = [], empty = []]: Start[][]): void {
-  for (const [title, unit, measured] of [
-    ['first /health', 'ms', ({ healthMs }: Start) => healthMs],
-    ['resident at rest', 'MiB', (start: Start) => start.residentMiB],
+function printStarts(runtime: Runtime, [portico = [], others = []]: Start[][]): void {
+  for (const [title, unit, middle, measured] of [
+    ['first /health', 'ms', median, ({ healthMs }: Start) => healthMs],
+    // Linux counts it in hundredths of a second.
+    ['CPU until then', 'ms', mean, ({ cpuMs }: Start) => cpuMs],
+    ['resident at rest', 'MiB', median, (start: Start) => start.residentMiB],
   ] as const) {
-    const [ours, theirs] = [median(portico.map(measured)), median(empty.map(measured))]
+    const [ours, theirs] = [portico.map(measured), others.map(measured)]
+    const ratio = middle(ours) / middle(theirs)
+    const paired = ours.map((value, turn) => value / (theirs[turn] ?? Number.NaN))
+    const range = [0.25, 0.5, 0.75].map((share) => percentile(paired, share).toFixed(2))
     console.log(
-      `${runtime.padEnd(8)} ${title.padEnd(18)} ${ours.toFixed(0)} ${unit}, empty ${theirs.toFixed(0)}, ratio ${(ours / theirs).toFixed(2)}`,
+      `${runtime.padEnd(8)} ${title.padEnd(18)} ${middle(ours).toFixed(1)} ${unit}, ${base} ${middle(theirs).toFixed(1)}, ratio ${ratio.toFixed(2)}; of pairs ${range.join(' ')}`,
     )
   }
+}
+
+function mean(values: number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
 }

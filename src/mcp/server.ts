@@ -241,10 +241,14 @@ function readTask({ params }: RequestMessage, request: McpRequest): Promise<Task
   return getTask(request.workflows, params.taskId, toToolResult(request), request.call)
 }
 
-/** The result of the tool for a chain that has ended. */
+/**
+ * The result of the tool for a chain that has ended. A completed one takes the tool, and so the catalog, which is read
+ * from the engine if it is no longer cached.
+ */
 function toToolResult(request: McpRequest): ToToolResult {
   return async ({ result, workflowName, catalog }, call) => {
-    const all = catalog === request.catalog ? await toolSet({ ...request, only: null }, call) : NO_TOOLS
+    const hasTool = result.status === 'completed' && catalog === request.catalog
+    const all = hasTool ? await toolSet({ ...request, only: null }, call) : NO_TOOLS
     return checkedToolResult(result, all.byWorkflow.get(workflowName), call)
   }
 }

@@ -32,8 +32,8 @@ export function listen({ id, params, ttlMs, readTools, taskEnd }: Subscription, 
   const queue = createQueue(call.signal)
   const limit = createLimiter(MAX_READS)
 
-  async function watchTools(): Promise<void> {
-    for await (const _ of toolChanges(ttlMs, readTools, call))
+  async function watchTools(known: string | null): Promise<void> {
+    for await (const _ of toolChanges(known, ttlMs, readTools, call))
       queue.push(notification('notifications/tools/list_changed', about))
   }
 
@@ -44,9 +44,11 @@ export function listen({ id, params, ttlMs, readTools, taskEnd }: Subscription, 
 
   async function* messages(): AsyncGenerator<object> {
     call.startWaiting()
+    // Before the acknowledgement: clients read the list after it, and must be notified of every later change.
+    const known = toolsListChanged ? await digest(readTools, call) : null
     const agreed = { ...(toolsListChanged && { toolsListChanged }), ...(taskIds.length > 0 && { taskIds }) }
     yield notification('notifications/subscriptions/acknowledged', { notifications: agreed, ...about })
-    const watches = [...(toolsListChanged ? [watchTools()] : []), ...taskIds.map(watchTask)]
+    const watches = [...(toolsListChanged ? [watchTools(known)] : []), ...taskIds.map(watchTask)]
     for (const watch of watches) watch.catch(queue.fail)
     yield* queue.messages()
     if (isAbortedByService(call.signal)) yield resultMessage(id, { resultType: 'complete', ...about })
@@ -67,15 +69,20 @@ function requested({ notifications }: Subscription['params']): { toolsListChange
 // The catalog may be cached for no time at all.
 const MIN_INTERVAL_MS = 1000
 
-/** Yields each time after the tools have changed. */
-async function* toolChanges(ttlMs: number, readTools: Subscription['readTools'], call: Call): AsyncGenerator<void> {
-  let known = await digest(readTools, call)
+/** Yields each time after the tools have changed. `known` is null if they could not be read: they may have changed. */
+async function* toolChanges(
+  known: string | null,
+  ttlMs: number,
+  readTools: Subscription['readTools'],
+  call: Call,
+): AsyncGenerator<void> {
+  let last = known
   while (!call.signal.aborted) {
     await sleep(Math.max(ttlMs, MIN_INTERVAL_MS), call.signal)
     const current = await digest(readTools, call)
-    if (current === null || current === known) continue
-    if (known !== null) yield
-    known = current
+    if (current === null || current === last) continue
+    last = current
+    yield
   }
 }
 

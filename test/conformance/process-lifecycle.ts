@@ -13,6 +13,7 @@ import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { test } from '../support/fixtures.ts'
 import { timedOutAtShutdown } from '../support/timed-out.ts'
+import { mcpMessages } from './api/mcp-messages.ts'
 
 export interface RuntimeTraits {
   /** False where no process of ours ends: the platform drains. */
@@ -209,6 +210,20 @@ export function describeProcessLifecycle(
         const answer = await running
         const body = (await answer.json()) as Record<string, unknown>
         expect([answer.status, body]).toEqual([408, timedOutAtShutdown(workflowId, body)])
+        expect(await ending.ended).toEqual({ code: 0, signal: null })
+      })
+
+      test('SIGTERM: the subscription of an agent ends with its result', async () => {
+        const ending = await serve({ ...env, ENGINE_ADDRESS: inject('engine').address, SERVICE_SHUTDOWN_TIMEOUT: '3s' })
+        const { sendWithTasks, messagesOf } = mcpMessages(() => ({ service: ending }))
+        const response = await sendWithTasks('subscriptions/listen', { notifications: {} })
+
+        process.kill(ending.pid, 'SIGTERM')
+
+        expect((await messagesOf(response)).messages).toMatchObject([
+          { method: 'notifications/subscriptions/acknowledged' },
+          { id: 1, result: { resultType: 'complete' } },
+        ])
         expect(await ending.ended).toEqual({ code: 0, signal: null })
       })
 

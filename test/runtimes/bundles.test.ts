@@ -5,6 +5,7 @@ import { join, relative } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { rolldown } from 'rolldown'
 import { beforeAll, expect, test } from 'vitest'
+import { withoutMcp } from '../../dev/build/without-mcp.ts'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
 import configs from '../../rolldown.config.ts'
 import { DOCS_FILES, readDocsFile } from '../../src/docs-page/files.ts'
@@ -28,12 +29,7 @@ test('dist/workerd.js: is one file of at most 1.2 MB, 300 KiB gzipped', () => {
 
 test('dist/workerd.js: the front for agents takes at most 35 kB of it', async () => {
   const config = configs.find(({ input }) => JSON.stringify(input).includes('workerd'))
-  const empty = new Map([
-    ['src/http/endpoints/mcp.ts', 'export const mcpEndpoints = []'],
-    ['src/domain/wait/read-chain.ts', 'export const createReadChain = () => {}'],
-  ])
-  const withoutMcp = { name: 'without-mcp', load: (id: string) => empty.get(relative(process.cwd(), id)) }
-  const bundle = await rolldown({ ...config, plugins: [withoutMcp, config?.plugins] })
+  const bundle = await rolldown({ ...config, plugins: [withoutMcp(), config?.plugins] })
   const { output } = await bundle.generate({ format: 'esm', minify: true, codeSplitting: false })
   await bundle.close()
 
@@ -67,6 +63,14 @@ test('dist/bun.js, deno.js: begin without any part of Node, which takes Deno as 
 
   expect(begun.length).toBeGreaterThan(4)
   expect(begun.flatMap(staticImportsOf).filter((name) => isBuiltin(name))).toEqual([])
+})
+
+test('dist/node.js, bun.js, deno.js: begin without the front for agents, which is a chunk of its own', () => {
+  const begun = new Set(['node.js', 'bun.js', 'deno.js'].flatMap((entry) => loadedWith(entry)))
+  const ofAgents = [...servers].filter(([, code]) => code.includes('tasks/cancel')).map(([name]) => name)
+
+  expect(ofAgents).toHaveLength(1)
+  expect(ofAgents.filter((name) => begun.has(name))).toEqual([])
 })
 
 test('dist/node.js, bun.js, deno.js: are at most 1.922 MB, all they share counted once', () => {

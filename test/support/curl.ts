@@ -1,5 +1,5 @@
 /**
- * The little of curl that our printed requests use, for machines without it: `-sSf`, `-H`, `-d`, `--retry` and a URL.
+ * The little of curl that our printed requests use, for machines without it: `-sSfN`, `-H`, `-d`, `--retry` and a URL.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -10,6 +10,7 @@ const { values, positionals } = parseArgs({
     silent: { type: 'boolean', short: 's' },
     'show-error': { type: 'boolean', short: 'S' },
     fail: { type: 'boolean', short: 'f' },
+    'no-buffer': { type: 'boolean', short: 'N' },
     header: { type: 'string', short: 'H', multiple: true, default: [] },
     data: { type: 'string', short: 'd' },
     retry: { type: 'string', default: '0' },

@@ -28,17 +28,26 @@ export interface PythonOptions {
 /** Runs the calls, one after the other. Returns what the program prints. */
 // biome-ignore lint/suspicious/noExplicitAny: an assertion says what it should be
 export async function callFromPython({ url, era, calls, onLine }: PythonOptions): Promise<any[]> {
+  const lines = await runPython([SCRIPT, url, TOKEN, era, JSON.stringify(calls)], { ...(onLine && { onLine }) })
+  return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+}
+
+/** Runs a script that imports the official client. Returns the lines that it prints. */
+export async function runPython(
+  args: string[],
+  { env = {}, onLine }: { env?: Record<string, string>; onLine?: (line: string) => void } = {},
+): Promise<string[]> {
   const module = await ensureComponent(pythonClient)
   const lines: string[] = []
   const { ended, output } = await startProcess({
     command: 'python3',
-    args: [SCRIPT, url, TOKEN, era, JSON.stringify(calls)],
-    env: pythonEnvironment(module),
+    args,
+    env: { ...pythonEnvironment(module), ...env },
     onLine: (line) => {
       lines.push(line)
       onLine?.(line)
     },
   })
   if ((await ended).code !== 0) throw new Error(output())
-  return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+  return lines
 }

@@ -8,6 +8,7 @@ import { test } from '../../support/fixtures.ts'
 import { watchPolls } from '../../support/invariants.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
 import { withUnusedSecrets } from '../../support/variables.ts'
+import type { TestWorkerOptions } from '../../support/worker.ts'
 import { UNANSWERED_MS } from '../engine/engine-fixture.ts'
 
 /** Timeout of a workflow task whose first failure must reach the history although the machine is slow. */
@@ -62,6 +63,8 @@ export interface ApiFixture {
   catalog: string
   /** Task queue of a worker without a catalog. */
   plainTaskQueue: string
+  /** Starts a worker that is stopped after the last test. */
+  startWorker(options: Partial<TestWorkerOptions>): Promise<unknown>
   client: Client
 }
 
@@ -157,6 +160,7 @@ export function apiFixture(serve: Serve, gaps: readonly Gap[]): () => ApiFixture
         }),
       catalog,
       plainTaskQueue,
+      startWorker,
       client,
     }
     const isPublished = async () => (await api.service.get('catalog')).status === 200

@@ -30,6 +30,15 @@ export function mcpCalls(api: () => ApiFixture): void {
     })
   })
 
+  test('mcp: a workflow gets the numbers of its arguments with all digits', async () => {
+    const { service } = api()
+    const { structuredContent } = await callLegacy('echo', { input: JSON.rawJSON('9007199254740993') })
+
+    const { text } = await service.get(`${structuredContent.workflowId}/input`)
+
+    expect(text).toContain('9007199254740993')
+  })
+
   test('mcp: an alias is not listed, but can be called', async () => {
     const { structuredContent } = await callLegacy('parrot', { input: 'here' })
 

@@ -1,5 +1,5 @@
 /** Sends messages of both eras, and reads the answers. */
-import { type ApiFixture, AUTHORIZED } from './api-fixture.ts'
+import { AUTHORIZED } from './api-fixture.ts'
 
 export const VERSION = '2026-07-28'
 
@@ -7,6 +7,8 @@ export const VERSION = '2026-07-28'
 export const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
 
 interface SentOptions {
+  /** Of the service. Default: that of `service`. */
+  url?: string
   path?: string
   headers?: Record<string, string>
   /** Of the client. Default: none. */
@@ -17,9 +19,10 @@ interface SentOptions {
 // biome-ignore lint/suspicious/noExplicitAny: an assertion says what it should be
 type Message = any
 
-export function mcpMessages(api: () => ApiFixture) {
-  function send(body: unknown, { path = '/mcp', headers = {}, signal }: SentOptions = {}): Promise<Response> {
-    return fetch(`${api().service.url}${path}`, {
+export function mcpMessages(api: () => { service: { url: string } }) {
+  function send(body: unknown, options: SentOptions = {}): Promise<Response> {
+    const { url = api().service.url, path = '/mcp', headers = {}, signal } = options
+    return fetch(`${url}${path}`, {
       method: 'POST',
       headers: {
         'Content-Type': 'application/json',
@@ -86,8 +89,8 @@ export function mcpMessages(api: () => ApiFixture) {
     withTasks: (method: string, params: Record<string, unknown>) =>
       resultOf(modern(method, params, { capabilities: TASKS })),
     /** The response for a client that can handle tasks. */
-    sendWithTasks: (method: string, params: Record<string, unknown>, signal: AbortSignal) =>
-      sendModern(method, params, { capabilities: TASKS, signal }),
+    sendWithTasks: (method: string, params: Record<string, unknown>, options: SentOptions = {}) =>
+      sendModern(method, params, { ...options, capabilities: TASKS }),
   }
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { ServiceError } from '../../../src/domain/model/errors.ts'
 import type { SendCommand, Workflows } from '../../../src/domain/model/workflows.ts'
 import { callTool } from '../../../src/mcp/call-tool.ts'
+import { RUN_TOOLS } from '../../../src/mcp/run-tools.ts'
 import type { CallToolResult } from '../../../src/mcp/tool-result.ts'
 import { aCall } from '../call.ts'
 import { onlyVerbs } from '../http/api.ts'
@@ -126,4 +127,20 @@ test.for<[tool: string, given: Record<string, unknown>, path: string]>([
 
   const { issues } = structuredContent.error as { issues: { path: string }[] }
   expect([structuredContent.status, issues[0]?.path.startsWith(path), isError]).toEqual(['rejected', true, true])
+})
+
+test('the tools for runs say which of them only read, and which one stops a run', () => {
+  const reads = { readOnlyHint: true, openWorldHint: false }
+  const changes = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false }
+  const stops = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false }
+
+  expect(Object.fromEntries(RUN_TOOLS.map(({ tool }) => [tool.name, tool.annotations]))).toEqual({
+    workflow_result: reads,
+    workflow_explain: reads,
+    workflow_query: reads,
+    workflow_signal: changes,
+    workflow_update: changes,
+    workflow_stop: stops,
+    workflow_runs: reads,
+  })
 })

@@ -68,6 +68,36 @@ test('listen: says that the tools have changed, once for each change and not for
   expect(changes).toEqual([{ jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: ABOUT }])
 })
 
+test('listen: acknowledges after it has read the tools, and reports every change since', async () => {
+  const [some, others] = [await toolsNamed('greet'), await toolsNamed('greet', 'order')]
+  const first = Promise.withResolvers<typeof some>()
+  let reads = 0
+  const readTools = async () => (reads++ === 0 ? first.promise : others)
+  const { messages, end } = await subscribe({ params: { notifications: { toolsListChanged: true } }, readTools })
+  const before = [...messages]
+  first.resolve(some)
+  await vi.advanceTimersByTimeAsync(5000)
+
+  expect(before).toEqual([])
+  expect(await end()).toMatchObject([
+    { method: 'notifications/subscriptions/acknowledged' },
+    { method: 'notifications/tools/list_changed' },
+  ])
+})
+
+test('listen: says that the tools may have changed if they could not be read at the beginning', async () => {
+  const tools = await toolsNamed('greet')
+  const down = Promise.reject(new ServiceError('EngineUnavailableError', 'down'))
+  const reads = [down]
+  const readTools = async () => reads.shift() ?? tools
+  const { end } = await subscribe({ params: { notifications: { toolsListChanged: true } }, readTools })
+  await vi.advanceTimersByTimeAsync(30_000)
+
+  const [, ...changes] = await end()
+
+  expect(changes).toMatchObject([{ method: 'notifications/tools/list_changed' }])
+})
+
 test('listen: sends the tasks that have ended', async () => {
   const { end } = await subscribe({
     params: { notifications: { taskIds: ['a', 'b'] } },
@@ -119,6 +149,17 @@ test('listen: ends with a result when the service shuts down', async () => {
     id: 7,
     result: { resultType: 'complete', ...ABOUT },
   })
+})
+
+test('listen: is not a request in flight', async () => {
+  const startWaiting = vi.fn()
+  const { signal } = new AbortController()
+  const subscription = { id: 7, params: { notifications: {} }, ttlMs: 5000 }
+  const never = { readTools: async () => [], taskEnd: async () => null }
+
+  for await (const _ of listen({ ...subscription, ...never }, aCall({ signal, startWaiting }))) break
+
+  expect(startWaiting).toHaveBeenCalledTimes(1)
 })
 
 test('listen: a bug in a watch ends the stream', async () => {

@@ -71,7 +71,8 @@ test('tools/call: starts the workflow with the arguments, and waits as long as t
     return COMPLETED
   }
   const { legacy, modern } = mcpApi({ workflows: { run } })
-  const params = { name: 'greet', arguments: { name: 'Ada' } }
+  // `task` belongs to the experimental tasks of 2025-11-25.
+  const params = { name: 'greet', arguments: { name: 'Ada' }, task: { ttl: 60_000 } }
 
   const older = await legacy('tools/call', params)
   const newer = await modern('tools/call', params, '/mcp/payments?wait=5m')

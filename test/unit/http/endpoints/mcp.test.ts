@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { makeApi } from '../api.ts'
 import { entry } from '../openapi/typed/catalog-document.ts'
-import { mcpApi } from './mcp-api.ts'
+import { mcpApi, RUN } from './mcp-api.ts'
 
 test('initialize: selects a revision, and creates no session', async () => {
   const { legacy } = mcpApi()
@@ -54,6 +54,40 @@ test('statuses: a message that the protocol does not allow is a 400, and an unkn
   ])
   expect(found[0]?.body).not.toHaveProperty('id')
   expect(found[2]?.body).toMatchObject({ id: 1, error: { data: { supported: ['2026-07-28'] } } })
+})
+
+test('tasks: a client must declare that it can handle them, and those of older revisions do not exist', async () => {
+  const { modern } = mcpApi()
+
+  const undeclared = await modern('tasks/get', { taskId: `w/${RUN.runId}` })
+  const older = [await modern('tasks/list'), await modern('tasks/result', { taskId: `w/${RUN.runId}` })]
+
+  expect([undeclared.status, undeclared.body.error]).toMatchObject([
+    400,
+    { code: -32_021, data: { requiredCapabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } } },
+  ])
+  expect(older.map(({ status, body }) => [status, body.error.code])).toEqual([
+    [404, -32_601],
+    [404, -32_601],
+  ])
+})
+
+test('errors that come before the message are those of any request', async () => {
+  const { legacy, send } = mcpApi()
+
+  const found = [
+    await legacy('ping', {}, { 'Content-Type': 'text/plain' }),
+    await send('x'.repeat(3 << 20)),
+    await legacy('ping', {}, {}, '/mcp?wait=25h'),
+    await legacy('ping', {}, {}, '/mcp?waits=1s'),
+  ]
+
+  expect(found.map(({ status, headers, body }) => [status, headers.get('Content-Type'), body.error])).toEqual([
+    [415, 'application/problem+json', 'UnsupportedMediaTypeError'],
+    [413, 'application/problem+json', 'PayloadTooLargeError'],
+    [400, 'application/problem+json', 'ValidationError'],
+    [400, 'application/problem+json', 'ValidationError'],
+  ])
 })
 
 test('below a namespace the tools are those of its catalogs', async () => {

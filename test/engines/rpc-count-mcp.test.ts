@@ -1,0 +1,70 @@
+/** How many calls of the engine `POST /mcp` takes to read tasks. */
+import { expect } from 'vitest'
+import { until } from '../../src/cli/dev/servers/until.ts'
+import type { RunRef } from '../../src/protocol/run-ref.ts'
+import { type InProcessService, test } from '../support/fixtures.ts'
+import { countEngineCalls } from './rpc-count-fixture.ts'
+
+const { counted, post, serveCounted, served } = countEngineCalls()
+
+const READ_END = { DescribeWorkflowExecution: 1, GetWorkflowExecutionHistoryReverse: 1 }
+
+/** The state of the task, for a client that can handle tasks. */
+async function getTask(service: InProcessService, { workflowId, runId }: RunRef) {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+  }
+  const taskId = `${workflowId}/${runId}`
+  const message = { jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { taskId, _meta } }
+  const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tasks/get', 'Mcp-Name': taskId }
+  return (await service.call('POST', '/mcp', message, headers)).body.result
+}
+
+test('tasks/get of an open run: 2, and one more while the polls of its task queue are not cached', async () => {
+  const { body: run } = await served().start('messages', null)
+  const cold = serveCounted()
+  await cold.get('catalog')
+  const waits = async (service: InProcessService) =>
+    (await getTask(service, run)).statusMessage?.startsWith('waiting_handler') === true
+  await until('it waits', () => waits(served()))
+
+  const first = await counted(async () => expect(await waits(cold)).toBe(true))
+  const second = await counted(async () => expect(await waits(cold)).toBe(true))
+  await post(`${run.workflowId}/terminate`)
+  await cold.close()
+
+  expect(first).toEqual({ ...READ_END, DescribeTaskQueue: 1 })
+  expect(second).toEqual(READ_END)
+})
+
+test('tasks/get of an ended run: 2', async () => {
+  const { body: completed } = await served().run('echo', 1)
+  const { body: ended } = await served().start('neverEnds', null)
+  await post(`${ended.workflowId}/terminate`)
+  // The catalog is cached.
+  await served().get('catalog')
+
+  const read = (run: RunRef, expected: string) =>
+    counted(async () => {
+      const { status, result } = await getTask(served(), run)
+      expect([status, result.structuredContent.status]).toEqual(['completed', expected])
+    })
+
+  expect([await read(completed, 'completed'), await read(ended, 'terminated')]).toEqual([READ_END, READ_END])
+})
+
+test('tasks/get of an ended run while the catalog is not cached: one more for its output schema; 2 if it failed', async () => {
+  const { body: completed } = await served().run('echo', 1)
+  const { body: ended } = await served().start('neverEnds', null)
+  await post(`${ended.workflowId}/terminate`)
+  const uncached = serveCounted({ SERVICE_CATALOG_TTL: '0' })
+  // It has read the definition once, which never changes.
+  await uncached.get('catalog')
+  const read = (run: RunRef) => counted(async () => expect((await getTask(uncached, run)).status).toBe('completed'))
+
+  const counts = [await read(completed), await read(ended)]
+  await uncached.close()
+
+  expect(counts).toEqual([{ ...READ_END, DescribeWorkflowExecution: 2 }, READ_END])
+})
