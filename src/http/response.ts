@@ -5,6 +5,7 @@
 import type { Context } from 'hono'
 import type { Env } from './context.ts'
 import { toHeaderValue } from './header-value.ts'
+import { docsUrl } from './problem.ts'
 
 /** Adds a header to the response to this request, also to an error response. */
 export function setHeader(c: Context<Env>, name: string, value: string): void {
@@ -38,6 +39,24 @@ export function withWarnings<Body extends object>(
   if (warnings.length === 0) return body
   setHeader(c, 'Portico-Warning', toHeaderValue(warnings.join('; ')))
   return { ...body, warnings }
+}
+
+/** A part of the API that will be removed: docs/stability.md. */
+export interface Deprecation {
+  /** What the log calls it. */
+  name: string
+  /** A day, such as `2026-01-01`. */
+  since: string
+  /** The first day on which it may be missing, if that is decided. */
+  sunset?: string
+}
+
+/** Adds the headers of RFC 9745 and RFC 8594 to the response, and the name to the log line of the request. */
+export function announceDeprecation(c: Context<Env>, { name, since, sunset }: Deprecation): void {
+  setHeader(c, 'Deprecation', `@${Date.parse(since) / 1000}`)
+  if (sunset !== undefined) setHeader(c, 'Sunset', new Date(sunset).toUTCString())
+  setHeader(c, 'Link', `<${docsUrl('api.md#deprecated-fields')}>; rel="deprecation"`)
+  c.get('facts').deprecated = name
 }
 
 /** A response to a request that has no context. */

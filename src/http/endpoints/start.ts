@@ -33,6 +33,7 @@ export const START_HEADERS: readonly ResponseHeader[] = [
   'Idempotency-Replayed',
   'Portico-Started',
   'Deprecation',
+  'Sunset',
   'Link',
 ]
 
@@ -221,7 +222,7 @@ const validate = endpoint({
     200: {
       description: 'The request is valid',
       schema: schemaOf('Validation'),
-      headers: ['Deprecation', 'Link'],
+      headers: ['Deprecation', 'Sunset', 'Link'],
     },
   },
   errors: [

@@ -83,7 +83,7 @@ const PROBLEM_HEADERS = new Map<number, readonly ResponseHeader[]>([
 ])
 
 /** Headers that every response to a start can have. */
-const START_HEADERS = ['Idempotency-Replayed', 'Portico-Started', 'Deprecation', 'Link', 'Location'] as const
+const START_HEADERS = ['Idempotency-Replayed', 'Portico-Started', 'Deprecation', 'Sunset', 'Link', 'Location'] as const
 
 /** Headers of every response to the holder of a link. */
 const LINK_HEADERS = ['Cache-Control', 'Referrer-Policy', 'X-Robots-Tag'] as const

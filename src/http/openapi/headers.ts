@@ -67,7 +67,8 @@ export const RESPONSE_HEADERS = {
     schema: { type: 'string', enum: ['workflow', 'engine', 'gateway'] },
   },
   ETag: { description: 'Changes when the content changes', schema: string },
-  Deprecation: { description: 'The request uses `taskQueue`, which is deprecated (RFC 9745)', schema: string },
+  Deprecation: { description: 'Since when what the request uses is deprecated (RFC 9745)', schema: string },
+  Sunset: { description: 'From when on it may be missing, if that is decided (RFC 8594)', schema: string },
   Link: { description: 'About the deprecation', schema: string },
   'WWW-Authenticate': { description: 'What is expected in `Authorization`', schema: string },
   'Cache-Control': {

@@ -13,3 +13,10 @@ export function optional<T extends z.core.SomeType>(schema: T, description: stri
   jsonForms.add(field, { description })
   return field
 }
+
+/** The same for a field that will be removed. Its requests are announced with `announceDeprecation`. */
+export function deprecated<T extends z.core.SomeType>(schema: T, description: string): z.ZodMiniExactOptional<T> {
+  const field = z.exactOptional(schema)
+  jsonForms.add(field, { description, deprecated: true })
+  return field
+}

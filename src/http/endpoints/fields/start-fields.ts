@@ -5,10 +5,9 @@ import { isObject } from '../../../lib/is-object.ts'
 import type { Env } from '../../context.ts'
 import type { RequestBody } from '../../endpoint.ts'
 import { idempotencyKey } from '../../idempotency-key.ts'
-import { docsUrl } from '../../problem.ts'
-import { setHeader } from '../../response.ts'
+import { announceDeprecation } from '../../response.ts'
 import { durationField } from './field-values.ts'
-import { jsonForms, optional } from './json-forms.ts'
+import { deprecated, jsonForms, optional } from './json-forms.ts'
 import { catalogName, requiredText, workflowId, workflowName } from './names.ts'
 import {
   compatibleOptions,
@@ -28,7 +27,7 @@ export function startFields(maxTimeoutMs: number, listKey: ListKey) {
     ),
     workflowId: optional(workflowId, 'Id of the workflow. At most 1000 bytes of UTF-8. Default: a generated id'),
     catalog: optional(catalogName, 'Task queue of the workers that execute the workflow. Default: that of the service'),
-    taskQueue: optional(catalogName, 'Deprecated name of `catalog`, which takes precedence'),
+    taskQueue: deprecated(catalogName, 'Deprecated name of `catalog`, which takes precedence'),
     timeout: optional(
       durationField(maxTimeoutMs),
       'How long to wait for the result: milliseconds, or a duration such as `30s`. Default 30 s',
@@ -89,7 +88,7 @@ interface StartBody extends OptionFields {
 /** The catalog is `catalog`, or its deprecated name `taskQueue`, or the default. */
 export function startCommand(c: Context<Env>, body: StartBody, defaultCatalog: string, listKey: ListKey): StartCommand {
   const { workflowId, workflowName, taskQueue, catalog = taskQueue ?? defaultCatalog } = body
-  if (taskQueue !== undefined) deprecateTaskQueue(c)
+  if (taskQueue !== undefined) announceDeprecation(c, TASK_QUEUE)
   const options = toWorkflowOptions(body)
   return {
     ...(workflowId !== undefined && { workflowId }),
@@ -107,11 +106,5 @@ function startArguments(body: StartBody, listKey: ListKey): Pick<StartCommand, '
   return { args, argumentPointer: args.length === 0 ? '/input' : `/${listKey}/0` }
 }
 
-// 2026-01-01, when the specification replaced `taskQueue` with `catalog`.
-const TASK_QUEUE_DEPRECATED_SINCE = 1_767_225_600
-
-/** Deprecation header: RFC 9745. */
-function deprecateTaskQueue(c: Context<Env>): void {
-  setHeader(c, 'Deprecation', `@${TASK_QUEUE_DEPRECATED_SINCE}`)
-  setHeader(c, 'Link', `<${docsUrl('api.md#deprecated-fields')}>; rel="deprecation"`)
-}
+// When the specification replaced it with `catalog`.
+const TASK_QUEUE = { name: 'taskQueue', since: '2026-01-01' }
