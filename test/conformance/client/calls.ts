@@ -165,35 +165,6 @@ export const calls: Record<string, ClientCase> = {
     await failure(failed.heartbeatActivity('other'), 'WorkflowNotRunningError')
   },
 
-  async 'link: creates a link that signals, updates or completes an activity, for the open run'({ connect }) {
-    const client = connect()
-    const run = await client.start('messages', { workflowId: anId() })
-    const waiting = await client.start('completesOutside', { input: {} })
-    const beats = () => waiting.heartbeatActivity('approval').catch(() => null)
-    await until('the activity waits', async () => (await beats()) !== null)
-    const choices = [{ label: 'Yes', payload: 1 }, { label: 'No' }]
-    const answer = ({ url }: { url: string }) =>
-      client.request('POST', new URL(url).pathname, { body: { choice: 'Yes' } }) as Promise<{ recorded: string }>
-
-    const links = [
-      await run.link({ title: 'Go on?', choices, signal: 'add' }),
-      await run.link({ title: 'Go on?', choices, update: 'set', expiresIn: '3d' }),
-      await waiting.link({ title: 'Go on?', choices, complete: { activityId: 'approval' } }),
-    ]
-    const recorded: string[] = []
-    for (const link of links) recorded.push((await answer(link)).recorded)
-
-    equal(
-      links.map(({ workflowId, runId }) => [workflowId, runId]),
-      [run, run, waiting].map(({ workflowId, runId }) => [workflowId, runId]),
-    )
-    equal(recorded, ['Yes', 'Yes', 'Yes'])
-    equal(await waiting.result(), [1])
-    await run.signal('finish')
-    equal(await run.result(), { gathered: [1], value: 1 })
-    await failure(run.link({ title: 'Go on?', choices, signal: 'add' }), 'WorkflowNotRunningError')
-  },
-
   async 'explain: says what the run waits for'({ connect }) {
     const run = await connect().start('waitForSignal')
 
