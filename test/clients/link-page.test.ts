@@ -60,6 +60,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
       const { url } = await newLink()
       const { page, requests } = await open(browser, colorScheme, url)
 
+      if (process.env.SCREENSHOT_TO && colorScheme === 'light')
+        await page.screenshot({ path: process.env.SCREENSHOT_TO })
       const before = await violations(page)
       const isWide = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')
       const color = await page.evaluate('getComputedStyle(document.body).backgroundColor')
@@ -179,9 +181,6 @@ async function open(
   const requests: string[] = []
   page.on('request', (request) => requests.push(request.url()))
   await page.goto(url)
-  if (process.env.SCREENSHOT_TO && colorScheme === 'light' && !url.endsWith('x')) {
-    await page.screenshot({ path: process.env.SCREENSHOT_TO })
-  }
   return { page, requests }
 }
 
