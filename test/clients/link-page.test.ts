@@ -1,7 +1,7 @@
 /** The page of a one-use link in a browser, as wide as a phone: docs/links.md. */
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
@@ -11,6 +11,15 @@ import { testCatalog } from '../support/test-catalog.ts'
 const STEP_TIMEOUT_MS = 120_000
 const PATIENT = { timeout: 600_000 }
 const PHONE = { width: 360, height: 640 }
+
+const QUESTION = {
+  title: 'Refund 120 EUR to Ada?',
+  choices: [
+    { label: 'Approve', payload: { ok: true } },
+    { label: 'Reject', payload: { ok: false }, comment: 'required' },
+  ],
+  expiresIn: '3d',
+}
 
 const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
@@ -25,18 +34,11 @@ const test = sharedTest
     // With the base path.
     const base = serviceProcess.url
     await until('the catalog is published', async () => (await fetch(`${base}/workflow/catalog`)).ok)
-    return async (): Promise<string> => {
+    return async (more: object = { signal: 'add' }): Promise<{ url: string; run: string }> => {
       const { workflowId } = await post(`${base}/workflow/start`, { workflowName: 'messages', input: null })
-      const { url } = await post(`${base}/workflow/${workflowId}/links`, {
-        title: 'Refund 120 EUR to Ada?',
-        signal: 'add',
-        choices: [
-          { label: 'Approve', payload: { ok: true } },
-          { label: 'Reject', payload: { ok: false }, comment: 'required' },
-        ],
-        expiresIn: '3d',
-      })
-      return `${base}/links/${new URL(url).pathname.split('/').at(-1)}`
+      const run = `${base}/workflow/${workflowId}`
+      const { url } = await post(`${run}/links`, { ...QUESTION, ...more })
+      return { url: `${base}/links/${new URL(url).pathname.split('/').at(-1)}`, run }
     }
   })
 
@@ -55,9 +57,11 @@ for (const colorScheme of ['light', 'dark'] as const) {
     `page of a link: on a phone with ${colorScheme} colours, axe finds nothing before and after the answer`,
     PATIENT,
     async ({ browser, newLink }) => {
-      const url = await newLink()
+      const { url } = await newLink()
       const { page, requests } = await open(browser, colorScheme, url)
 
+      if (process.env.SCREENSHOT_TO && colorScheme === 'light')
+        await page.screenshot({ path: process.env.SCREENSHOT_TO })
       const before = await violations(page)
       const isWide = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')
       const color = await page.evaluate('getComputedStyle(document.body).backgroundColor')
@@ -87,42 +91,96 @@ for (const colorScheme of ['light', 'dark'] as const) {
   )
 }
 
-test(
-  'page of a link: a person whose page is older than the answer of another reads which one was recorded',
-  PATIENT,
-  async ({ browser, newLink }) => {
-    const url = await newLink()
-    const [one, another] = [await open(browser, 'light', url), await open(browser, 'light', url)]
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(
+    `page of a link: with ${colorScheme} colours, axe finds nothing on pages that say why an answer does not count`,
+    PATIENT,
+    async ({ browser, newLink }) => {
+      const [used, ended, rejected, expiring] = [
+        await newLink(),
+        await newLink(),
+        await newLink({ update: 'validated', choices: [{ label: 'Approve', payload: -1 }] }),
+        await newLink({ signal: 'add', expiresIn: '1s' }),
+      ]
+      const views: unknown[] = []
+      const view = async (page: Page) => {
+        const { problem, rest } = await page.evaluate<{ problem: string; rest: string }>(PARTS)
+        views.push([problem, rest, await page.locator('form').count(), await violations(page)])
+        await page.close()
+      }
+      const send = async (url: string, meanwhile: () => Promise<unknown> = async () => {}) => {
+        const { page } = await open(browser, colorScheme, url)
+        await meanwhile()
+        await page.click('button[value="Approve"]')
+        await page.waitForSelector('[role="alert"]')
+        await view(page)
+      }
 
-    await one.page.click('button[value="Approve"]')
-    await one.page.waitForSelector('text=Recorded: Approve')
-    await another.page.fill('textarea', 'Too expensive')
-    await another.page.click('button[value="Reject"]')
-    await another.page.waitForSelector('[role="alert"]')
-    const told = await another.page.innerText('main')
-    const found = await violations(another.page)
-    await Promise.all([one.page.close(), another.page.close()])
+      await send(used.url, () => answer(browser, used.url))
+      await send(ended.url, () => post(`${ended.run}/terminate`, {}))
+      await view((await open(browser, colorScheme, ended.url)).page)
+      await send(rejected.url)
+      await until('the link has expired', async () => (await fetch(expiring.url)).status === 410)
+      await view((await open(browser, colorScheme, expiring.url)).page)
 
-    expect(told).toContain('Not recorded, because this link was used before.')
-    expect(told).toContain('Recorded: Approve')
-    expect(found).toEqual([])
-  },
-)
+      const over = 'No answer is expected any more: the workflow has ended, or has started over'
+      expect(views).toEqual([
+        ['Not recorded, because this link was used before.', expect.stringMatching(/^Recorded: Reject, /), 0, []],
+        [over, '', 0, []],
+        [over, '', 0, []],
+        ['Not accepted: -1 is not positive', expect.stringMatching(/^messages · one answer until /), 1, []],
+        [expect.stringMatching(/^This link expired at /), '', 0, []],
+      ])
+    },
+  )
+}
 
-/** Scripts of pages are off: the page must work without. axe-core runs in spite of the policy of the page. */
+test('page of a link: works in a browser without JavaScript', PATIENT, async ({ browser, newLink }) => {
+  const { url } = await newLink()
+  const { page } = await open(browser, 'light', url, { javaScriptEnabled: false })
+
+  await page.fill('textarea', 'Not our order')
+  await page.click('button[value="Reject"]')
+  await page.waitForSelector('text=Recorded: Reject')
+  await page.goto(url)
+  const answered = await page.innerText('main')
+  const forms = await page.locator('form').count()
+  await page.goto('data:text/html,<title>off</title><script>document.title = "on"</script>')
+  const scripts = await page.title()
+  await page.close()
+
+  expect(answered).toContain('Already answered: Reject')
+  expect([forms, scripts]).toEqual([0, 'off'])
+})
+
+/** The text of the error, and of what follows it. */
+const PARTS = `(() => {
+  const [problem, ...rest] = [...document.querySelectorAll('main > p')].map(({ innerText }) => innerText)
+  return { problem, rest: rest.join() }
+})()`
+
+/** Another person answers. */
+async function answer(browser: Browser, url: string): Promise<void> {
+  const { page } = await open(browser, 'light', url)
+  await page.fill('textarea', 'Too expensive')
+  await page.click('button[value="Reject"]')
+  await page.waitForSelector('text=Recorded: Reject')
+  await page.close()
+}
+
+/** On a phone. axe-core runs in spite of the policy of the page. */
 async function open(
   browser: Browser,
   colorScheme: 'light' | 'dark',
   url: string,
+  options: BrowserContextOptions = {},
 ): Promise<{ page: Page; requests: string[] }> {
-  const page = await browser.newPage({ viewport: PHONE, isMobile: true, deviceScaleFactor: 2, colorScheme })
+  const phone = { viewport: PHONE, isMobile: true, deviceScaleFactor: 2, colorScheme }
+  const page = await browser.newPage({ ...phone, ...options })
   page.setDefaultTimeout(STEP_TIMEOUT_MS)
   const requests: string[] = []
   page.on('request', (request) => requests.push(request.url()))
   await page.goto(url)
-  if (process.env.SCREENSHOT_TO && colorScheme === 'light' && !url.endsWith('x')) {
-    await page.screenshot({ path: process.env.SCREENSHOT_TO })
-  }
   return { page, requests }
 }
 

@@ -23,6 +23,8 @@ export const clientTest = base
       SERVICE_API_AUTH_TOKEN: TOKEN,
       // The page in Chromium.
       SERVICE_CORS_ORIGINS: '*',
+      SERVICE_SIGNING_KEY: Buffer.alloc(32, 5).toString('base64url'),
+      SERVICE_PUBLIC_URL: 'https://portico.example',
     }
     let service = await startService({ env })
     const proxy = await startTcpProxy(`127.0.0.1:${port}`)

@@ -2,12 +2,11 @@
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
-import { makeApi } from '../support/api.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
+import { type Api, makeApi } from '../support/api.ts'
 import { FROM_SOURCE, type ServeEntry, workerdOf } from '../support/entries.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import { type SignedScheme, signWebhook } from '../support/sign-webhook.ts'
-
-const test = sharedTest.extend('workers', { scope: 'file' }, ({ startWorker }) => startWorker({}))
 
 const ENTRIES: Record<string, ServeEntry> = {
   ...FROM_SOURCE,
@@ -18,9 +17,9 @@ const SCHEMES = Object.keys(signWebhook) as SignedScheme[]
 
 const SECRET = 'whsec_czNjcmV0'
 
-/** A hook for each scheme, whose ids differ between runtimes. */
+/** A hook for each scheme, and one for each action. Their ids differ between runtimes. */
 function policyOf(runtime: string): string {
-  const hooks = SCHEMES.map((scheme) => [
+  const schemes = SCHEMES.map((scheme) => [
     scheme,
     {
       scheme,
@@ -30,26 +29,54 @@ function policyOf(runtime: string): string {
       ...(scheme === 'token' && { header: 'X-Token' }),
     },
   ])
-  return JSON.stringify({ version: 1, hooks: Object.fromEntries(hooks) })
+  const idOf = (action: string) => `${action}-${runtime}:{/id}`
+  const actions = {
+    signals: { signal: { workflowId: idOf('signals'), name: 'add' } },
+    signalsOrStarts: {
+      signalWithStart: {
+        start: { workflowName: 'messages', workflowId: idOf('signalsOrStarts') },
+        signal: { name: 'add' },
+      },
+    },
+    completes: { complete: { workflowId: idOf('completes'), activityId: 'approval' } },
+  }
+  const github = { scheme: 'github', secretEnv: 'SERVICE_HOOK_A', argument: 'body' }
+  const hooks = Object.entries(actions).map(([name, action]) => [name, { ...github, ...action }])
+  return JSON.stringify({ version: 1, hooks: Object.fromEntries([...schemes, ...hooks]) })
 }
+
+const test = sharedTest
+  .extend('workers', { scope: 'file' }, ({ startWorker }) => startWorker({}))
+  /** Starts the service on a runtime, once. */
+  .extend('serviceOn', { scope: 'file' }, ({ engine, catalog, cleanup, workers: _ }) => {
+    const services = new Map<string, Promise<Api & { output(): string }>>()
+    const start = async (runtime: string) => {
+      const server = await ENTRIES[runtime]?.({
+        PATH: process.env.PATH ?? '',
+        SERVICE_CATALOG_ID: catalog,
+        SERVICE_PORT: '0',
+        SERVICE_HOST: '127.0.0.1',
+        SERVICE_API_AUTH_TOKEN: 'own-token',
+        SERVICE_HOOK_A: SECRET,
+        SERVICE_POLICY: policyOf(runtime),
+        ENGINE_ADDRESS: engine.address,
+        ENGINE_HTTP_URL: engine.httpUrl ?? '',
+      })
+      const { url, stop, output } = server ?? expect.unreachable()
+      cleanup.defer(stop)
+      return { ...makeApi({ url, token: 'own-token' }), output }
+    }
+    return (runtime: string) => {
+      const service = services.get(runtime) ?? start(runtime)
+      services.set(runtime, service)
+      return service
+    }
+  })
 
 test.for(Object.keys(ENTRIES))(
   '%s: each scheme accepts the bytes that were signed once, and no others',
-  async (runtime, { engine, catalog, cleanup, workers: _ }) => {
-    const server = await ENTRIES[runtime]?.({
-      PATH: process.env.PATH ?? '',
-      SERVICE_CATALOG_ID: catalog,
-      SERVICE_PORT: '0',
-      SERVICE_HOST: '127.0.0.1',
-      SERVICE_API_AUTH_TOKEN: 'own-token',
-      SERVICE_HOOK_A: SECRET,
-      SERVICE_POLICY: policyOf(runtime),
-      ENGINE_ADDRESS: engine.address,
-      ENGINE_HTTP_URL: engine.httpUrl ?? '',
-    })
-    const { url, stop, output } = server ?? expect.unreachable()
-    cleanup.defer(stop)
-    const { call } = makeApi({ url, token: 'own-token' })
+  async (runtime, { serviceOn }) => {
+    const { call, output } = await serviceOn(runtime)
     const statusesOf = async (scheme: SignedScheme) => {
       const body = `{ "id": "${crypto.randomUUID()}", "text": "é", "n": 12345678901234567890 }`
       const send = async (sent: string, secret = SECRET) =>
@@ -69,5 +96,36 @@ test.for(Object.keys(ENTRIES))(
 
     expect(statuses).toEqual(SCHEMES.map(() => [401, 401, 202, 200, 'é']))
     expect(output()).not.toContain('czNjcmV0')
+  },
+)
+
+test.for(Object.keys(ENTRIES))(
+  '%s: an event that comes twice signals, starts and completes once',
+  async (runtime, { serviceOn, client, catalog }) => {
+    const { call } = await serviceOn(runtime)
+    const event = { id: crypto.randomUUID(), text: 'é' }
+    const idOf = (hook: string) => `${hook}-${runtime}:${event.id}`
+    const send = async (hook: string) => {
+      const body = JSON.stringify(event)
+      const signed = signWebhook.github({ secret: SECRET, body, id: event.id })
+      return (await call('POST', `/hooks/${hook}`, body, { 'Content-Type': 'application/json', ...signed })).status
+    }
+    const options = { taskQueue: catalog }
+    await client.workflow.start('messages', { ...options, workflowId: idOf('signals') })
+    const waiting = await client.workflow.start('completesOutside', {
+      ...options,
+      workflowId: idOf('completes'),
+      args: [{}],
+    })
+    await until('the activity waits', async () => (await waiting.describe()).raw.pendingActivities?.length === 1)
+
+    const statuses: Record<string, number[]> = {}
+    for (const hook of ['signals', 'signalsOrStarts', 'completes'])
+      statuses[hook] = [await send(hook), await send(hook)]
+
+    expect(statuses).toEqual({ signals: [202, 202], signalsOrStarts: [202, 200], completes: [202, 200] })
+    for (const hook of ['signals', 'signalsOrStarts'])
+      expect(await client.workflow.getHandle(idOf(hook)).query('state')).toMatchObject({ gathered: [event] })
+    expect(await waiting.result()).toEqual([event])
   },
 )

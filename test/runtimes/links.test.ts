@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { FROM_SOURCE, type ServeEntry, workerdOf } from '../support/entries.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
@@ -15,8 +16,15 @@ const BASE = 'https://portico.example'
 
 const test = sharedTest.extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
 
+const QUESTION = {
+  title: 'Go on?',
+  choices: [{ label: 'Yes, on', payload: { go: true }, comment: 'optional' }, { label: 'No' }],
+}
+
+const ANSWER = { go: true, comment: 'schön' }
+
 for (const [runtime, start] of Object.entries(RUNTIMES)) {
-  test(`${runtime}: a link answers its run once, with the form of its page, and a forged one does not`, {
+  test(`${runtime}: a link of each kind answers once, with the form of its page, and a forged one does not`, {
     timeout: 240_000,
   }, async ({ engine, catalog, client, worker: _, onTestFinished }) => {
     const service = await start({
@@ -32,37 +40,47 @@ for (const [runtime, start] of Object.entries(RUNTIMES)) {
       SERVICE_PUBLIC_URL: BASE,
     })
     onTestFinished(() => service.stop())
-    const workflowId = `link-${crypto.randomUUID()}`
-    await client.workflow.start('messages', { workflowId, taskQueue: catalog })
-    const created = await fetch(`${service.url}/workflow/${workflowId}/links`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({
-        title: 'Go on?',
-        update: 'set',
-        choices: [{ label: 'Yes, on', payload: { go: true }, comment: 'optional' }, { label: 'No' }],
-      }),
-    })
-    const path = (await created.json()).url.slice(BASE.length)
-    const send = (form: string, to = path) =>
-      fetch(`${service.url}${to}`, {
+    const startRun = (workflowType: string, args: object[] = []) =>
+      client.workflow.start(workflowType, { workflowId: `link-${crypto.randomUUID()}`, taskQueue: catalog, args })
+    const updated = await startRun('messages')
+    const signaled = await startRun('messages')
+    const completed = await startRun('completesOutside', [{}])
+    await until('the activity waits', async () => (await completed.describe()).raw.pendingActivities?.length === 1)
+    const answerOnce = async ({ workflowId }: { workflowId: string }, action: object) => {
+      const created = await fetch(`${service.url}/workflow/${workflowId}/links`, {
         method: 'POST',
-        headers: { Accept: 'text/html' },
-        body: new URLSearchParams(form),
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ ...QUESTION, ...action }),
       })
+      const path = (await created.json()).url.slice(BASE.length)
+      const send = (form: string, to = path) =>
+        fetch(`${service.url}${to}`, {
+          method: 'POST',
+          headers: { Accept: 'text/html' },
+          body: new URLSearchParams(form),
+        })
+      const page = await fetch(`${service.url}${path}`, { headers: { Accept: 'text/html' } })
+      const forged = await send('choice=No', `${path.slice(0, -2)}AA`)
+      const answered = await send('choice=Yes%2C+on&comment=sch%C3%B6n')
+      const other = await send('choice=No')
+      const answers = [created, page, forged, answered, other]
+      return { statuses: answers.map(({ status }) => status), page, answered, other }
+    }
 
-    const page = await fetch(`${service.url}${path}`, { headers: { Accept: 'text/html' } })
-    const forged = await send('choice=No', `${path.slice(0, -2)}AA`)
-    const answered = await send('choice=Yes%2C+on&comment=sch%C3%B6n')
-    const other = await send('choice=No')
+    const answers = [
+      await answerOnce(updated, { update: 'set' }),
+      await answerOnce(signaled, { signal: 'add' }),
+      await answerOnce(completed, { complete: { activityId: 'approval' } }),
+    ]
 
-    expect([created.status, page.status, forged.status, answered.status, other.status]).toEqual([
-      201, 200, 404, 200, 409,
-    ])
-    expect(await page.text()).toContain('<button name="choice" value="Yes, on">')
-    expect(await answered.text()).toContain('Recorded: <strong>Yes, on</strong>')
-    expect(await other.text()).toContain('Recorded: <strong>Yes, on</strong>')
-    const { value } = await client.workflow.getHandle(workflowId).query<{ value: unknown }>('state')
-    expect(value).toEqual({ go: true, comment: 'schön' })
+    expect(answers.map(({ statuses }) => statuses)).toEqual(Array(3).fill([201, 200, 404, 200, 409]))
+    for (const { page, answered, other } of answers) {
+      expect(await page.text()).toContain('<button name="choice" value="Yes, on">')
+      expect(await answered.text()).toContain('Recorded: <strong>Yes, on</strong>')
+      expect(await other.text()).toContain('Recorded: <strong>Yes, on</strong>')
+    }
+    expect(await updated.query('state')).toMatchObject({ value: ANSWER })
+    expect(await signaled.query('state')).toMatchObject({ gathered: [ANSWER] })
+    expect(await completed.result()).toEqual([ANSWER])
   })
 }

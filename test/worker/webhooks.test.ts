@@ -64,6 +64,7 @@ const test = baseTest
       moved: { workflows: ['several'] },
       later: { workflows: ['hugeNumbers'] },
       canceled: { workflows: ['whoAmI'] },
+      silent: { workflows: ['ownAttributes'] },
     }),
   )
   .extend('run', { scope: 'file' }, ({ client, catalog: taskQueue, sender: _ }) => {
@@ -165,6 +166,28 @@ test('webhooks: a message that failed is sent again with the same id and body, u
   expect([first?.status, second?.status, others]).toEqual([503, 200, []])
   expect([second?.id, second?.body]).toEqual([first?.id, first?.body])
   expect(verified(second as Received, SECRET)).toBeTruthy()
+})
+
+test('webhooks: a receiver has 15 s to respond, and a message is sent again for 3 days, at most 12 h apart', async ({
+  receiver,
+  run,
+  connection,
+  delivery,
+}) => {
+  receiver.answer('/silent', () => null)
+  const { runId } = await run('ownAttributes')
+
+  const reason = await until('its first attempt has failed', async () => (await delivery('silent', runId)).reason)
+  const { info } = await connection.workflowService.describeActivityExecution({
+    namespace: 'default',
+    activityId: `$webhook:silent:${runId}`,
+  })
+
+  expect(reason).toBe('The receiver did not respond within 15 s')
+  expect(info?.status).toBe(STATUS.running)
+  expect([info?.retryPolicy?.backoffCoefficient, info?.retryPolicy?.maximumAttempts]).toEqual([4, 0])
+  const seconds = [info?.retryPolicy?.initialInterval, info?.retryPolicy?.maximumInterval, info?.scheduleToCloseTimeout]
+  expect(seconds.map((duration) => duration?.seconds?.toNumber())).toEqual([5, 12 * 3600, 3 * 24 * 3600])
 })
 
 test('webhooks: a 410 ends the delivery', async ({ receiver, run, delivery }) => {

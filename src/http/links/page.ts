@@ -55,6 +55,7 @@ const ONE_USE = '<p class="quiet">A link can be used once. Nothing else was done
 
 // After these errors the link cannot be used any more.
 const FINAL: ReadonlySet<string> = new Set([
+  'ActivityNotFoundError',
   'LinkExpiredError',
   'LinkNotFoundError',
   'LinkUsedError',

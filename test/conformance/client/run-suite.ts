@@ -1,11 +1,12 @@
 /** Runs the client suite on any runtime, and reports to the test. */
 import { mapConcurrent } from '../../../src/lib/map-concurrent.ts'
+import { access } from './access.ts'
 import { calls } from './calls.ts'
 import { type ClientCase, clientFixture, type Environment } from './client-fixture.ts'
 import { cuts } from './cuts.ts'
 import { errors } from './errors.ts'
 
-export const CASES: Record<string, ClientCase> = { ...calls, ...errors, ...cuts }
+export const CASES: Record<string, ClientCase> = { ...calls, ...access, ...errors, ...cuts }
 
 // More would be a burst, which a busy machine answers late.
 const CASES_AT_ONCE = 5
@@ -26,7 +27,7 @@ export async function runSuite(testUrl: string): Promise<void> {
     )
     await post('results', JSON.stringify({ name, error }))
   }
-  await mapConcurrent(Object.entries({ ...calls, ...errors }), CASES_AT_ONCE, report)
+  await mapConcurrent(Object.entries({ ...calls, ...access, ...errors }), CASES_AT_ONCE, report)
   // All of these use the same proxy.
   for (const one of Object.entries(cuts)) await report(one)
 }

@@ -5,6 +5,7 @@ import { test as sharedTest } from '../../support/fixtures.ts'
 import { signWebhook } from '../../support/sign-webhook.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
 import { bytesOf, OPERATOR, tokenOf, tokenRule, untilOpen } from './callers.ts'
+import { browse, HTML, JSON_ANSWER } from './link-fixture.ts'
 
 const SECRET = 'github-s3cret'
 
@@ -28,21 +29,26 @@ const RULES = [
 const POLICY = JSON.stringify({ version: 1, rules: RULES, hooks: HOOKS })
 const BASE = 'https://portico.example'
 
+const ENV = {
+  SERVICE_API_AUTH_TOKEN: OPERATOR,
+  SERVICE_POLICY: POLICY,
+  SERVICE_HOOK_GITHUB: SECRET,
+  SERVICE_SIGNING_KEY: Buffer.alloc(32, 'signing-key').toString('base64url'),
+  SERVICE_PUBLIC_URL: BASE,
+}
+
 const test = sharedTest
   .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
   .extend('callers', { scope: 'file' }, ({ serve, worker: _ }) => {
-    const service = serve({
-      SERVICE_API_AUTH_TOKEN: OPERATOR,
-      SERVICE_POLICY: POLICY,
-      SERVICE_HOOK_GITHUB: SECRET,
-      SERVICE_SIGNING_KEY: Buffer.alloc(32, 'signing-key').toString('base64url'),
-      SERVICE_PUBLIC_URL: BASE,
-    })
+    const service = serve(ENV)
     const withToken = (token: string) => makeApi({ fetch: service.fetch, token })
     return {
+      service,
       operator: withToken(OPERATOR),
       as: (rule: string) => withToken(tokenOf(rule)),
       holder: withToken(''),
+      /** Of another replica. */
+      otherHolder: makeApi({ fetch: serve({ ...ENV, SERVICE_CATALOG_ID: service.catalog }).fetch, token: '' }),
       /** Sends an event that its sender has signed. */
       send: (event: object, id: string) => {
         const body = JSON.stringify(event)
@@ -113,8 +119,6 @@ const QUESTION = {
   ],
 }
 
-const JSON_ANSWER = { Accept: 'application/json' }
-
 /** Creates a link, and returns its path. */
 async function linkTo(api: Api, workflowId: string): Promise<string> {
   const { status, body } = await api.post(`${workflowId}/links`, QUESTION)
@@ -149,14 +153,22 @@ test('a link completes its activity once with the payload and the comment, and s
   expect(identities).toEqual([expect.stringMatching(/^portico link:(\S+) by token:mailer link-\1\.0$/)])
 })
 
-test('of two answers at once one is recorded, and a choice without a payload returns nothing', async ({
-  callers: { as, holder, operator },
+test('of two answers at once to two replicas one is recorded, and a choice without a payload returns nothing', async ({
+  callers: { as, holder, otherHolder, operator },
+  client,
 }) => {
   const { workflowId } = await waiting(operator)
   const path = await linkTo(as('mailer'), workflowId)
+  // Both are connected to the engine, so that no answer is late.
+  for (const one of [holder, otherHolder]) await one.call('GET', path, undefined, JSON_ANSWER)
 
-  const answers = await Promise.all(['No', 'Nothing', 'No'].map((choice) => holder.call('POST', path, { choice })))
+  const answers = await Promise.all([
+    holder.call('POST', path, { choice: 'No' }),
+    otherHolder.call('POST', path, { choice: 'Nothing' }),
+    otherHolder.call('POST', path, { choice: 'No' }),
+  ])
   const output = await outputOf(operator, workflowId)
+  const { events } = await client.workflow.getHandle(workflowId).fetchHistory()
 
   const [recorded] = answers.filter(({ status }) => status === 200)
   const label = recorded?.body.recorded
@@ -165,10 +177,34 @@ test('of two answers at once one is recorded, and a choice without a payload ret
   expect(answers.filter(({ status }) => status === 409).map(({ body }) => body.recorded)).not.toContainEqual(
     expect.not.stringMatching(label),
   )
+  expect(events?.filter((event) => event.activityTaskCompletedEventAttributes)).toHaveLength(1)
 })
 
-test('a link whose activity was completed elsewhere, or whose run has ended, says that no answer is expected', async ({
+test('scanners that fetch the link of an activity five times with GET and HEAD complete nothing', async ({
   callers: { as, holder, operator },
+  client,
+}) => {
+  const { workflowId } = await waiting(operator)
+  const path = await linkTo(as('mailer'), workflowId)
+  const run = client.workflow.getHandle(workflowId)
+  const { historyLength } = await run.describe()
+
+  const statuses: number[] = []
+  for (const method of ['GET', 'HEAD'])
+    for (const headers of [HTML, JSON_ANSWER])
+      for (let count = 0; count < 5; count++)
+        statuses.push((await holder.call(method, path, undefined, headers)).status)
+  const scanned = await run.describe()
+  const answered = await holder.call('POST', path, { choice: 'No' })
+
+  expect(statuses).toEqual(Array(20).fill(200))
+  expect([scanned.historyLength, scanned.raw.pendingActivities?.length]).toEqual([historyLength, 1])
+  expect(outcomeOf(answered)).toEqual([200, 'No'])
+  expect(await outputOf(operator, workflowId)).toEqual([{ ok: false }])
+})
+
+test('a link whose activity was completed elsewhere, or whose run has ended, expects no answer and offers none', async ({
+  callers: { as, holder, operator, service },
 }) => {
   const { workflowId } = await waiting(operator, { staysOpen: true })
   const path = await linkTo(as('mailer'), workflowId)
@@ -177,16 +213,22 @@ test('a link whose activity was completed elsewhere, or whose run has ended, say
     await holder.call('GET', path, undefined, JSON_ANSWER),
     await holder.call('POST', path, { choice: 'No' }),
   ]
+  const bothPages = async () => [await browse(service, path), await browse(service, path, 'choice=No')]
 
   const elsewhere = await both()
+  const pages = await bothPages()
   await operator.post(`${workflowId}/terminate`)
   const ended = await both()
+  pages.push(...(await bothPages()))
 
   expect(elsewhere.map(outcomeOf)).toEqual(Array(2).fill([404, 'ActivityNotFoundError']))
   expect(ended.map(outcomeOf)).toEqual(Array(2).fill([409, 'WorkflowNotRunningError']))
   const texts = [...elsewhere, ...ended].map(({ body }) => JSON.stringify(body))
   expect(texts.map((text) => /No answer is expected/.test(text) && !text.includes(workflowId))).toEqual(
     Array(4).fill(true),
+  )
+  expect(pages.map(({ status, text }) => [status, /No answer is expected/.test(text), text.includes('<form')])).toEqual(
+    [404, 404, 409, 409].map((status) => [status, true, false]),
   )
 })
 

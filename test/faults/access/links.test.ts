@@ -10,9 +10,11 @@ import {
   eventsOf,
   HTML,
   JSON_ANSWER,
+  LINKS,
   linkTo,
   publicApi,
   QUESTION,
+  RULES,
   startRun,
   test,
 } from './link-fixture.ts'
@@ -161,6 +163,40 @@ test('after the run has ended, the answer can still be read, and no other is tak
     [409, 'WorkflowNotRunningError'],
     [409, 'WorkflowNotRunningError'],
   ])
+})
+
+test('without a worker a signal is recorded, and the link of an update can be used once one runs again', async ({
+  callers: { operator, policyOf, service },
+  serve,
+  startWorker,
+  client,
+}) => {
+  const taskQueue = `own-${crypto.randomUUID()}`
+  const worker = await startWorker({ taskQueue })
+  const run = { workflowId: `mail:${crypto.randomUUID()}` }
+  await client.workflow.start('messages', { ...run, taskQueue })
+  await historyLengthOf(client, run.workflowId)
+  const [signal, update] = [
+    await linkTo(operator, run),
+    await linkTo(operator, run, { signal: undefined, update: 'set' }),
+  ]
+  const policy = JSON.stringify(policyOf(...RULES))
+  const impatient = serve({ ...LINKS, SERVICE_POLICY: policy, SERVICE_MESSAGE_TIMEOUT: '2s' })
+  await worker.stop()
+
+  const signaled = await publicApi(impatient).call('POST', signal, { choice: 'Approve' })
+  const tooEarly = await publicApi(impatient).call('POST', update, { choice: 'Reject' })
+  const page = await browse(impatient, update)
+  await startWorker({ taskQueue })
+  const updated = await publicApi(service).call('POST', update, { choice: 'Reject' })
+
+  expect([signaled.status, signaled.body.recorded]).toEqual([200, 'Approve'])
+  expect([409, 504]).toContain(tooEarly.status)
+  expect(tooEarly.body.message).toContain('the link can still be used')
+  expect(page.text).toContain('<button name="choice" value="Reject">')
+  expect([updated.status, updated.body.recorded, updated.body.result?.after]).toEqual([200, 'Reject', { ok: false }])
+  const state = await client.workflow.getHandle(run.workflowId).query('state')
+  expect(state).toMatchObject({ gathered: [{ ok: true }], value: { ok: false } })
 })
 
 test('an update that its validator rejects does not use the link up', async ({ callers, client }) => {

@@ -11,6 +11,7 @@ const RULES = [
   tokenRule('echoes', { can: ['start', 'read'], ids: ['e:*'], workflows: ['echo'] }),
   tokenRule('ada', { can: ['start', 'read', 'stop'], ids: ['ada:*'] }),
   tokenRule('ben', { can: ['start', 'read', 'stop'], ids: ['ben:*'] }),
+  tokenRule('backend', { can: ['start', 'read', 'delegate'], ids: ['b:*'] }),
   tokenRule('starter', { can: ['start'], ids: ['s:*'] }),
   tokenRule('reader', { can: ['read'] }),
   tokenRule('stopper', { can: ['stop'] }),
@@ -59,6 +60,20 @@ test('the tools of a caller are the workflows that it may start, by their aliase
   expect(ofOperator.length).toBeGreaterThan(20)
   expect([ofEchoes, ofReader]).toEqual([['echo'], []])
   expect(called).toMatchObject({ status: 'completed', output: 1, workflowId: expect.stringMatching(/^e:/) })
+  expect(other.error.code).toBe(-32_602)
+})
+
+test('the tools of an access token are the workflows that it names (threat 31)', async ({ callers: { as } }) => {
+  const delegation = { can: ['start', 'read'], workflows: ['echo'] }
+  const { body } = await as('backend').call('POST', '/tokens', delegation)
+  const agent = as('backend', body.token)
+
+  const names = [await toolNames(as('backend')), await toolNames(agent)]
+  const called = await callTool(agent, 'echo', { input: 1 })
+  const other = await send(agent, 'tools/call', { name: 'nothing' })
+
+  expect(names).toEqual([expect.arrayContaining(['echo', 'nothing']), ['echo']])
+  expect(called).toMatchObject({ status: 'completed', output: 1, workflowId: expect.stringMatching(/^b:/) })
   expect(other.error.code).toBe(-32_602)
 })
 
