@@ -123,7 +123,14 @@ export default defineConfig({
         },
       },
       { test: { ...onTheEngine, name: 'image', include: ['test/image/**/*.test.ts'] } },
-      { test: { ...onTheEngine, name: 'clients', include: ['test/clients/**/*.test.ts'], ...VERY_PATIENT } },
+      {
+        test: {
+          ...onTheEngine,
+          name: 'clients',
+          include: ['test/{clients,releases}/**/*.test.ts'],
+          ...VERY_PATIENT,
+        },
+      },
       {
         test: {
           ...onTheEngine,

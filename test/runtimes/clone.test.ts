@@ -35,7 +35,10 @@ test('npx portico: in a clone it runs the sources, and dist/ once that exists', 
 test('portico archive: in a clone it says that it needs a build', async ({ clone }) => {
   const { code, output } = await run(clone, bin('node'), 'bin/portico.js', 'archive', 'orders')
 
-  expect([code, output.trim()]).toEqual([1, 'error: portico archive runs the built package: run npm run build first'])
+  expect([code, output.trim()]).toEqual([
+    1,
+    'error: portico archive requires the npm package; install it, or in a clone run npm run build',
+  ])
 })
 
 test('bin/portico.js: on an old Node.js, and before npm ci, it says what to do', async ({ clone, folder }) => {

@@ -26,12 +26,17 @@ const STOP_GRACE_MS = 60_000
 
 /** An entry that logs where it listens. */
 export function processOf(command: string, ...args: string[]): ServeEntry {
+  return processIn(ROOT, command, ...args)
+}
+
+/** The same, started in the folder. */
+export function processIn(cwd: string, command: string, ...args: string[]): ServeEntry {
   return async (env) => {
     let url: string | undefined
     const server = await startProcess({
       command,
       args,
-      cwd: ROOT,
+      cwd,
       env: withMetrics(withEngineHttpUrl(withPolicy(env))),
       onLine: (line) => {
         url ??= listeningAt(line)

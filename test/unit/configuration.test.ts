@@ -23,7 +23,9 @@ test('docs/configuration.md: lists each variable that a deployment sets', () => 
     'Dockerfile',
     'compose.yaml',
     'wrangler.toml',
-    ...readdirSync(new URL('deploy', ROOT)).map((file) => `deploy/${file}`),
+    ...readdirSync(new URL('deploy', ROOT), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.\w+$/.test(path))
+      .map((path) => `deploy/${path}`),
   ]
   const named = files.flatMap((file) =>
     [...read(file).matchAll(/\b(?:ENGINE|SERVICE)_\w+/g)].map(([name]) => ({ file, name })),

@@ -14,7 +14,7 @@ export async function archive(queues: readonly string[]): Promise<void> {
     if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error
     if (errorMessage(error).includes('@temporalio'))
       throw new Error('portico archive requires @temporalio/worker and @temporalio/workflow; install them with npm')
-    throw new Error('portico archive runs the built package: run npm run build first')
+    throw new Error('portico archive requires the npm package; install it, or in a clone run npm run build')
   })
   await kit.runArchiver(queues)
 }

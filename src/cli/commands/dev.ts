@@ -16,6 +16,9 @@ export interface DevFlags {
 
 const DEFAULT_CATALOG = 'default'
 
+// Where Bun puts the files that a single-file executable contains.
+const isExecutable = import.meta.url.startsWith('file:///$bunfs/')
+
 export async function dev(worker: string[], { catalog, port }: DevFlags): Promise<void> {
   const settings = await readSettings({ ...(catalog !== undefined && { catalog }) }, process.env, process.cwd())
   const [command, ...args] = worker
@@ -26,8 +29,8 @@ export async function dev(worker: string[], { catalog, port }: DevFlags): Promis
       ...(port !== undefined && { SERVICE_PORT: port }),
     },
     defaultCatalog: settings.catalog ?? DEFAULT_CATALOG,
-    // Without arguments it starts the service.
-    service: process.argv[1] ?? '',
+    // Without a command it starts the service.
+    service: isExecutable ? [] : [process.argv[1] ?? ''],
     worker: command === undefined ? null : { command, args },
     whenReady: (api) => readyMessage(api, command !== undefined),
     whenPublished: publishedMessage,

@@ -19,8 +19,8 @@ export interface DevOptions {
   env: Environment
   /** Unless `SERVICE_CATALOG_ID` names one. */
   defaultCatalog: string
-  /** A script that starts the service when Node runs it without arguments. */
-  service: string
+  /** Arguments with which the runtime starts the service: a script, unless the executable contains it. */
+  service: string[]
   /** Null: none is started. */
   worker: WorkerCommand | null
   /** Returns what is printed once the API can be used. */
@@ -113,7 +113,7 @@ export async function runDev(options: DevOptions): Promise<number> {
     if (options.worker !== null) await startProgram('worker', options.worker, workerEnvironment(withEngine))
     await startProgram(
       'api',
-      { command: process.execPath, args: [options.service] },
+      { command: process.execPath, args: options.service },
       {
         ...withEngine,
         SERVICE_PORT: `${port}`,

@@ -64,7 +64,7 @@ async function withPython(args: string[], env: NodeJS.ProcessEnv, signal: AbortS
 }
 
 /** What the npm package contains, below `node_modules` of the folder. Install scripts do not run. */
-export function npmPackage(name: string, version: string): RemoteSource {
+export function npmPackage(name: string, version: string, flags: string[] = []): RemoteSource {
   return {
     name: `npm, ${name}`,
     stallTimeoutMs: 60_000,
@@ -77,6 +77,7 @@ export function npmPackage(name: string, version: string): RemoteSource {
         '--no-audit',
         '--no-fund',
         '--ignore-scripts',
+        ...flags,
         `${name}@${version}`,
       ]
       await outputOf({ command: 'npm', args, cwd: folder }, signal)
