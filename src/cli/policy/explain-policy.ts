@@ -1,5 +1,5 @@
 /** Says which rule of a policy decides, and why each rule allows an action or not. */
-import { actionOf, callerOf, type Refusal, refusalOf } from '../../domain/access/grant.ts'
+import { actionOf, callerOf, type Denial, denialOf } from '../../domain/access/grant.ts'
 import type { Grant, Identity, Rule } from '../../domain/model/caller.ts'
 import type { Question } from './question.ts'
 
@@ -15,31 +15,31 @@ export interface PolicyExplanation {
 
 export interface RuleExplanation {
   rule: string
-  result: 'allows' | 'refuses' | 'does not apply'
+  result: 'allows' | 'rejects' | 'does not apply'
   /** Null for a rule that allows the action. */
   reason: string | null
 }
 
 export function explainPolicy(rules: readonly Rule[], question: Question): PolicyExplanation {
-  const { identity, asked } = question
+  const { identity, request } = question
   const explained = rules.map((rule) => explainRule(rule, question))
   const allowing = explained.find(({ result }) => result === 'allows')
   return {
     caller: callerOf(identity, { rules })?.id ?? null,
-    action: actionOf(asked),
+    action: actionOf(request),
     verdict: allowing === undefined ? 'denied' : 'allowed',
     rule: allowing?.rule ?? null,
     rules: explained,
   }
 }
 
-function explainRule(rule: Rule, { identity, asked, defaults }: Question): RuleExplanation {
+function explainRule(rule: Rule, { identity, request, defaults }: Question): RuleExplanation {
   const { name } = rule
   const [grant] = grantsOf(rule, identity)
   if (grant === undefined) return { rule: name, result: 'does not apply', reason: whyNotApplying(rule, identity) }
-  const refusal = refusalOf(grant, asked, defaults)
-  if (refusal === null) return { rule: name, result: 'allows', reason: null }
-  return { rule: name, result: 'refuses', reason: reasonFor(refusal, grant) }
+  const denial = denialOf(grant, request, defaults)
+  if (denial === null) return { rule: name, result: 'allows', reason: null }
+  return { rule: name, result: 'rejects', reason: reasonFor(denial, grant) }
 }
 
 function grantsOf(rule: Rule, identity: Identity): readonly Grant[] {
@@ -59,8 +59,8 @@ function whyNotApplying(rule: Rule, identity: Identity): string {
   return `the id ${incomplete} needs a claim that is a string or an integer, and not empty`
 }
 
-function reasonFor(refusal: Refusal, { can, ids = [], workflows = [], ...grant }: Grant): string {
-  switch (refusal) {
+function reasonFor(denial: Denial, { can, ids = [], workflows = [], ...grant }: Grant): string {
+  switch (denial) {
     case 'can':
       return `it can only ${can.join(', ')}`
     case 'ids':

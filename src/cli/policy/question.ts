@@ -1,7 +1,7 @@
 /** What `portico policy explain` is about: who does what. */
 import { POLICY_OPTIONS, type Policy } from '../../config/policy.ts'
 import { claimIssue } from '../../config/policy-pattern.ts'
-import type { Asked, Defaults } from '../../domain/access/grant.ts'
+import type { AccessRequest, Defaults } from '../../domain/access/grant.ts'
 import type { Identity } from '../../domain/model/caller.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { pointerKeys } from '../../lib/json-pointer.ts'
@@ -20,7 +20,7 @@ export interface QuestionFlags {
 
 export interface Question {
   identity: Identity
-  asked: Asked & { namespace: string }
+  request: AccessRequest & { namespace: string }
   defaults: Defaults
 }
 
@@ -32,7 +32,7 @@ export function readQuestion(policy: Policy, action: string, flags: QuestionFlag
   const defaults = { catalog: env.SERVICE_CATALOG_ID ?? '', namespace: env.ENGINE_NAMESPACE || 'default' }
   return {
     identity: identityOf(policy, flags),
-    asked: {
+    request: {
       ...actionOf(action),
       namespace: flags.namespace ?? defaults.namespace,
       ...(id !== undefined && { workflowId: id }),

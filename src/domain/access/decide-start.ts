@@ -10,15 +10,15 @@ import { keyedId } from '../model/keyed-id.ts'
 import { withinCall } from '../model/within-call.ts'
 import type { MessageCommand, StartCommand } from '../model/workflows.ts'
 import { allowingGrants, callFor, type DecidePorts, denied } from './decide.ts'
-import { type Asked, reachesAnyWorkflow, refusalOf } from './grant.ts'
+import { type AccessRequest, denialOf, reachesAnyWorkflow } from './grant.ts'
 import { matchesAll, matchesAny } from './patterns.ts'
 
 export type DecideStartPorts = DecidePorts & { catalogs: Pick<Catalogs, 'published'>; now?: () => number }
 
 /** What a start also does, to its own run or to an open one. */
-export interface StartExtras {
+export interface StartNeed {
   /** Any rule may allow these, for the id of the workflow. */
-  also?: readonly Asked[]
+  also?: readonly AccessRequest[]
   /** The message that goes with the start: it may reach an open run. */
   carriesMessage?: boolean
   /** For the audit log. Default: `start`. */
@@ -34,7 +34,7 @@ export async function decideStart(
   grants: readonly Grant[],
   given: StartCommand,
   call: Call,
-  { also = [], carriesMessage = false, action = 'start' }: StartExtras = {},
+  { also = [], carriesMessage = false, action = 'start' }: StartNeed = {},
 ): Promise<{ command: StartCommand; call: Call }> {
   const { catalog } = given
   const { workflowIdConflictPolicy = 'fail' } = given.options ?? {}
@@ -44,9 +44,9 @@ export async function decideStart(
     .filter((name) => name !== 'workflowIdConflictPolicy' || workflowIdConflictPolicy !== 'fail')
   // The open run of the id may be of any workflow.
   const attaches = carriesMessage || workflowIdConflictPolicy !== 'fail'
-  const isAllowed = (grant: Grant, asked: Asked) =>
-    refusalOf(grant, asked, ports.defaults) === null && (!attaches || reachesAnyWorkflow(grant))
-  const start: Asked = { verb: 'start', catalog, options, ...idOf(given) }
+  const isAllowed = (grant: Grant, request: AccessRequest) =>
+    denialOf(grant, request, ports.defaults) === null && (!attaches || reachesAnyWorkflow(grant))
+  const start: AccessRequest = { verb: 'start', catalog, options, ...idOf(given) }
   const candidates = grants.filter((grant) => isAllowed(grant, start))
   if (candidates.length === 0) throw denied({ ...start, workflowName: given.workflowName }, call)
 
@@ -54,25 +54,25 @@ export async function decideStart(
   const workflowName = isNamed ? given.workflowName : await canonicalName(ports, given, call)
   const key = keyOf(given, call)
   const onRun = workflowIdConflictPolicy === 'terminate-existing' ? [...also, { verb: 'terminate' } as const] : also
-  let missing: Asked | undefined
+  let missing: AccessRequest | undefined
   for (const grant of candidates) {
     if (!matchesAny(grant.workflows, workflowName)) continue
     const workflowId = given.workflowId ?? (await generatedId(grant, key.idempotencyKey))
     if (workflowId === null) continue
-    const refused = onRun.find(
-      (asked) => !grants.some((other) => isAllowed(other, { ...asked, workflowId, workflowName })),
+    const unmet = onRun.find(
+      (request) => !grants.some((other) => isAllowed(other, { ...request, workflowId, workflowName })),
     )
-    if (refused === undefined) {
+    if (unmet === undefined) {
       call.audit({ action, rule: grant.rule, workflowId, workflowName })
       return { command: { ...given, ...key, workflowName, workflowId }, call: callFor(grant, call) }
     }
-    missing ??= { ...refused, ...idOf(given) }
+    missing ??= { ...unmet, ...idOf(given) }
   }
   throw denied({ ...(missing ?? start), workflowName: given.workflowName }, call)
 }
 
 /** What a message asks for, without its run. */
-export function askedOf(verb: 'signal' | 'query' | 'update', { name, headers }: MessageCommand): Asked {
+export function requestOf(verb: 'signal' | 'query' | 'update', { name, headers }: MessageCommand): AccessRequest {
   return { verb, handler: name, ...(headers && { options: ['headers'] }) }
 }
 
@@ -81,7 +81,7 @@ export function keyOf({ idempotencyKey }: { idempotencyKey?: string }, { caller 
   return idempotencyKey === undefined ? {} : { idempotencyKey: `${caller?.id}\n${idempotencyKey}` }
 }
 
-function idOf({ workflowId }: StartCommand): Pick<Asked, 'workflowId'> {
+function idOf({ workflowId }: StartCommand): Pick<AccessRequest, 'workflowId'> {
   return workflowId === undefined ? {} : { workflowId }
 }
 

@@ -9,7 +9,7 @@ import { ServiceError, workflowNotFound } from '../model/errors.ts'
 import type { ExecutionRef } from '../model/execution.ts'
 import type { Link } from '../model/link.ts'
 import { withinCall } from '../model/within-call.ts'
-import { type Asked, actionOf, type Defaults, grantsIn, refusalOf } from './grant.ts'
+import { type AccessRequest, actionOf, type Defaults, denialOf, grantsIn } from './grant.ts'
 import { matchesAll, matchesAny } from './patterns.ts'
 
 export interface DecidePorts {
@@ -26,17 +26,17 @@ export function grantsOf({ caller }: Call, { namespace, defaults }: DecidePorts)
 }
 
 /** Records that a caller without rules of its own is allowed what it asks. */
-export function allowOperator(asked: Asked, ids: Partial<ExecutionRef>, call: Call): void {
-  call.audit({ action: actionOf(asked), rule: null, ...ids })
+export function allowOperator(request: AccessRequest, ids: Partial<ExecutionRef>, call: Call): void {
+  call.audit({ action: actionOf(request), rule: null, ...ids })
 }
 
 /** Records what the holder of a link asks: the seal of the link is the right to use it. */
 export function allowHolder(
-  asked: Asked,
+  request: AccessRequest,
   { namespace, workflowId, runId, workflowName, rule }: Link,
   call: Call,
 ): void {
-  call.audit({ action: actionOf(asked), rule, namespace, workflowId, runId, workflowName })
+  call.audit({ action: actionOf(request), rule, namespace, workflowId, runId, workflowName })
 }
 
 interface Allowed {
@@ -56,15 +56,15 @@ interface Allowed {
 export async function decideOnRun(
   ports: DecidePorts,
   grants: readonly Grant[],
-  asked: Asked,
+  request: AccessRequest,
   ref: ExecutionRef,
   call: Call,
 ): Promise<Allowed> {
   const { workflowId } = ref
-  const allowing = allowingGrants(ports, grants, { ...asked, workflowId })
+  const allowing = allowingGrants(ports, grants, { ...request, workflowId })
   const [first] = allowing
-  if (first === undefined) throw denied({ ...asked, workflowId }, call)
-  call.audit({ action: actionOf(asked), rule: first.rule, ...ref })
+  if (first === undefined) throw denied({ ...request, workflowId }, call)
+  call.audit({ action: actionOf(request), rule: first.rule, ...ref })
   const ofAll = allowing.find(({ workflows }) => matchesAll(workflows))
   if (ofAll !== undefined) return allow(ofAll, ref, call)
   const { runId, workflowName } = await readRun(ports, ref, call)
@@ -124,9 +124,9 @@ async function readRun(
 export function allowingGrants(
   { defaults }: Pick<DecidePorts, 'defaults'>,
   grants: readonly Grant[],
-  asked: Asked,
+  request: AccessRequest,
 ): Grant[] {
-  return grants.filter((grant) => refusalOf(grant, asked, defaults) === null)
+  return grants.filter((grant) => denialOf(grant, request, defaults) === null)
 }
 
 /** Workers trust headers, so only rules with the option `headers` forward those of the request. */
@@ -136,10 +136,10 @@ export function callFor({ options }: Grant, call: Call): Call {
   return others
 }
 
-/** The error for what no rule allows. It names what was asked, and does not depend on what exists. */
-export function denied(asked: Asked, call: Call): ServiceError {
-  const { workflowId, workflowName, catalog, options = [] } = asked
-  const action = actionOf(asked)
+/** The error for what no rule allows. It names what was requested, and does not depend on what exists. */
+export function denied(request: AccessRequest, call: Call): ServiceError {
+  const { workflowId, workflowName, catalog, options = [] } = request
+  const action = actionOf(request)
   call.audit({
     action,
     rule: 'none',

@@ -60,7 +60,7 @@ function toGrant({ name, can, ids, workflows, catalogs, namespaces, options = []
 }
 
 /** What a request asks for. What is absent is not compared. */
-export interface Asked {
+export interface AccessRequest {
   verb: PolicyVerb
   /** The signal, query or update, or the type of the activity. */
   handler?: string
@@ -78,12 +78,12 @@ export interface Defaults {
 }
 
 /** The part of a rule that does not allow a request. */
-export type Refusal = 'can' | 'namespaces' | 'catalogs' | 'ids' | 'workflows' | 'options'
+export type Denial = 'can' | 'namespaces' | 'catalogs' | 'ids' | 'workflows' | 'options'
 
 /** Null if the rule allows it. */
-export function refusalOf(grant: Grant, asked: Asked, defaults: Defaults): Refusal | null {
-  const { workflowId, workflowName, catalog, namespace, options = [] } = asked
-  if (!grant.can.some((permission) => allows(permission, asked))) return 'can'
+export function denialOf(grant: Grant, request: AccessRequest, defaults: Defaults): Denial | null {
+  const { workflowId, workflowName, catalog, namespace, options = [] } = request
+  if (!grant.can.some((permission) => allows(permission, request))) return 'can'
   if (namespace !== undefined && !matchesAny(grant.namespaces ?? [defaults.namespace], namespace)) return 'namespaces'
   if (catalog !== undefined && !matchesAny(grant.catalogs ?? [defaults.catalog], catalog)) return 'catalogs'
   if (workflowId !== undefined && !matchesAny(grant.ids, workflowId)) return 'ids'
@@ -92,7 +92,7 @@ export function refusalOf(grant: Grant, asked: Asked, defaults: Defaults): Refus
 }
 
 /** Without a handler: whether any handler is allowed. */
-function allows(permission: string, { verb, handler }: Pick<Asked, 'verb' | 'handler'>): boolean {
+function allows(permission: string, { verb, handler }: Pick<AccessRequest, 'verb' | 'handler'>): boolean {
   if (permission === '*' || permission === verb) return true
   if (!permission.startsWith(`${verb}:`)) return false
   return handler === undefined || matches(permission.slice(verb.length + 1), handler)
@@ -105,7 +105,7 @@ export function isNarrowed({ can }: Grant, verb: PolicyVerb): boolean {
 }
 
 /** The verb as responses and logs show it, with the handler: `signal:approve`. */
-export function actionOf({ verb, handler }: Pick<Asked, 'verb' | 'handler'>): string {
+export function actionOf({ verb, handler }: Pick<AccessRequest, 'verb' | 'handler'>): string {
   return handler === undefined ? verb : `${verb}:${handler}`
 }
 

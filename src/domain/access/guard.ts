@@ -24,12 +24,12 @@ import {
   denied,
   grantsOf,
 } from './decide.ts'
-import { askedOf, type DecideStartPorts, decideStart, keyOf, type StartExtras, withoutForeign } from './decide-start.ts'
-import { type Asked, isNarrowed, RUN_VERBS, TOOL_VERBS } from './grant.ts'
+import { type DecideStartPorts, decideStart, keyOf, requestOf, type StartNeed, withoutForeign } from './decide-start.ts'
+import { type AccessRequest, isNarrowed, RUN_VERBS, TOOL_VERBS } from './grant.ts'
 import { matchesAll, matchesAny } from './patterns.ts'
 
 /** A start whose result is returned also reads. */
-const READING: StartExtras = { also: [{ verb: 'read' }] }
+const READING: StartNeed = { also: [{ verb: 'read' }] }
 
 /**
  * The outermost decorator: a new verb does not compile until it says here what it requires. Endpoints declare the same
@@ -41,14 +41,14 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
   // The functions below are not async where an operator passes: a waiting request would take more memory.
 
   function onRun<T>(
-    asked: Asked,
+    request: AccessRequest,
     ref: ExecutionRef,
     call: Call,
     act: (ref: ExecutionRef, call: Call) => Promise<T>,
   ): Promise<T> {
     const grants = grantsOf(call, ports)
-    if (grants !== null) return decideOnRun(ports, grants, asked, ref, call).then((it) => act(it.ref, it.call))
-    allowOperator(asked, ref, call)
+    if (grants !== null) return decideOnRun(ports, grants, request, ref, call).then((it) => act(it.ref, it.call))
+    allowOperator(request, ref, call)
     return act(ref, call)
   }
 
@@ -66,7 +66,7 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
 
   function sending<T>(verb: 'signal' | 'query' | 'update', send: (command: SendCommand, call: Call) => Promise<T>) {
     return (command: SendCommand, call: Call) =>
-      onRun(askedOf(verb, command.message), command.ref, call, (ref, call) =>
+      onRun(requestOf(verb, command.message), command.ref, call, (ref, call) =>
         send({ ...command, ref, ...(isRestricted(call) && keyOf(command, call)) }, call),
       )
   }
@@ -83,7 +83,7 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
   function starting<Command extends StartCommand, T>(
     command: Command,
     call: Call,
-    extras: StartExtras,
+    extras: StartNeed,
     act: (command: Command, call: Call) => Promise<T>,
   ): Promise<T> {
     const grants = grantsOf(call, ports)
@@ -98,7 +98,7 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
     grants: readonly Grant[],
     command: Command,
     call: Call,
-    extras: StartExtras,
+    extras: StartNeed,
     act: (command: Command, call: Call) => Promise<T>,
   ): Promise<T> {
     const allowed = await decideStart(ports, grants, command, call, extras)
@@ -114,16 +114,16 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
     const { ref, kind, handler } = command
     const ofKind = kind === 'complete' ? { verb: kind } : { verb: kind, handler }
     const { workflowId } = ref
-    const asked = { verb: 'link' } as const
+    const request = { verb: 'link' } as const
     const grants = grantsOf(call, ports)
     if (grants === null) {
-      allowOperator(asked, ref, call)
+      allowOperator(request, ref, call)
       return workflows.createLink(command, call)
     }
-    const linking = allowingGrants(ports, grants, { ...asked, workflowId })
-    if (linking.length === 0) throw denied({ ...asked, workflowId }, call)
+    const linking = allowingGrants(ports, grants, { ...request, workflowId })
+    if (linking.length === 0) throw denied({ ...request, workflowId }, call)
     const allowed = await decideOnRun(ports, linking, ofKind, ref, call)
-    call.audit({ action: asked.verb })
+    call.audit({ action: request.verb })
     const ruleFor = activityRule(ports, linking, ref, call)
     return workflows.createLink({ ...command, ref: allowed.ref, rule: allowed.rule, ruleFor }, allowed.call)
   }
@@ -131,11 +131,11 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
   /** The runs that a list may contain; undefined for all. */
   function visibleTo(call: Call): VisibleRuns[] | undefined {
     const grants = grantsOf(call, ports)
-    const asked = { verb: 'list' } as const
-    if (grants === null) return void allowOperator(asked, {}, call)
-    const allowing = allowingGrants(ports, grants, asked)
+    const request = { verb: 'list' } as const
+    if (grants === null) return void allowOperator(request, {}, call)
+    const allowing = allowingGrants(ports, grants, request)
     const [first] = allowing
-    if (first === undefined) throw denied(asked, call)
+    if (first === undefined) throw denied(request, call)
     call.audit({ action: 'list', rule: first.rule })
     if (allowing.some(({ ids, workflows }) => matchesAll(ids) && matchesAll(workflows))) return undefined
     return allowing.map(({ ids, workflows }) => ({ ids, workflows }))
@@ -165,11 +165,11 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
     run: (command, call) => starting(command, call, READING, workflows.run),
     validate: (command, call) => starting(command, call, { action: 'validate' }, workflows.validate),
     signalWithStart: ({ start, signal }, call) =>
-      starting(start, call, { also: [askedOf('signal', signal)], carriesMessage: true }, (start, call) =>
+      starting(start, call, { also: [requestOf('signal', signal)], carriesMessage: true }, (start, call) =>
         audited(call, workflows.signalWithStart({ start, signal }, call)),
       ),
     updateWithStart: ({ start, update }, call) =>
-      starting(start, call, { also: [askedOf('update', update)], carriesMessage: true }, (start, call) =>
+      starting(start, call, { also: [requestOf('update', update)], carriesMessage: true }, (start, call) =>
         audited(call, workflows.updateWithStart({ start, update }, call)),
       ),
     status: reading(workflows.status),

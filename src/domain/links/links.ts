@@ -1,7 +1,7 @@
 /** Seals links, and opens those that are still valid. */
 import { parseJson } from '../../lib/exact-json.ts'
 import { createSealer } from '../../lib/seal.ts'
-import { type Defaults, refusalOf } from '../access/grant.ts'
+import { type Defaults, denialOf } from '../access/grant.ts'
 import type { Rule } from '../model/caller.ts'
 import { ServiceError } from '../model/errors.ts'
 import type { Link } from '../model/link.ts'
@@ -76,7 +76,7 @@ function isAllowed(link: Link, { defaults, findRule }: Pick<LinksOptions, 'defau
   const ids = rule.ids?.some((pattern) => pattern.includes('{')) ? undefined : rule.ids
   const grant = { rule: name, can, ids, namespaces, workflows, catalogs: undefined, options: [] }
   return [{ verb: 'link' } as const, { verb: kind, handler }].every(
-    (asked) => refusalOf(grant, { ...asked, namespace, workflowId, workflowName }, defaults) === null,
+    (request) => denialOf(grant, { ...request, namespace, workflowId, workflowName }, defaults) === null,
   )
 }
 

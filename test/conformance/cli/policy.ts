@@ -66,7 +66,7 @@ export function cliPolicy(): void {
     expect([allowed.code, denied.code, wrong.code]).toEqual([0, 1, 2])
     expect(JSON.parse(allowed.stdout)).toMatchObject({ caller: 'token:ci', verdict: 'allowed', rule: 'ci' })
     expect(denied.stdout).toBe(
-      'Caller   token:ci\nAction   read\nVerdict  denied\n\nRule  Result   Why\nci    refuses  it can only start\n',
+      'Caller   token:ci\nAction   read\nVerdict  denied\n\nRule  Result   Why\nci    rejects  it can only start\n',
     )
     expect(wrong.stderr).toContain('the action must be one of start, read')
   })

@@ -47,7 +47,7 @@ test('explainPolicy: names the rule that allows the action, and says why the oth
   })
 })
 
-test('explainPolicy: says which part of a rule refuses', () => {
+test('explainPolicy: says which part of a rule rejects', () => {
   const user = { as: 'jwt:main', claim: ['sub=ada', 'org=acme', 'team=1', '/realm/roles=x', '/realm/roles=admin'] }
   const other = { as: 'jwt:other', claim: ['sub=ada'] }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { callerOf, grantsIn, mayUse, refusalOf } from '../../../../src/domain/access/grant.ts'
+import { callerOf, denialOf, grantsIn, mayUse } from '../../../../src/domain/access/grant.ts'
 import { encodeClaim, matches, withClaims } from '../../../../src/domain/access/patterns.ts'
 import type { Grant, Rule } from '../../../../src/domain/model/caller.ts'
 
@@ -74,18 +74,18 @@ test('caller: a rule does not apply when a claim of its ids is missing', () => {
 
 test('rules: one rule must allow the whole request', () => {
   const grant = aGrant({ can: ['start', 'signal:app*'], ids: ['ci:*'], workflows: ['deploy*'], options: ['memo'] })
-  const refusal = (asked: Parameters<typeof refusalOf>[1]) => refusalOf(grant, asked, DEFAULTS)
+  const denial = (request: Parameters<typeof denialOf>[1]) => denialOf(grant, request, DEFAULTS)
 
-  expect(refusal({ verb: 'start', workflowId: 'ci:1', workflowName: 'deployAll', options: ['memo'] })).toBeNull()
-  expect(refusal({ verb: 'read' })).toBe('can')
-  expect(refusal({ verb: 'signal', handler: 'approve' })).toBeNull()
-  expect(refusal({ verb: 'signal', handler: 'reject' })).toBe('can')
-  expect(refusal({ verb: 'start', workflowId: 'x' })).toBe('ids')
-  expect(refusal({ verb: 'start', workflowName: 'order' })).toBe('workflows')
-  expect(refusal({ verb: 'start', options: ['memo', 'headers'] })).toBe('options')
-  expect(refusal({ verb: 'start', catalog: 'orders' })).toBeNull()
-  expect(refusal({ verb: 'start', catalog: 'others' })).toBe('catalogs')
-  expect(refusal({ verb: 'start', namespace: 'others' })).toBe('namespaces')
+  expect(denial({ verb: 'start', workflowId: 'ci:1', workflowName: 'deployAll', options: ['memo'] })).toBeNull()
+  expect(denial({ verb: 'read' })).toBe('can')
+  expect(denial({ verb: 'signal', handler: 'approve' })).toBeNull()
+  expect(denial({ verb: 'signal', handler: 'reject' })).toBe('can')
+  expect(denial({ verb: 'start', workflowId: 'x' })).toBe('ids')
+  expect(denial({ verb: 'start', workflowName: 'order' })).toBe('workflows')
+  expect(denial({ verb: 'start', options: ['memo', 'headers'] })).toBe('options')
+  expect(denial({ verb: 'start', catalog: 'orders' })).toBeNull()
+  expect(denial({ verb: 'start', catalog: 'others' })).toBe('catalogs')
+  expect(denial({ verb: 'start', namespace: 'others' })).toBe('namespaces')
 })
 
 test('rules: without namespaces a rule applies in the default one', () => {
