@@ -1,11 +1,9 @@
-/** Which runs get a webhook, and what the message says. */
-import { fileURLToPath } from 'node:url'
 import Long from 'long'
 import { expect } from 'vitest'
-import { startProcess } from '../../../src/cli/dev/servers/process.ts'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Redact } from '../../../src/worker/index.ts'
 import { type Received, verified } from '../../support/webhook-receiver.ts'
+import { startArchiver } from '../start-archiver.ts'
 import { about, NEW_SECRET, SECRET, STATUS, test } from './fixture.ts'
 
 test('webhooks: a message is signed with each secret, and names the run', async ({ receiver, run, catalog }) => {
@@ -122,16 +120,10 @@ test('webhooks: values are redacted by the worker, and masked by processes witho
   await until('the worker has sent it', () => about(receiver.at('/redacted'), byWorker).length > 0)
 
   // A run whose message a second process sends: `portico archive` with an endpoint that the worker does not have.
-  const archiver = await startProcess({
-    command: process.execPath,
-    args: [fileURLToPath(new URL('../fixtures/archiver.ts', import.meta.url)), queue],
-    env: {
-      PATH: process.env.PATH,
-      ENGINE_ADDRESS: address,
-      ...webhooksEnv({ masked: { include: ['output', 'error'] } }),
-    },
+  const archiver = await startArchiver(cleanup, queue, {
+    ENGINE_ADDRESS: address,
+    ...webhooksEnv({ masked: { include: ['output', 'error'] } }),
   })
-  cleanup.defer(async () => void (await archiver.kill()))
   await until('it sends webhooks', () => archiver.output().includes('Sending webhooks'))
   await worker.stop()
   const plain = await startSender({}, { queue, redact })
