@@ -4,9 +4,7 @@ import { aCall, rejection } from '../call.ts'
 import { aDescription, DEPLOYMENT } from './catalog-fixture.ts'
 import { makeWorkflows } from './make-workflows.ts'
 
-afterEach(() => {
-  vi.useRealTimers()
-})
+afterEach(() => void vi.useRealTimers())
 
 const REF = { workflowId: 'orders-17' }
 

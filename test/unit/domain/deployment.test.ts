@@ -4,9 +4,7 @@ import { aCall } from '../call.ts'
 import { DEPLOYMENT } from './catalog-fixture.ts'
 import { makeWorkflows } from './make-workflows.ts'
 
-afterEach(() => {
-  vi.useRealTimers()
-})
+afterEach(() => void vi.useRealTimers())
 
 const { uiUrl, ...DEPLOYED } = DEPLOYMENT
 
