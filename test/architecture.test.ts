@@ -1,10 +1,7 @@
 /** The rules of the layout: which module may import which, and how large files and folders may get. */
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, posix } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { posix } from 'node:path'
 import { expect, test } from 'vitest'
-
-const ROOT = fileURLToPath(new URL('..', import.meta.url))
+import { filesIn, textOf } from './support/repository.ts'
 
 interface Row {
   /** Our modules: files, or folders with everything below. */
@@ -138,7 +135,7 @@ const SPEAKS_HTTP = [
   'src/worker/webhooks/',
 ]
 
-const files = filesIn('src')
+const files = sourcesIn('src')
 
 test('architecture: each file imports only what its row of the table allows', () => {
   const violations = files.flatMap((file) => {
@@ -153,7 +150,7 @@ test('architecture: each file imports only what its row of the table allows', ()
 })
 
 test('architecture: only tests import from test/', () => {
-  const everywhere = filesIn('src', 'dev', 'benchmarks', 'examples')
+  const everywhere = sourcesIn('src', 'dev', 'benchmarks', 'examples')
   // Also a path that a child process runs: `new URL('../test/…', import.meta.url)`.
   const importing = everywhere.filter((file) => /'(?:\.\.?\/)+test\//.test(textOf(file)))
 
@@ -245,7 +242,7 @@ test('architecture: no file of src has more than 300 lines, except those with a 
 })
 
 test('architecture: comments have at most 120 columns, which biome does not check', () => {
-  const wide = [...files, ...filesIn('test', 'dev', 'benchmarks', 'examples')].filter((file) =>
+  const wide = [...files, ...sourcesIn('test', 'dev', 'benchmarks', 'examples')].filter((file) =>
     /^(?=.{121}) *(?:\/\/|\/?\*)/m.test(textOf(file)),
   )
 
@@ -304,7 +301,7 @@ test('architecture: only http/response.ts creates responses of the app; c.header
 })
 
 test('architecture: test files extend the shared fixtures and do not override them for each other', () => {
-  const overriding = filesIn('test')
+  const overriding = sourcesIn('test')
     .filter((file) => file.endsWith('.test.ts'))
     .filter((file) => /^test\.override\(/m.test(textOf(file)) && !/^const test = /m.test(textOf(file)))
 
@@ -312,9 +309,7 @@ test('architecture: test files extend the shared fixtures and do not override th
 })
 
 test('architecture: no file has a generic name', () => {
-  const everywhere = ['src', 'test/support', 'dev', 'examples'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }),
-  )
+  const everywhere = ['src', 'test/support', 'dev', 'examples'].flatMap((folder) => filesIn(folder, ''))
 
   expect(everywhere.filter((path) => /(^|[/\\])(utils?|helpers?|common|types)(\.|[/\\]|$)/.test(path))).toEqual([])
 })
@@ -382,18 +377,10 @@ function reach(module: string, reached = new Set<string>()): Set<string> {
 }
 
 /** The TypeScript files below the folders, with slashes on every system. */
-function filesIn(...folders: string[]): string[] {
-  return folders.flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => `${folder}/${file.replaceAll('\\', '/')}`),
-  )
+function sourcesIn(...folders: string[]): string[] {
+  return folders.flatMap((folder) => filesIn(folder, '.ts'))
 }
 
 function linesOf(file: string): number {
   return textOf(file).trimEnd().split('\n').length
-}
-
-function textOf(file: string): string {
-  return readFileSync(join(ROOT, file), 'utf8')
 }

@@ -2,6 +2,7 @@ import { describe } from 'vitest'
 import { activities } from './api/activities.ts'
 import { apiFixture, type Gap, type Serve, withOperators } from './api/api-fixture.ts'
 import { asyncUpdates } from './api/async-updates.ts'
+import { auth } from './api/auth.ts'
 import { badInput } from './api/bad-input.ts'
 import { catalogs } from './api/catalog.ts'
 import { changeRuns } from './api/change-runs.ts'
@@ -22,6 +23,7 @@ import { mcp } from './api/mcp.ts'
 import { message } from './api/message.ts'
 import { olderWorkers } from './api/older-workers.ts'
 import { openApi } from './api/openapi.ts'
+import { origins } from './api/origins.ts'
 import { outputAlone } from './api/output-alone.ts'
 import { readAgain } from './api/read-again.ts'
 import { run } from './api/run.ts'
@@ -36,6 +38,7 @@ import { storedElsewhere } from './api/stored-elsewhere.ts'
 import { streams } from './api/stream.ts'
 import { streamErrors } from './api/stream-errors.ts'
 import { streamPublish } from './api/stream-publish.ts'
+import { traceLog } from './api/trace-log.ts'
 import { updateWithStart } from './api/update-with-start.ts'
 import { validate } from './api/validate.ts'
 import { waiting } from './api/wait.ts'
@@ -61,6 +64,7 @@ export function describeApi(runtime: string, serveAlone: Serve, gaps: readonly G
     idempotency(api)
     waiting(api)
     inspect(api)
+    traceLog(api)
     readAgain(api)
     input(api)
     history(api)
@@ -85,6 +89,8 @@ export function describeApi(runtime: string, serveAlone: Serve, gaps: readonly G
     openApi(api)
     mcp(api)
     common(api, serve)
+    auth(api)
+    origins(api)
     docsPage(api)
     badInput(api)
     faults(api, serve)

@@ -1,6 +1,5 @@
 /** Every variable has a recognizable value, which shows nowhere whatever fails. `VARIABLES` lists the exceptions. */
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,6 +18,7 @@ import { testWithOwnEngine } from '../support/fixtures.ts'
 import { ENGINE_ERROR_TEXT } from '../support/internal-strings.ts'
 import { announceErrors } from '../support/invariants.ts'
 import { readiness } from '../support/readiness.ts'
+import { textOf } from '../support/repository.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 import { leaksIn, VARIABLES } from '../support/variables.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints } from './endpoints.ts'
@@ -318,7 +318,7 @@ test('secrets: configuration errors name the variable and never show its value, 
 })
 
 test('secrets: every variable of the configuration is in the table', () => {
-  const configuration = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
+  const configuration = textOf('docs/configuration.md')
   const documented = [...configuration.matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)`/gm)].map((match) => match[1])
 
   expect(Object.keys(VARIABLES).toSorted()).toEqual(documented.toSorted())

@@ -1,17 +1,10 @@
 /** Access tokens on each runtime, with a real run (threat 31). */
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { describe, expect, type TestContext } from 'vitest'
-import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { makeApi } from '../support/api.ts'
-import { FROM_SOURCE, type ServeEntry, workerdOf } from '../support/entries.ts'
+import { EVERY_RUNTIME } from '../support/entries.ts'
 import { test } from '../support/fixtures.ts'
-
-const RUNTIMES: Record<string, ServeEntry> = {
-  ...FROM_SOURCE,
-  workerd: async (env) => workerdOf(join(await ensureBundles(), 'workerd.js'))(env),
-}
 
 const BACKEND = 'ptc_of-the-backend'
 const HASH = createHash('sha256').update(BACKEND).digest('hex')
@@ -25,7 +18,7 @@ async function serve(runtime: string, { engine: { address }, onTestFinished }: C
     version: 1,
     rules: [{ name: 'web', who: { token: `sha256:${HASH}` }, can: ['read', 'delegate'], ids: ['u:*'] }],
   }
-  const service = await RUNTIMES[runtime]?.({
+  const service = await EVERY_RUNTIME[runtime]?.({
     PATH: process.env.PATH ?? '',
     HOME: process.env.HOME ?? '',
     SERVICE_CATALOG_ID: 'any',
@@ -61,7 +54,7 @@ async function startRun({ engine: { address }, onTestFinished }: Context): Promi
   return workflowId
 }
 
-describe.concurrent.for(Object.keys(RUNTIMES))('access tokens on %s', (runtime) => {
+describe.concurrent.for(Object.keys(EVERY_RUNTIME))('access tokens on %s', (runtime) => {
   test('a token opens what it names and nothing else, and no other gateway accepts it', async ({
     engine,
     onTestFinished,

@@ -1,17 +1,10 @@
 /** Webhooks on each runtime, whose `fetch` and `crypto` differ. `test/faults/access/hooks.test.ts` has the details. */
-import { join } from 'node:path'
 import { expect } from 'vitest'
-import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Api, makeApi } from '../support/api.ts'
-import { FROM_SOURCE, type ServeEntry, workerdOf } from '../support/entries.ts'
+import { EVERY_RUNTIME } from '../support/entries.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import { type SignedScheme, signWebhook } from '../support/sign-webhook.ts'
-
-const ENTRIES: Record<string, ServeEntry> = {
-  ...FROM_SOURCE,
-  workerd: async (env) => workerdOf(join(await ensureBundles(), 'workerd.js'))(env),
-}
 
 const SCHEMES = Object.keys(signWebhook) as SignedScheme[]
 
@@ -51,7 +44,7 @@ const test = sharedTest
   .extend('serviceOn', { scope: 'file' }, ({ engine, catalog, cleanup, workers: _ }) => {
     const services = new Map<string, Promise<Api & { output(): string }>>()
     const start = async (runtime: string) => {
-      const server = await ENTRIES[runtime]?.({
+      const server = await EVERY_RUNTIME[runtime]?.({
         PATH: process.env.PATH ?? '',
         SERVICE_CATALOG_ID: catalog,
         SERVICE_PORT: '0',
@@ -73,7 +66,7 @@ const test = sharedTest
     }
   })
 
-test.for(Object.keys(ENTRIES))(
+test.for(Object.keys(EVERY_RUNTIME))(
   '%s: each scheme accepts the bytes that were signed once, and no others',
   async (runtime, { serviceOn }) => {
     const { call, output } = await serviceOn(runtime)
@@ -99,7 +92,7 @@ test.for(Object.keys(ENTRIES))(
   },
 )
 
-test.for(Object.keys(ENTRIES))(
+test.for(Object.keys(EVERY_RUNTIME))(
   '%s: an event that comes twice signals, starts and completes once',
   async (runtime, { serviceOn, client, catalog }) => {
     const { call } = await serviceOn(runtime)

@@ -1,20 +1,13 @@
 /** Credentials on each runtime, whose `fetch` and `crypto` differ, with JWTs of a real identity provider. */
 import { createHash, createSecretKey } from 'node:crypto'
-import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { beforeAll, describe, expect, type TestContext } from 'vitest'
-import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { makeApi } from '../support/api.ts'
-import { FROM_SOURCE, type ServeEntry, workerdOf } from '../support/entries.ts'
+import { EVERY_RUNTIME, FROM_SOURCE } from '../support/entries.ts'
 import { test } from '../support/fixtures.ts'
 import { ALGORITHMS, type IdentityProvider, startIdentityProvider, type User } from '../support/identity-provider.ts'
 import { AUDIENCE, claimsOf, createSigner, type Signer, unsigned } from '../support/jwt-signer.ts'
-
-const RUNTIMES: Record<string, ServeEntry> = {
-  ...FROM_SOURCE,
-  workerd: async (env) => workerdOf(join(await ensureBundles(), 'workerd.js'))(env),
-}
 
 const OPERATOR = 'operator-s3cret'
 const TOKEN = 'ptc_of-a-rule'
@@ -51,7 +44,7 @@ async function serve(
       { name: 'slow', who: { jwt: 'main', claims: { plan: 'slow' } }, can: ['read'], limits: { perSecond: 0.01 } },
     ],
   }
-  const start = RUNTIMES[runtime]
+  const start = EVERY_RUNTIME[runtime]
   const service = await start?.({
     PATH: process.env.PATH ?? '',
     HOME: process.env.HOME ?? '',
@@ -74,7 +67,7 @@ async function serve(
   return { issuer, get, statusOf, statusesOf, jwtsOf, output: service.output }
 }
 
-describe.concurrent.for(Object.keys(RUNTIMES))('credentials on %s', (runtime) => {
+describe.concurrent.for(Object.keys(EVERY_RUNTIME))('credentials on %s', (runtime) => {
   test('each credential is accepted in three forms, and no other (threats 1, 2, 3, 5)', async ({
     engine,
     onTestFinished,

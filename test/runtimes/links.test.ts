@@ -1,16 +1,9 @@
 /** One-use links on each runtime, whose `crypto` and forms differ. */
-import { join } from 'node:path'
 import { expect } from 'vitest'
-import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { FROM_SOURCE, type ServeEntry, workerdOf } from '../support/entries.ts'
+import { EVERY_RUNTIME } from '../support/entries.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
-
-const RUNTIMES: Record<string, ServeEntry> = {
-  ...FROM_SOURCE,
-  workerd: async (env) => workerdOf(join(await ensureBundles(), 'workerd.js'))(env),
-}
 
 const BASE = 'https://portico.example'
 
@@ -23,7 +16,7 @@ const QUESTION = {
 
 const ANSWER = { go: true, comment: 'schön' }
 
-for (const [runtime, start] of Object.entries(RUNTIMES)) {
+for (const [runtime, start] of Object.entries(EVERY_RUNTIME)) {
   test(`${runtime}: a link of each kind answers once, with the form of its page, and a forged one does not`, {
     timeout: 240_000,
   }, async ({ engine, catalog, client, worker: _, onTestFinished }) => {

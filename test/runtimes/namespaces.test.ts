@@ -1,11 +1,9 @@
 /** Two namespaces behind one service, on each runtime. `test/engines/namespaces.test.ts` has the details, on Node. */
-import { join } from 'node:path'
 import { expect } from 'vitest'
-import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { createClient } from '../../src/client/create-client.ts'
 import { makeApi } from '../support/api.ts'
-import { FROM_SOURCE, type ServeEntry, workerdOf } from '../support/entries.ts'
+import { EVERY_RUNTIME, FROM_SOURCE } from '../support/entries.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
 
 const test = testWithOwnEngine({ namespaces: ['acme'] }).extend('workers', { scope: 'file' }, ({ startWorker }) =>
@@ -14,15 +12,10 @@ const test = testWithOwnEngine({ namespaces: ['acme'] }).extend('workers', { sco
 
 const TOKEN = 'own-token'
 
-const ENTRIES: Record<string, ServeEntry> = {
-  ...FROM_SOURCE,
-  workerd: async (env) => workerdOf(join(await ensureBundles(), 'workerd.js'))(env),
-}
-
-test.for(Object.keys(ENTRIES))(
+test.for(Object.keys(EVERY_RUNTIME))(
   '%s: the same id, key and task queue in two namespaces are apart',
   async (runtime, { engine, catalog, cleanup, workers: _ }) => {
-    const server = await ENTRIES[runtime]?.({
+    const server = await EVERY_RUNTIME[runtime]?.({
       PATH: process.env.PATH ?? '',
       SERVICE_CATALOG_ID: catalog,
       SERVICE_PORT: '0',

@@ -1,6 +1,6 @@
 /** The documentation as data: the examples of a page, and the tables of errors and rules in `docs/api.md`. */
-import { readFileSync } from 'node:fs'
 import { parseExchanges, type ShownExchange } from '../../src/http/openapi/examples.ts'
+import { textOf } from './repository.ts'
 
 export interface Example extends ShownExchange {
   /** Page and line, for messages. */
@@ -13,7 +13,7 @@ export interface ErrorRow {
 }
 
 export function readApiDocs(): { errors: ErrorRow[]; rules: string[] } {
-  const text = readPage('docs/api.md')
+  const text = textOf('docs/api.md')
   const rows = [...text.matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)]
   return {
     errors: rows.map(([, status, error = '']) => ({ status: Number(status), error })),
@@ -23,9 +23,5 @@ export function readApiDocs(): { errors: ErrorRow[]; rules: string[] } {
 
 /** The requests with curl that the page shows. */
 export function readExamples(page: string): Example[] {
-  return parseExchanges(readPage(page)).map((exchange) => ({ ...exchange, where: `${page}:${exchange.line}` }))
-}
-
-function readPage(page: string): string {
-  return readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8')
+  return parseExchanges(textOf(page)).map((exchange) => ({ ...exchange, where: `${page}:${exchange.line}` }))
 }

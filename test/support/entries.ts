@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
+import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { bin, DENO_PERMISSIONS, type WorkerdBindings, workerdConfig } from '../../dev/servers/runtimes.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
@@ -75,6 +76,12 @@ export function workerdOf(bundle: string, others: WorkerdBindings = {}): ServeEn
     await untilServing(server, async () => (await fetch(`${url}/health`)).status > 0)
     return served(server, url)
   }
+}
+
+/** The service on every runtime: from its sources, and on workerd the bundle. */
+export const EVERY_RUNTIME: Record<string, ServeEntry> = {
+  ...FROM_SOURCE,
+  workerd: async (env) => workerdOf(join(await ensureBundles(), 'workerd.js'))(env),
 }
 
 /**

@@ -1,5 +1,4 @@
 /** Checks the policies and the tables of `docs/access.md` against the code. */
-import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { explainPolicy } from '../../src/cli/policy/explain-policy.ts'
 import { type QuestionFlags, readQuestion } from '../../src/cli/policy/question.ts'
@@ -11,10 +10,9 @@ import type { Issuer } from '../../src/http/credentials/jwt.ts'
 import { ENDPOINTS } from '../../src/http/endpoints/endpoints.ts'
 import { POLICY_VERBS } from '../../src/protocol/policy-verbs.ts'
 import { chapterOf, codeBlocks } from '../support/markdown.ts'
+import { textOf } from '../support/repository.ts'
 
-const ROOT = new URL('../../', import.meta.url)
-
-const page = readFileSync(new URL('docs/access.md', ROOT), 'utf8')
+const page = textOf('docs/access.md')
 
 const NAMES = { namespaces: ['default', 'acme', 'globex'] }
 

@@ -1,7 +1,7 @@
 /** docs/clients.md has the versions and the configurations that `npm run test:clients` uses. */
-import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { codeBlocks } from '../support/markdown.ts'
+import { textOf } from '../support/repository.ts'
 
 const page = textOf('docs/clients.md')
 
@@ -29,7 +29,3 @@ test('docs/clients.md: the configurations are those that are tested', () => {
 
   expect(codeBlocks(page, 'yaml')).toEqual(tested)
 })
-
-function textOf(path: string): string {
-  return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
-}

@@ -1,11 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parseWorkerConfig } from '../../src/config/worker.ts'
 import { type Environment, parseConfig } from '../../src/config.ts'
+import { filesIn, textOf } from '../support/repository.ts'
 
-const ROOT = new URL('../../', import.meta.url)
-
-const documented = [...read('docs/configuration.md').matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)`/gm)].map(
+const documented = [...textOf('docs/configuration.md').matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)`/gm)].map(
   ([, name = '']) => name,
 )
 
@@ -23,12 +21,10 @@ test('docs/configuration.md: lists each variable that a deployment sets', () => 
     'Dockerfile',
     'compose.yaml',
     'wrangler.toml',
-    ...readdirSync(new URL('deploy', ROOT), { recursive: true, encoding: 'utf8' })
-      .filter((path) => /\.\w+$/.test(path))
-      .map((path) => `deploy/${path}`),
+    ...filesIn('deploy', '').filter((path) => /\.\w+$/.test(path)),
   ]
   const named = files.flatMap((file) =>
-    [...read(file).matchAll(/\b(?:ENGINE|SERVICE)_\w+/g)].map(([name]) => ({ file, name })),
+    [...textOf(file).matchAll(/\b(?:ENGINE|SERVICE)_\w+/g)].map(([name]) => ({ file, name })),
   )
 
   expect(named).toContainEqual({ file: 'compose.yaml', name: 'SERVICE_KVSTORE_URL' })
@@ -50,8 +46,4 @@ function variablesOf(parse: (env: Environment) => void): Set<string> {
     ),
   )
   return names
-}
-
-function read(path: string): string {
-  return readFileSync(new URL(path, ROOT), 'utf8')
 }

@@ -1,5 +1,4 @@
 /** Checks the tables and examples of `docs/mcp.md` against the code. */
-import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { LEGACY_VERSIONS, META, MODERN_VERSIONS, TASKS_EXTENSION } from '../../src/mcp/protocol.ts'
 import { RUN_TOOLS } from '../../src/mcp/run-tools.ts'
@@ -8,8 +7,9 @@ import { parseTaskId } from '../../src/mcp/tasks/task-id.ts'
 import { toolNameOf } from '../../src/mcp/tool-name.ts'
 import { openToolResult } from '../../src/mcp/tool-result.ts'
 import { chapterOf, codeBlocks } from '../support/markdown.ts'
+import { textOf } from '../support/repository.ts'
 
-const page = readFileSync(new URL('../../docs/mcp.md', import.meta.url), 'utf8')
+const page = textOf('docs/mcp.md')
 
 test('docs/mcp.md: workflows have the tools of its table', async () => {
   const [, table = ''] = chapterOf(page, 'Tools').split('| Workflow | Tool |')

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { nodeVersionIssue } from '../../src/node-version.ts'
+import { textOf } from '../support/repository.ts'
 
 test('Node.js: the oldest that is accepted is the one of package.json', () => {
-  const { engines } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  const { engines } = JSON.parse(textOf('package.json'))
   const [, major, minor] = /^>=(\d+)\.(\d+)$/.exec(engines.node) ?? []
 
   expect(nodeVersionIssue({ node: `${major}.${minor}.0` })).toBeNull()

@@ -1,9 +1,7 @@
 /** Checks that the tests which `docs/threat-model.md` names exist, and that it names those that refer to it. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { chapterOf } from '../support/markdown.ts'
-
-const ROOT = new URL('../../', import.meta.url)
+import { filesIn, isThere, textOf } from '../support/repository.ts'
 
 interface Attack {
   number: number
@@ -33,15 +31,11 @@ test('docs/threat-model.md: each test that it names exists', () => {
 })
 
 test('docs/threat-model.md: names below each attack the tests that refer to its number', () => {
-  const referring = readdirSync(new URL('test/', ROOT), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => `test/${file.replaceAll('\\', '/')}`)
-    .flatMap((file) =>
-      [...textOf(file).matchAll(/(['"`])([^\n]*? \(threats? (\d+(?:, \d+)*).*?\))\1/g)].flatMap(
-        ([, , title = '', numbers = '']) =>
-          numbers.split(',').map((number) => ({ file, title, number: Number(number) })),
-      ),
-    )
+  const referring = filesIn('test', '.ts').flatMap((file) =>
+    [...textOf(file).matchAll(/(['"`])([^\n]*? \(threats? (\d+(?:, \d+)*).*?\))\1/g)].flatMap(
+      ([, , title = '', numbers = '']) => numbers.split(',').map((number) => ({ file, title, number: Number(number) })),
+    ),
+  )
   const unnamed = referring.filter(({ file, title, number }) => {
     const attack = attacks.find((one) => one.number === number)
     return !attack?.tests.some((one) => one.file === file && one.title === title)
@@ -66,11 +60,7 @@ function attacksIn(text: string): Attack[] {
 
 /** The title as a string literal; the formatter decides which quotes it has. */
 function hasTest(file: string, title: string): boolean {
-  if (!existsSync(new URL(file, ROOT))) return false
+  if (!isThere(file)) return false
   const text = textOf(file)
   return ["'", '"', '`'].some((quote) => text.includes(`${quote}${title}${quote},`))
-}
-
-function textOf(file: string): string {
-  return readFileSync(new URL(file, ROOT), 'utf8')
 }

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { VERSION } from '../../src/version.ts'
+import { textOf } from '../support/repository.ts'
 
 test('the version: is that of the package', () => {
-  expect(VERSION).toBe(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version)
+  expect(VERSION).toBe(JSON.parse(textOf('package.json')).version)
 })

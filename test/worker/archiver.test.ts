@@ -1,14 +1,12 @@
 /** Where traces are archived, and that an unavailable store affects nothing else. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Client } from '@temporalio/client'
 import { Redis } from 'ioredis'
 import { expect } from 'vitest'
 import type { RunningS3 } from '../../dev/servers/s3.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { tracedEnv } from '../../dev/servers/traced-worker.ts'
-import { startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { WorkerTraces } from '../../src/config/worker.ts'
 import { defineCatalog } from '../../src/worker/index.ts'
@@ -17,6 +15,7 @@ import { type TracedWorkerOptions, test, testWithOwnEngine } from '../support/fi
 import type { TestWorker } from '../support/worker.ts'
 import { startStory } from './fixtures/start-story.ts'
 import * as activities from './fixtures/traced-activities.ts'
+import { startArchiver } from './start-archiver.ts'
 
 const workflowsPath = new URL('./fixtures/traced-workflows.ts', import.meta.url)
 const catalog = defineCatalog({ story: {} })
@@ -86,15 +85,7 @@ test('archiver: `portico archive` archives a task queue without a Portico worker
   cleanup,
 }) => {
   await startWorker({ activities, workflowsPath })
-  const command = {
-    command: process.execPath,
-    args: [fileURLToPath(new URL('./fixtures/archiver.ts', import.meta.url)), taskQueue],
-  }
-  const archiver = await startProcess({
-    ...command,
-    env: { PATH: process.env.PATH, ENGINE_ADDRESS: address, ...tracedEnv(redis, s3) },
-  })
-  cleanup.defer(async () => void (await archiver.kill()))
+  const archiver = await startArchiver(cleanup, taskQueue, { ENGINE_ADDRESS: address, ...tracedEnv(redis, s3) })
   await until('it archives', () => archiver.output().includes('Archiving traces'))
   const handle = await startStory(client, taskQueue)
   // A worker in any language adds a span with two Redis commands.
@@ -121,9 +112,8 @@ test('archiver: `portico archive` archives a task queue without a Portico worker
   expect(await archiver.ended).toMatchObject({ code: 0 })
 })
 
-test('archiver: `portico archive` without a destination fails and names the variables', async () => {
-  const args = [fileURLToPath(new URL('./fixtures/archiver.ts', import.meta.url)), 'queue']
-  const archiver = await startProcess({ command: process.execPath, args, env: { PATH: process.env.PATH } })
+test('archiver: `portico archive` without a destination fails and names the variables', async ({ cleanup }) => {
+  const archiver = await startArchiver(cleanup, 'queue', {})
 
   expect(await archiver.ended).toMatchObject({ code: 1 })
   expect(archiver.output()).toContain('set SERVICE_TRACE_REMOTE_ON=true or SERVICE_TRACE_LOCAL_ON=true')

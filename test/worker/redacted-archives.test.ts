@@ -1,9 +1,7 @@
 /** What is archived for a catalog whose workers redact values, by processes with and without their `redact`. */
 import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
-import { startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { spansFile } from '../../src/protocol/trace/keys.ts'
 import { defineCatalog, type Redact } from '../../src/worker/index.ts'
@@ -11,6 +9,7 @@ import { archivedTrace } from '../support/archived-trace.ts'
 import { test as baseTest } from '../support/fixtures.ts'
 import { startStory } from './fixtures/start-story.ts'
 import * as activities from './fixtures/traced-activities.ts'
+import { startArchiver } from './start-archiver.ts'
 
 const workflowsPath = new URL('./fixtures/traced-workflows.ts', import.meta.url)
 const catalog = defineCatalog({ story: {} })
@@ -60,17 +59,11 @@ test('archives of redacted catalogs: `portico archive` stores masks, and no valu
 }) => {
   const taskQueue = `redacted-${crypto.randomUUID()}`
   await startTracedWorker({ plugin: { ...NO_TRACES, redact }, taskQueue, activities, workflowsPath })
-  const archiver = await startProcess({
-    command: process.execPath,
-    args: [fileURLToPath(new URL('./fixtures/archiver.ts', import.meta.url)), taskQueue],
-    env: {
-      PATH: process.env.PATH,
-      ENGINE_ADDRESS: address,
-      SERVICE_TRACE_LOCAL_ON: 'true',
-      SERVICE_TRACE_LOCAL_DIR: folder,
-    },
+  const archiver = await startArchiver(cleanup, taskQueue, {
+    ENGINE_ADDRESS: address,
+    SERVICE_TRACE_LOCAL_ON: 'true',
+    SERVICE_TRACE_LOCAL_DIR: folder,
   })
-  cleanup.defer(async () => void (await archiver.kill()))
 
   const { workflowId, text } = await archiveStory(taskQueue)
 

@@ -1,23 +1,13 @@
-import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
 import { expect, inject, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { VERSION } from '../../../src/version.ts'
 import { makeApi } from '../../support/api.ts'
 import { readiness } from '../../support/readiness.ts'
 import { rule } from '../../support/rules.ts'
-import { type ApiFixture, anId, ORIGIN, OTHER_TOKEN, operatorApi, type Serve, TOKEN } from './api-fixture.ts'
+import { type ApiFixture, anId, operatorApi, type Serve } from './api-fixture.ts'
 
 /** What holds for every request. */
 export function common(api: () => ApiFixture, serve: Serve): void {
-  /** The status of a request for a missing workflow with a valid token (404) and without one (401). */
-  async function knock(authorization: string): Promise<number> {
-    const { status } = await makeApi({ url: api().restrictedService.url }).get(`${anId()}/status`, {
-      Authorization: authorization,
-    })
-    return status
-  }
-
   rule('health.answers-200', async () => {
     const { serviceWithoutEngine, service } = api()
 
@@ -77,77 +67,6 @@ export function common(api: () => ApiFixture, serve: Serve): void {
 
     expect([alone.status, alone.body.engine]).toEqual([200, { version: null, uiUrl: null }])
     expect(stranger.status).toBe(401)
-  })
-
-  rule('auth.basic-with-the-shared-token', async () => {
-    expect(await knock(`Basic ${TOKEN}`)).toBe(404)
-  })
-
-  rule('auth.open-locally-without-a-token', async () => {
-    const { anonymousService } = api()
-
-    const run = await anonymousService.run('echo', 1)
-    const start = await anonymousService.start('echo', 1)
-
-    expect([run.status, start.status]).toEqual([200, 200])
-  })
-
-  test('auth: tokens in each form, and values that are not one', async () => {
-    const curl = [`anybody:${TOKEN}`, `:${OTHER_TOKEN}`].map((user) => `BASIC ${btoa(user)}`)
-    const valid = [`Basic ${OTHER_TOKEN}`, `Bearer ${TOKEN}`, `bearer ${OTHER_TOKEN}`, ...curl]
-    const wrong = ['', 'wrong', TOKEN.slice(0, -1), `${TOKEN}x`, `${TOKEN}, ,${OTHER_TOKEN}`]
-    const wrongUsers = [`${TOKEN}:anybody`, ':'].map((user) => btoa(user))
-    const invalid = [
-      '',
-      'Basic',
-      TOKEN,
-      `Digest ${TOKEN}`,
-      ...[...wrong, ...wrongUsers].map((token) => `Basic ${token}`),
-    ]
-
-    expect(await Promise.all(valid.map(knock))).toEqual(valid.map(() => 404))
-    expect(await Promise.all(invalid.map(knock))).toEqual(invalid.map(() => 401))
-  })
-
-  test('auth: every other route requires a token, even one that does not exist', async () => {
-    const { call } = makeApi({ url: api().restrictedService.url })
-    const run = `/workflow/${anId()}/runs/00000000-0000-4000-8000-000000000000`
-    const routes: [string, string][] = [
-      ['POST', '/workflow/run'],
-      ['POST', '/workflow/start'],
-      ['POST', '/workflow/update-with-start/any'],
-      ['POST', '/workflow/validate'],
-      ['GET', '/workflow/catalog'],
-      ['GET', '/workflow/catalog/any'],
-      ['GET', `${run}/status`],
-      ['GET', `${run}/result`],
-      ['HEAD', `${run}/result`],
-      ['GET', `${run}/trace-log`],
-      ['POST', `${run}/signal/any`],
-      ['POST', `${run}/query/any`],
-      ['POST', `${run}/update/any`],
-      ['PATCH', `${run}/stop`],
-      ['POST', `${run}/terminate`],
-      ['GET', '/'],
-      ['GET', '/health/'],
-      ['GET', '//health'],
-      ['GET', '/nope?/health'],
-    ]
-
-    const answers = await Promise.all(routes.map(([method, path]) => call(method, path)))
-
-    expect(answers.map(({ status }) => status)).toEqual(routes.map(() => 401))
-    expect(answers[0]?.body).toMatchObject({ error: 'UnauthorizedError', source: 'gateway' })
-    expect(answers[0]?.headers.get('WWW-Authenticate')).toMatch(/^Basic realm="/)
-  })
-
-  test('auth: health, readiness and OPTIONS need no token', async () => {
-    const { call } = makeApi({ url: api().restrictedService.url })
-
-    const ready = await readiness({ call })
-    const answers = [await call('GET', '/health'), ready, await call('OPTIONS', '/workflow/run')]
-
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 204])
   })
 
   test('routes: a missing execution is 404 on each of them', async () => {
@@ -251,65 +170,4 @@ export function common(api: () => ApiFixture, serve: Serve): void {
     expect([own.headers.get('X-Request-Id'), own.body.requestId]).toEqual(['order_17.retry-2', 'order_17.retry-2'])
     expect(odd.headers.get('X-Request-Id')).toMatch(/^[\da-f-]{36}$/)
   })
-
-  test('CORS: a preflight needs no token, and allows the headers that it names to known origins alone', async () => {
-    const preflight = (origin: string) =>
-      makeApi({ url: api().restrictedService.url }).call('OPTIONS', '/workflow/w/stop', undefined, {
-        Origin: origin,
-        'Access-Control-Request-Method': 'PATCH',
-        'Access-Control-Request-Headers': 'traceparent,x-custom',
-      })
-
-    const known = await preflight(ORIGIN)
-    const other = await preflight('https://evil.example.com')
-
-    expect([known.status, known.headers.get('Access-Control-Allow-Origin')]).toEqual([204, ORIGIN])
-    expect(known.headers.get('Access-Control-Allow-Methods')).toContain('PATCH')
-    expect(known.headers.get('Access-Control-Allow-Headers')).toBe('traceparent,x-custom')
-    expect(other.headers.has('Access-Control-Allow-Origin')).toBe(false)
-  })
-
-  test('CORS: other OPTIONS name the methods, and 404 stays 404', async () => {
-    const { call } = makeApi({ url: api().restrictedService.url })
-
-    const known = await call('OPTIONS', '/workflow/w/stop', undefined, { Origin: ORIGIN })
-    const unknown = await call('OPTIONS', '/nope', undefined, { Origin: ORIGIN })
-
-    expect([known.status, known.headers.get('Allow'), unknown.status]).toEqual([204, 'PATCH', 404])
-  })
-
-  test('Origin: a page of another host may not change anything, even if the browser sends only Origin', async () => {
-    const { service, restrictedService } = api()
-    const path = `/workflow/${anId()}/terminate`
-    const { host } = new URL(service.url)
-    const from = (origin: string, site?: string) =>
-      service.call('POST', path, undefined, { Origin: origin, ...(site !== undefined && { 'Sec-Fetch-Site': site }) })
-
-    const foreign = [
-      await from('http://evil.example'),
-      await from('null'),
-      await from('http://evil.example', 'cross-site'),
-    ]
-    const own = [await from(`http://${host}`), await from('http://any.example', 'same-origin')]
-    const allowed = await restrictedService.call('POST', path, undefined, { Origin: ORIGIN })
-
-    expect(foreign.map(({ status, body }) => [status, body.error])).toEqual(foreign.map(() => [403, 'ForbiddenError']))
-    expect([...own, allowed].map(({ status }) => status)).toEqual([404, 404, 404])
-  })
-
-  test('Host: without a token only names of this machine are accepted, which prevents DNS rebinding', async () => {
-    const { anonymousService, restrictedService, hasGap } = api()
-
-    expect(await statusFor(anonymousService.url, 'localhost:1234')).toBe(200)
-    expect(await statusFor(anonymousService.url, 'evil.example')).toBe(hasGap('loopback') ? 200 : 403)
-    expect(await statusFor(restrictedService.url, 'evil.example')).toBe(200)
-  })
-}
-
-/** Of `/health`. fetch has a will of its own about Host. */
-async function statusFor(url: string, host: string): Promise<number | undefined> {
-  const sent = request(`${url}/health`, { headers: { Host: host }, agent: false }).end()
-  const [response] = (await once(sent, 'response')) as [IncomingMessage]
-  response.resume()
-  return response.statusCode
 }

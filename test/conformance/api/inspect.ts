@@ -5,7 +5,7 @@ import { type ApiFixture, anId, pause, startDirectly, startMessages, untilStatus
 
 const NO_RUN = '00000000-0000-4000-8000-000000000000'
 
-/** GET status, result and trace-log. */
+/** GET status and result. */
 export function inspect(api: () => ApiFixture): void {
   /** The status of a run that was started behind the API's back, once the engine says so too. */
   async function statusOf(workflowName: string, status: string, options: Parameters<typeof startDirectly>[2] = {}) {
@@ -264,55 +264,5 @@ export function inspect(api: () => ApiFixture): void {
     const { status, body } = await service.get(`${workflowId}/result`)
 
     expect([status, body.input]).toEqual([200, { encoding: 'binary/encrypted', data: data.toString('base64') }])
-  })
-
-  rule('trace-log.is-the-whole-trace-of-a-completed-run', async () => {
-    const { service } = api()
-    const { body: ran } = await service.run('everyKind', { a: 1 })
-
-    const { status, body } = await service.get(`${ran.workflowId}/trace-log`)
-    const pinned = await service.get(`${ran.workflowId}/runs/${ran.runId}/trace-log`)
-
-    const facts = [status, body.source, body.runId, body.complete, body.warnings]
-    expect(facts).toEqual([200, 'history', ran.runId, true, []])
-    expect(body.data).toMatchObject({
-      kind: 'workflow',
-      name: 'everyKind',
-      input: { a: 1 },
-      output: { a: 1 },
-      error: null,
-      attributes: { status: 'completed' },
-    })
-    expect(body.data.children.map(({ kind, name }: { kind: string; name: string }) => [kind, name])).toEqual([
-      ['step', 'echoBack'],
-      ['timer', expect.any(String)],
-      ['child_workflow', 'echo'],
-    ])
-    expect(body.data.children[2]).toMatchObject({ attributes: { runId: expect.any(String) } })
-    expect(body.data.children[0]).toMatchObject({ output: { a: 1 }, attributes: { attempts: 1 } })
-    expect(pinned.body).toEqual(body)
-  })
-
-  test('trace-log: an open run has an incomplete trace', async () => {
-    const { service } = api()
-    const { body: started } = await service.start('neverEnds')
-
-    const { body } = await service.get(`${started.workflowId}/trace-log`)
-
-    expect([body.complete, body.data.endedAt]).toEqual([false, null])
-    expect(body.data.startedAt).toBeGreaterThan(Date.now() - 60_000)
-    await service.post(`${started.workflowId}/terminate`)
-  })
-
-  test('trace-log: a failed run has its failure and the number of attempts', async () => {
-    const { service } = api()
-    const { body: ran } = await service.run('failAfterRetries')
-
-    const { body } = await service.get(`${ran.workflowId}/trace-log`)
-
-    expect(body.data.error).toMatchObject({ message: expect.any(String) })
-    expect(body.data.children).toMatchObject([
-      { kind: 'step', attributes: { attempts: 5 }, error: { name: 'RangeError' } },
-    ])
   })
 }

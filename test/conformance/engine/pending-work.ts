@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { PendingWork } from '../../../src/domain/model/pending-work.ts'
 import type { RunRef } from '../../../src/protocol/run-ref.ts'
+import { IDLE_WORK } from '../../unit/domain/explain/idle-work.ts'
 import { call, type EngineFixture } from './engine-fixture.ts'
 
 const HOUR_MS = 3_600_000
@@ -23,18 +24,7 @@ export function pendingWork(fixture: EngineFixture): void {
     return work
   }
 
-  const idle = {
-    paused: null,
-    canceling: null,
-    workflowTask: null,
-    problem: null,
-    activities: [],
-    children: [],
-    timers: [],
-    waitsForNexus: false,
-    idleSince: expect.any(Date),
-    readFromStart: true,
-  }
+  const idle = { ...IDLE_WORK, idleSince: expect.any(Date) }
 
   test('pendingWork: of a run that waits for a message', async () => {
     const work = await waitingRun('messages', null, ({ idleSince }) => idleSince !== null)

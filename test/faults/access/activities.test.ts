@@ -1,9 +1,7 @@
 /** The right `complete`, narrowed by the type of the activity: threats 16, 19, 21 and 22 of docs/access.md. */
 import { expect } from 'vitest'
 import type { Api } from '../../support/api.ts'
-import { test as sharedTest } from '../../support/fixtures.ts'
-import { testCatalog } from '../../support/test-catalog.ts'
-import { bytesOf, refusal, startCallers, tokenRule, untilOpen } from './callers.ts'
+import { bytesOf, refusal, testWithCallers, tokenRule, untilOpen } from './callers.ts'
 
 const RULES = [
   tokenRule('mail', { can: ['complete:outside'], ids: ['own:*'] }),
@@ -15,11 +13,7 @@ const RULES = [
   tokenRule('twin-a', { can: ['complete'], ids: ['own:*'] }),
 ]
 
-const test = sharedTest
-  .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
-  .extend('callers', { scope: 'file' }, ({ serve, cleanup, worker: _ }) =>
-    startCallers({ serve, cleanup, rules: RULES, env: { SERVICE_AUDIT: 'all' } }),
-  )
+const test = testWithCallers(RULES, { SERVICE_AUDIT: 'all' })
 
 /** The path of an activity that waits. */
 async function waiting(operator: Api, input: object = {}): Promise<string> {

@@ -3,11 +3,10 @@ import type { Client } from '@temporalio/client'
 import { expect } from 'vitest'
 import { ENDPOINTS } from '../../../src/http/endpoints/endpoints.ts'
 import type { Answer } from '../../support/api.ts'
-import { type InProcessService, test as sharedTest } from '../../support/fixtures.ts'
+import type { InProcessService } from '../../support/fixtures.ts'
 import { parseMetrics } from '../../support/prometheus.ts'
-import { testCatalog } from '../../support/test-catalog.ts'
 import { requestTo } from '../endpoints.ts'
-import { historyLengthOf, OPERATOR, startCallers, tokenOf, tokenRule, untilOpen } from './callers.ts'
+import { historyLengthOf, OPERATOR, testWithCallers, tokenOf, tokenRule, untilOpen } from './callers.ts'
 
 const RULES = [
   tokenRule('ci', { can: ['*'], ids: ['ci:*'], options: ['workflowIdConflictPolicy'] }),
@@ -15,11 +14,7 @@ const RULES = [
   { name: 'some-users', who: { jwt: 'main', claims: { plan: 'slow' } }, can: ['read'], limits: { perSecond: 0.001 } },
 ]
 
-const test = sharedTest
-  .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
-  .extend('startCallers', { scope: 'file' }, ({ serve, cleanup, worker: _ }) => {
-    return (env: Record<string, string> = {}) => startCallers({ serve, cleanup, rules: RULES, env })
-  })
+const test = testWithCallers(RULES)
 
 test("the engine's history says who started, signaled, updated, canceled and terminated a run (threat 27)", async ({
   startCallers,

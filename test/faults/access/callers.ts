@@ -4,9 +4,10 @@ import type { Client } from '@temporalio/client'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { PolicyDocument } from '../../../src/config/policy.ts'
 import { type Answer, type Api, makeApi } from '../../support/api.ts'
-import type { InProcessService } from '../../support/fixtures.ts'
+import { type InProcessService, test as sharedTest } from '../../support/fixtures.ts'
 import { startIdentityProvider } from '../../support/identity-provider.ts'
 import { AUDIENCE, createSigner, ISSUER, type Signer } from '../../support/jwt-signer.ts'
+import { testCatalog } from '../../support/test-catalog.ts'
 
 export const OPERATOR = 'operator-s3cret'
 
@@ -63,6 +64,16 @@ export async function startCallers({ serve, cleanup, rules, env = {} }: CallersO
     withClaims: async (claims) => withToken(await signer.sign(claims)),
     policyOf,
   }
+}
+
+/** Tests with a worker. `callers` have the service with this environment, and `startCallers` starts more. */
+export function testWithCallers(rules: RuleDocument[], env: Record<string, string> = {}) {
+  return sharedTest
+    .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
+    .extend('startCallers', { scope: 'file' }, ({ serve, cleanup, worker: _ }) => {
+      return (more: Record<string, string> = {}) => startCallers({ serve, cleanup, rules, env: { ...env, ...more } })
+    })
+    .extend('callers', { scope: 'file' }, ({ startCallers }) => startCallers())
 }
 
 /** The whole response, without what differs between two responses to the same request. */

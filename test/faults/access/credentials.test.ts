@@ -1,9 +1,7 @@
 /** Credentials while the service runs: threats 4, 5 and 24 of docs/access.md. */
 import { expect } from 'vitest'
 import { makeApi } from '../../support/api.ts'
-import { test as sharedTest } from '../../support/fixtures.ts'
-import { testCatalog } from '../../support/test-catalog.ts'
-import { hashOf, OPERATOR, refusal, startCallers, tokenOf, tokenRule } from './callers.ts'
+import { hashOf, OPERATOR, refusal, testWithCallers, tokenOf, tokenRule } from './callers.ts'
 
 const USERS = {
   name: 'users',
@@ -14,12 +12,7 @@ const USERS = {
 const ORG = { name: 'org', who: { jwt: 'main' }, can: ['read', 'list'], ids: ['o:{/org/id}:*'] }
 const CI = { can: ['start', 'read'], ids: ['ci:*'] }
 
-const test = sharedTest
-  .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
-  .extend('startCallers', { scope: 'file' }, ({ serve, cleanup, worker: _ }) => {
-    return (env: Record<string, string> = {}) =>
-      startCallers({ serve, cleanup, env, rules: [tokenRule('ci', CI), tokenRule('gone', CI), USERS, ORG] })
-  })
+const test = testWithCallers([tokenRule('ci', CI), tokenRule('gone', CI), USERS, ORG])
 
 const READ = '/workflow/ci:1/status'
 

@@ -1,20 +1,14 @@
 /** The runs and messages of idempotency keys belong to their callers: threat 19 of docs/access.md. */
 import { expect } from 'vitest'
 import type { Api } from '../../support/api.ts'
-import { test as sharedTest } from '../../support/fixtures.ts'
-import { testCatalog } from '../../support/test-catalog.ts'
-import { hashOf, startCallers, tokenRule } from './callers.ts'
+import { hashOf, startCallers, testWithCallers, tokenRule } from './callers.ts'
 
 const RULES = [
   tokenRule('ci', { can: ['start', 'signal', 'query'], ids: ['ci:*'] }),
   tokenRule('other', { can: ['start', 'signal'], ids: ['ci:*'] }),
 ]
 
-const test = sharedTest
-  .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
-  .extend('callers', { scope: 'file' }, ({ serve, cleanup, worker: _ }) =>
-    startCallers({ serve, cleanup, rules: RULES }),
-  )
+const test = testWithCallers(RULES)
 
 const uuid = () => crypto.randomUUID()
 const keyed = (key: string) => ({ 'Idempotency-Key': key })

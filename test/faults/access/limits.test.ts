@@ -1,10 +1,9 @@
 /** What is limited: threat 29 of docs/access.md. */
 import { expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import { type InProcessService, test as sharedTest } from '../../support/fixtures.ts'
+import type { InProcessService } from '../../support/fixtures.ts'
 import { parseMetrics } from '../../support/prometheus.ts'
-import { testCatalog } from '../../support/test-catalog.ts'
-import { startCallers, tokenOf, tokenRule } from './callers.ts'
+import { testWithCallers, tokenOf, tokenRule } from './callers.ts'
 
 const RULES = [
   tokenRule('ci', { can: ['*'], ids: ['ci:*'] }),
@@ -14,11 +13,7 @@ const RULES = [
   { name: 'users', who: { jwt: 'main' }, can: ['start', 'read'], ids: ['u:{sub}:*'] },
 ]
 
-const test = sharedTest
-  .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
-  .extend('startCallers', { scope: 'file' }, ({ serve, cleanup, worker: _ }) => {
-    return (env: Record<string, string> = {}) => startCallers({ serve, cleanup, rules: RULES, env })
-  })
+const test = testWithCallers(RULES)
 
 test('a request over the limit of its rule starts nothing, and others are served (threat 29)', async ({
   startCallers,

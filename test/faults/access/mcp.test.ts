@@ -3,9 +3,7 @@ import { expect } from 'vitest'
 import { newId } from '../../../src/lib/new-id.ts'
 import { taskIdOf } from '../../../src/mcp/tasks/task-id.ts'
 import type { Api } from '../../support/api.ts'
-import { test as sharedTest } from '../../support/fixtures.ts'
-import { testCatalog } from '../../support/test-catalog.ts'
-import { startCallers, tokenRule } from './callers.ts'
+import { testWithCallers, tokenRule } from './callers.ts'
 
 const RULES = [
   tokenRule('echoes', { can: ['start', 'read'], ids: ['e:*'], workflows: ['echo'] }),
@@ -17,11 +15,7 @@ const RULES = [
   tokenRule('stopper', { can: ['stop'] }),
 ]
 
-const test = sharedTest
-  .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
-  .extend('callers', { scope: 'file' }, ({ serve, cleanup, worker: _ }) =>
-    startCallers({ serve, cleanup, rules: RULES, env: {} }),
-  )
+const test = testWithCallers(RULES)
 
 async function send(api: Api, method: string, params: object = {}) {
   const { body } = await api.call('POST', '/mcp', { jsonrpc: '2.0', id: 1, method, params })

@@ -3,10 +3,8 @@ import { expect } from 'vitest'
 import { POLICY_OPTIONS } from '../../../src/config/policy.ts'
 import { ENDPOINTS } from '../../../src/http/endpoints/endpoints.ts'
 import type { Api } from '../../support/api.ts'
-import { test as sharedTest } from '../../support/fixtures.ts'
-import { testCatalog } from '../../support/test-catalog.ts'
 import { callEach, requestTo } from '../endpoints.ts'
-import { historyLengthOf, refusal, startCallers, tokenRule } from './callers.ts'
+import { historyLengthOf, refusal, testWithCallers, tokenRule } from './callers.ts'
 
 const RULES = [
   tokenRule('ci', { can: ['start', 'read', 'signal', 'update', 'query'], ids: ['ci:*'] }),
@@ -23,11 +21,7 @@ const RULES = [
   { name: 'users', who: { jwt: 'main' }, can: ['start', 'read'], ids: ['u:{sub}:*'] },
 ]
 
-const test = sharedTest
-  .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
-  .extend('callers', { scope: 'file' }, ({ serve, cleanup, worker: _ }) =>
-    startCallers({ serve, cleanup, rules: RULES, env: { SERVICE_FORWARD_HEADERS: 'x-user' } }),
-  )
+const test = testWithCallers(RULES, { SERVICE_FORWARD_HEADERS: 'x-user' })
 
 const uuid = () => crypto.randomUUID()
 const keyed = (key: string) => ({ 'Idempotency-Key': key })

@@ -1,8 +1,6 @@
 /** Callers who may do everything: two with runs of their own, and one with all runs of a workflow. */
 import type { Api } from '../../support/api.ts'
-import { test as sharedTest } from '../../support/fixtures.ts'
-import { testCatalog } from '../../support/test-catalog.ts'
-import { startCallers, tokenRule } from './callers.ts'
+import { testWithCallers, tokenRule } from './callers.ts'
 
 const RULES = [
   tokenRule('acme', { can: ['*'], ids: ['acme:*'], options: ['*'] }),
@@ -11,11 +9,7 @@ const RULES = [
   tokenRule('desk', { can: ['*'], workflows: ['messages'], options: ['*'] }),
 ]
 
-export const test = sharedTest
-  .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
-  .extend('callers', { scope: 'file' }, ({ serve, cleanup, worker: _ }) =>
-    startCallers({ serve, cleanup, rules: RULES }),
-  )
+export const test = testWithCallers(RULES)
 
 /** An id that the rule of the tenant allows. */
 export const newId = (tenant: string) => `${tenant}:${crypto.randomUUID()}`

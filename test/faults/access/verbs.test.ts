@@ -4,10 +4,8 @@ import type { Endpoint } from '../../../src/http/endpoint.ts'
 import { ENDPOINTS } from '../../../src/http/endpoints/endpoints.ts'
 import { POLICY_VERBS } from '../../../src/protocol/policy-verbs.ts'
 import type { Answer, Api } from '../../support/api.ts'
-import { test as sharedTest } from '../../support/fixtures.ts'
-import { testCatalog } from '../../support/test-catalog.ts'
 import { requestTo } from '../endpoints.ts'
-import { bytesOf, historyLengthOf, refusal, startCallers, tokenRule } from './callers.ts'
+import { bytesOf, historyLengthOf, refusal, testWithCallers, tokenRule } from './callers.ts'
 
 const RULES = [
   ...POLICY_VERBS.map((verb) => tokenRule(`only-${verb}`, { can: [verb], ids: ['own:*'], catalogs: ['*'] })),
@@ -18,11 +16,7 @@ const RULES = [
   tokenRule('all-but-read', { can: POLICY_VERBS.filter((verb) => verb !== 'read'), ids: ['own:*'] }),
 ]
 
-const test = sharedTest
-  .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
-  .extend('callers', { scope: 'file' }, ({ serve, cleanup, worker: _ }) =>
-    startCallers({ serve, cleanup, rules: RULES, env: { SERVICE_AUDIT: 'all', SERVICE_METRICS_ON: 'true' } }),
-  )
+const test = testWithCallers(RULES, { SERVICE_AUDIT: 'all', SERVICE_METRICS_ON: 'true' })
 
 const PROTECTED = ENDPOINTS.filter(({ access }) => access !== null)
 

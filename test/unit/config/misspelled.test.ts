@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parseWorkerConfig } from '../../../src/config/worker.ts'
 import { parseConfig } from '../../../src/config.ts'
+import { textOf } from '../../support/repository.ts'
 
 const minimal = { SERVICE_CATALOG_ID: 'orders' }
 const warningsFor = (...names: string[]) =>
@@ -45,7 +45,7 @@ test('misspelled: variables of other programs with the same prefix get no warnin
 })
 
 test('misspelled: variables of the API get no warning on a worker, and vice versa', () => {
-  const documented = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8')
+  const documented = textOf('docs/configuration.md')
   const names = [...documented.matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)`/gm)].map(([, name = '']) => name)
   const env = { ...Object.fromEntries(names.map((name) => [name, ''])), ...minimal }
 

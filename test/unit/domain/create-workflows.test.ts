@@ -1,38 +1,13 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { createWorkflows } from '../../../src/domain/create-workflows.ts'
 import type { Call } from '../../../src/domain/model/call.ts'
-import type { Engine } from '../../../src/domain/model/engine.ts'
-import { ServiceError } from '../../../src/domain/model/errors.ts'
 import { aCall, rejection } from '../call.ts'
-import { aDescription, anEngine, DEPLOYMENT, makeCatalogs } from './catalog-fixture.ts'
+import { aDescription, DEPLOYMENT } from './catalog-fixture.ts'
+import { makeWorkflows } from './make-workflows.ts'
 
-afterEach(() => {
-  vi.useRealTimers()
-})
-
-const { uiUrl, ...DEPLOYED } = DEPLOYMENT
-const CAPABILITIES = {
-  ...DEPLOYED,
-  features: { ...DEPLOYMENT.features, slashInIds: true, updateWithStart: true, asyncUpdates: true, pause: true },
-}
-
-function makeWorkflows(verbs: Partial<Engine> = {}, deployment = DEPLOYMENT) {
-  const fixture = makeCatalogs()
-  const engine = anEngine(verbs)
-  const options = {
-    engine,
-    catalogs: fixture.catalogs,
-    traceSources: [],
-    traceMaxBytes: 1000,
-    deployment,
-    messageTimeoutMs: 60_000,
-    defaults: { catalog: 'orders', namespace: 'default' },
-    resultCacheBytes: 0,
-  }
-  return { fixture, workflows: createWorkflows(options) }
-}
+afterEach(() => void vi.useRealTimers())
 
 const REF = { workflowId: 'orders-17' }
+
 const MESSAGE = { name: 'approve', args: [], argumentPointer: '/args/0' }
 
 test('start: returns the ids of the run', async () => {
@@ -267,95 +242,4 @@ test('catalog: is CatalogNotFoundError when none is published', async () => {
   const { workflows } = makeWorkflows()
 
   expect((await rejection(workflows.catalog('orders', aCall()))).error).toBe('CatalogNotFoundError')
-})
-
-test('capabilities: returns the deployment, and the engine version if it is read within a second', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] })
-  const leftMs: number[] = []
-  const { workflows } = makeWorkflows({
-    ping: async ({ deadlineAt }) => {
-      leftMs.push(deadlineAt - Date.now())
-      return { version: '1.32.0' }
-    },
-    pauseSupported: async () => true,
-  })
-
-  expect(await workflows.capabilities(aCall())).toEqual({ ...CAPABILITIES, engine: { version: '1.32.0', uiUrl } })
-  expect(leftMs).toEqual([1000])
-})
-
-test('capabilities: the version, and whether runs can be paused, are null when the engine does not respond', async () => {
-  const gone = () => Promise.reject(new ServiceError('EngineUnavailableError', 'gone'))
-  const { workflows } = makeWorkflows({ ping: gone, pauseSupported: gone })
-
-  const features = { ...CAPABILITIES.features, pause: null }
-  const engine = { version: null, uiUrl }
-  expect(await workflows.capabilities(aCall())).toEqual({ ...CAPABILITIES, features, engine })
-})
-
-test('capabilities: whether runs can be paused is read once a minute; a failed read is not kept', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] })
-  const answers = [
-    () => Promise.reject(new ServiceError('EngineUnavailableError', 'gone')),
-    async () => false,
-    async () => true,
-  ]
-  const { workflows } = makeWorkflows({
-    ping: async () => ({ version: '1.32.0' }),
-    pauseSupported: () => answers.shift()?.() ?? Promise.reject(new Error('read too often')),
-  })
-  const isSupported = async () => (await workflows.capabilities(aCall())).features.pause
-
-  const first = [await isSupported(), await isSupported(), await isSupported()]
-  vi.advanceTimersByTime(60_000)
-
-  expect([...first, await isSupported()]).toEqual([null, false, false, true])
-})
-
-test('capabilities: an unsupported feature is false', async () => {
-  const slashInIds = { supported: false, reason: 'there is no such path' } as const
-  const { workflows } = makeWorkflows({}, { ...DEPLOYMENT, features: { ...DEPLOYMENT.features, slashInIds } })
-
-  const { features } = await workflows.capabilities(aCall())
-
-  expect(features).toEqual({ ...CAPABILITIES.features, slashInIds: false, pause: null })
-})
-
-test('ready: checks the engine at most once a second, with a timeout of one second', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] })
-  const leftMs: number[] = []
-  const { workflows } = makeWorkflows({
-    readiness: async ({ deadlineAt }) => {
-      leftMs.push(deadlineAt - Date.now())
-      return 'reachable'
-    },
-  })
-
-  await Promise.all([workflows.ready(), workflows.ready()])
-  vi.setSystemTime(Date.now() + 999)
-  expect(await workflows.ready()).toBe('reachable')
-  expect(leftMs).toEqual([1000])
-  vi.setSystemTime(Date.now() + 1)
-  await workflows.ready()
-
-  expect(leftMs).toEqual([1000, 1000])
-})
-
-test('ready: caches that the engine is unreachable', async () => {
-  let requests = 0
-  const { workflows } = makeWorkflows({
-    readiness: async () => {
-      requests++
-      return 'unreachable'
-    },
-  })
-
-  expect([await workflows.ready(), await workflows.ready()]).toEqual(['unreachable', 'unreachable'])
-  expect(requests).toBe(1)
-})
-
-test('ready: is unreachable when the engine client cannot be loaded', async () => {
-  const { workflows } = makeWorkflows({ readiness: () => Promise.reject(new Error('EMFILE')) })
-
-  expect(await workflows.ready()).toBe('unreachable')
 })

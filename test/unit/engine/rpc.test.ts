@@ -14,13 +14,8 @@ import { aCall } from '../call.ts'
 import { ALL_FEATURES } from './calls/scripted-context.ts'
 import { LOST, UNSENT } from './rpc-errors.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers()
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
 
 const ANSWER = { runId: 'r' }
 

@@ -1,11 +1,11 @@
 /** `docs/errors.md`, to which the `type` of every error leads. */
-import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { type ErrorFacts, type ErrorName, ServiceError } from '../../../src/domain/model/errors.ts'
 import { PROBLEMS, toProblemBody } from '../../../src/http/errors.ts'
 import { docsUrl } from '../../../src/http/problem.ts'
 import { readApiDocs } from '../../support/api-docs.ts'
 import { anchorsIn, chapterOf, codeBlocks } from '../../support/markdown.ts'
+import { textOf } from '../../support/repository.ts'
 import { makeApi } from './api.ts'
 
 const page = textOf('docs/errors.md')
@@ -88,8 +88,4 @@ test('Link of a deprecated field: is the URL of a section of docs/api.md', async
 /** What the section says behind this label. */
 function bullet(name: ErrorName, label: string): string {
   return new RegExp(`^- \\*\\*${label}:\\*\\* (.+)$`, 'm').exec(chapterOf(page, name))?.[1] ?? ''
-}
-
-function textOf(path: string): string {
-  return readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
 }

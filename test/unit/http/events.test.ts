@@ -3,9 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import type { Env } from '../../../src/http/context.ts'
 import { type EventStreamOptions, eventFrame, eventStream } from '../../../src/http/events.ts'
 
-afterEach(() => {
-  vi.useRealTimers()
-})
+afterEach(() => void vi.useRealTimers())
 
 /** A client that reads a response of these frames, chunk by chunk. */
 async function open(frames: AsyncIterable<string | Uint8Array>, options: Partial<EventStreamOptions> = {}) {

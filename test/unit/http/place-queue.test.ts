@@ -5,7 +5,6 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createPlaceQueue, type Turn } from '../../../src/http/place-queue.ts'
 
 beforeEach(() => void vi.useFakeTimers())
-
 afterEach(() => void vi.useRealTimers())
 
 /** A queue whose requests have numbers, and are listed when they get a place or are rejected. */

@@ -6,9 +6,7 @@ import { createOpenRequests } from '../../../src/http/serve.ts'
 import { makeApi } from './api.ts'
 import { result } from './run-api.ts'
 
-afterEach(() => {
-  vi.useRealTimers()
-})
+afterEach(() => void vi.useRealTimers())
 
 const RUN = { workflowId: 'w', runId: 'r' }
 const RESULT: WorkflowResult = { ...result, ...RUN }

@@ -13,13 +13,8 @@ import {
 
 const never = new Promise<never>(() => {})
 
-beforeEach(() => {
-  vi.useFakeTimers()
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
 
 test('linkSignals: aborts with any of its signals, for the same reason', () => {
   const [first, second] = [new AbortController(), new AbortController()]

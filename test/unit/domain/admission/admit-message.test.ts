@@ -7,9 +7,7 @@ import type { StartCommand } from '../../../../src/domain/model/workflows.ts'
 import { aCall, rejection } from '../../call.ts'
 import { aDescription, makeCatalogs, type PublishedWorkflow } from '../catalog-fixture.ts'
 
-afterEach(() => {
-  vi.useRealTimers()
-})
+afterEach(() => void vi.useRealTimers())
 
 const BY_NAME = { type: 'object', properties: { by: { type: 'string' } }, required: ['by'] }
 const APPROVE = { name: 'approve', inputSchema: BY_NAME }

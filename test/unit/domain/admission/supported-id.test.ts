@@ -1,38 +1,21 @@
 import { expect, test } from 'vitest'
-import { createWorkflows } from '../../../../src/domain/create-workflows.ts'
 import type { Support } from '../../../../src/domain/model/engine.ts'
 import { aCall, rejection } from '../../call.ts'
-import { anEngine, makeCatalogs } from '../catalog-fixture.ts'
+import { DEPLOYMENT } from '../catalog-fixture.ts'
+import { makeWorkflows } from '../make-workflows.ts'
 
 const UNSUPPORTED = { supported: false, reason: 'no path holds a slash' } as const
 
 function workflowsWith(slashInIds: Support) {
-  const { catalogs, reads } = makeCatalogs()
   const features = {
+    ...DEPLOYMENT.features,
     slashInIds,
     updateWithStart: UNSUPPORTED,
     asyncUpdates: UNSUPPORTED,
-    codec: false,
-    traceRemote: false,
-    traceKvstore: false,
-    links: false,
     traceLocal: false,
-    docs: false,
-    mcp: false,
-    tokens: false,
   }
-  const deployment = { version: '1.2.3', runtime: 'node', transport: 'http', uiUrl: null, features } as const
-  const options = {
-    engine: anEngine({}),
-    catalogs,
-    traceSources: [],
-    traceMaxBytes: 1000,
-    deployment,
-    messageTimeoutMs: 60_000,
-    defaults: { catalog: 'orders', namespace: 'default' },
-    resultCacheBytes: 0,
-  }
-  return { reads, workflows: createWorkflows(options) }
+  const { fixture, workflows } = makeWorkflows({}, { ...DEPLOYMENT, transport: 'http', features })
+  return { reads: fixture.reads, workflows }
 }
 
 const command = (workflowId: string) => ({

@@ -5,9 +5,7 @@ import { readStream } from '../../../../src/domain/stream/read-stream.ts'
 import { aCall, rejection } from '../../call.ts'
 import { endAt, items, live, pageOf, RUN_1, RUN_2, scriptedStream } from './stream-fixture.ts'
 
-afterEach(() => {
-  vi.useRealTimers()
-})
+afterEach(() => void vi.useRealTimers())
 
 const COMMAND: ReadStreamCommand = {
   ref: { workflowId: 'w' },

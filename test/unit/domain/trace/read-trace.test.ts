@@ -2,43 +2,12 @@ import { expect, test } from 'vitest'
 import type { Catalogs } from '../../../../src/domain/catalog/catalogs.ts'
 import type { Call } from '../../../../src/domain/model/call.ts'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
-import type { Description } from '../../../../src/domain/model/execution.ts'
-import type { FoundTrace, TraceSource } from '../../../../src/domain/model/trace-source.ts'
+import type { TraceSource } from '../../../../src/domain/model/trace-source.ts'
 import { readTrace } from '../../../../src/domain/trace/read-trace.ts'
-import { readTraceDocument, toTraceDocument } from '../../../../src/protocol/trace/document.ts'
 import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
-import { maskEntry } from '../../../../src/protocol/trace/mask-entry.ts'
-import { createPayloadReader } from '../../../../src/temporal/payload.ts'
-import { fromPayloadJson } from '../../../../src/temporal/payload-json.ts'
-import { encodeEntries } from '../../../../src/worker/tracing/codec.ts'
 import { aCall, rejection } from '../../call.ts'
-import { turning } from '../../temporal/turning-codec.ts'
-import { aDescription, anEngine, makeCatalogs } from '../catalog-fixture.ts'
-
-const RUN: TraceEntry = { id: 'run-1', parentId: null, kind: 'workflow', name: 'order', at: 1, phase: 'began' }
-const SPAN: TraceEntry = { id: 'span-1', parentId: 'run-1', kind: 'llm', name: 'summarise', at: 2, phase: 'began' }
-const FOUND: FoundTrace = { entries: [RUN], whole: true, warnings: [] }
-
-function source(name: string, find: TraceSource['find']): TraceSource {
-  return { name, find }
-}
-
-const has = (name: string) => source(name, async () => FOUND)
-const hasNot = (name: string) => source(name, async () => null)
-const fails = (name: string) => source(name, () => Promise.reject(new ServiceError('EngineError', `${name} is away`)))
-
-function ports(sources: TraceSource[], description: Partial<Description> = {}) {
-  return {
-    engine: anEngine({ describe: async () => aDescription(description) }),
-    catalogs: makeCatalogs().catalogs,
-    traceSources: sources,
-    traceMaxBytes: 1 << 20,
-  }
-}
-
-function trace(sources: TraceSource[], description: Partial<Description> = {}) {
-  return readTrace(ports(sources, description), { workflowId: 'orders-17' }, aCall())
-}
+import { makeCatalogs } from '../catalog-fixture.ts'
+import { FOUND, fails, has, hasNot, holds, ports, RUN, SPAN, source, trace } from './trace-sources.ts'
 
 test('readTrace: returns the trace of the first source that has the run', async () => {
   expect(await trace([hasNot('remote'), has('kvstore'), has('history')])).toMatchObject({
@@ -240,11 +209,6 @@ test('readTrace: the destinations are read once, within the time of the source, 
 
 const CHILD = { id: 'run-1:child:5', parentId: 'run-1', kind: 'child_workflow', name: 'ship' }
 
-/** A source that has these runs. */
-function holds(runs: Record<string, TraceEntry[]>, more: Partial<FoundTrace> = {}): TraceSource {
-  return source('history', async ({ runId }) => (runs[runId] ? { ...FOUND, ...more, entries: runs[runId] } : null))
-}
-
 function childOf(runId: string, childId: string, catalog = 'orders'): TraceEntry {
   const node = { ...CHILD, id: `${runId}:child:${childId}`, parentId: runId }
   return { ...node, at: 2, phase: 'began', attributes: { workflowId: childId, runId: childId, catalog } }
@@ -284,122 +248,4 @@ test('readTrace: a child run that cannot be read, or is beyond the limit, is mar
   expect(bounded.data.children.filter(({ attributes }) => attributes.truncated)).toHaveLength(300 - 199)
   expect(bounded.warnings).toEqual([expect.stringContaining('101 child runs were not read')])
   expect(unread.data.children).toMatchObject([{ attributes: { truncated: true } }])
-})
-
-test('readTrace: masks the values that the redact of the catalog has not processed', async () => {
-  const began: TraceEntry = { ...RUN, input: 'secret-1', attributes: { runId: 'run-1' } }
-  const cause = { name: 'C', message: 'secret-3', cause: null }
-  const ended: TraceEntry = { ...RUN, phase: 'ended', error: { name: 'E', message: 'secret-2', cause } }
-  const span: TraceEntry = {
-    ...SPAN,
-    id: 'run-1:span:1',
-    name: 'secret-4',
-    attributes: { card: 'secret-5', attempt: 1 },
-  }
-  const step: TraceEntry = { ...SPAN, id: 'run-1:step:1', kind: 'step', attributes: { card: 'secret-6', attempts: 2 } }
-  const entries = [began, ended, span, step]
-  const read = async (published: boolean, marked?: string) => {
-    const fixture = makeCatalogs()
-    fixture.publish('c1', [{ name: 'order' }], { redacted: published })
-    const marks = marked === undefined ? {} : { redacted: marked }
-    const sources = [holds({ 'run-1': entries.map((entry) => ({ ...entry, ...marks })) })]
-    return readTrace({ ...ports(sources), catalogs: fixture.catalogs }, { workflowId: 'orders-17' }, aCall())
-  }
-
-  for (const masked of [await read(true), await read(true, 'another-queue')]) {
-    expect(JSON.stringify(masked)).not.toContain('secret-')
-    expect(masked.data).toMatchObject({
-      input: '[redacted]',
-      error: { name: 'E', message: '[redacted]' },
-      attributes: { runId: 'run-1' },
-      children: [
-        { name: '[redacted]', attributes: { card: '[redacted]', attempt: 1 } },
-        { name: 'summarise', attributes: { card: '[redacted]', attempts: 2 } },
-      ],
-    })
-  }
-  for (const shown of [await read(true, 'orders'), await read(false)]) expect(shown.data.input).toBe('secret-1')
-})
-
-test('readTrace: redacts the values of secret names, whatever the source', async () => {
-  const entries: TraceEntry[] = [
-    {
-      ...RUN,
-      input: { user: 'Ada', password: 'secret-1', nested: [{ API_Key: 'secret-2' }] },
-      attributes: { headers: [['Authorization', 'secret-3']] },
-    },
-  ]
-
-  const { data } = await trace([holds({ 'run-1': entries })])
-
-  expect(data.input).toEqual({ user: 'Ada', password: '[redacted]', nested: [{ API_Key: '[redacted]' }] })
-  expect(JSON.stringify(data)).not.toContain('secret-')
-})
-
-test('readTrace: decodes archived payloads in place, all in one call', async () => {
-  const payload = (name: string) => ({ metadata: { encoding: 'eA==' }, data: name })
-  const entries: TraceEntry[] = [
-    { ...RUN, input: [1, payload('input')], encoded: ['/input/1'] },
-    {
-      ...RUN,
-      phase: 'ended',
-      error: { name: 'E', message: payload('message') as never, cause: null },
-      encoded: ['/error/message', '/nowhere'],
-    },
-  ]
-  const calls: unknown[] = []
-  const engine = anEngine({
-    describe: async () => aDescription(),
-    async decode(payloads) {
-      calls.push(payloads)
-      return payloads.map(({ data }) =>
-        data === 'message' ? { message: 'plain', stack_trace: 'at x' } : { password: 'secret', plain: data },
-      )
-    },
-  })
-
-  const { data } = await readTrace(
-    { ...ports([holds({ 'run-1': entries })]), engine },
-    { workflowId: 'orders-17' },
-    aCall(),
-  )
-
-  expect(data).toMatchObject({ input: [1, { password: '[redacted]', plain: 'input' }], error: { message: 'plain' } })
-  expect(calls).toHaveLength(1)
-})
-
-test('readTrace: an archived error with a codec keeps its message, details and causes, without secrets', async () => {
-  const root = { name: 'Root', message: 'root', details: [{ password: 'secret-1' }], cause: null }
-  const error = { name: 'E', message: 'outer', details: [{ code: 17 }], cause: root }
-  const archived = await encodeEntries([RUN, { ...RUN, phase: 'ended', error }], turning)
-  const { found, skipped } = readTraceDocument(
-    JSON.parse(toTraceDocument({ namespace: 'n', workflowId: 'w', runId: 'run-1', entries: archived })),
-  )
-  const engine = anEngine({
-    describe: async () => aDescription(),
-    decode: (payloads) => createPayloadReader(turning).decode(payloads.map(fromPayloadJson)),
-  })
-
-  const { data } = await readTrace(
-    { ...ports([holds({ 'run-1': found.entries })]), engine },
-    { workflowId: 'orders-17' },
-    aCall(),
-  )
-
-  expect(JSON.stringify(archived)).not.toMatch(/outer|root|17|secret-1/)
-  expect(skipped).toBe(0)
-  expect(data.error).toEqual({ ...error, cause: { ...root, details: [{ password: '[redacted]' }] } })
-})
-
-test('maskEntry: the details of an error and of its causes are masked', () => {
-  const root = { name: 'Root', message: 'root', details: ['secret-1'], cause: null }
-
-  const { error } = maskEntry({ ...RUN, error: { name: 'E', message: 'outer', details: ['secret-2'], cause: root } })
-
-  expect(error).toEqual({
-    name: 'E',
-    message: '[redacted]',
-    details: ['[redacted]'],
-    cause: { name: 'Root', message: '[redacted]', details: ['[redacted]'], cause: null },
-  })
 })

@@ -14,13 +14,8 @@ test('toResult: the error of a failure without a message is its name', () => {
   expect(result.errorDetails?.message).toBe('')
 })
 
-beforeEach(() => {
-  vi.useFakeTimers()
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
 
 const RUN = { workflowId: 'orders-17', runId: 'run-1' }
 

@@ -5,13 +5,8 @@ import { createPollSlots } from '../../../../src/engine/waits/poll-slots.ts'
 import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
 import { aCall } from '../../call.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers()
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
 
 const LIMITED = new RpcError('namespace concurrent poller limit exceeded', { code: GrpcCode.RESOURCE_EXHAUSTED })
 

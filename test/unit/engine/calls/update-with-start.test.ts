@@ -10,13 +10,8 @@ import { described, done, outcome, type Sent, scriptedContext, updateRejected } 
 
 const REQUEST = { workflowId: 'w', workflowName: 'order', catalog: 'orders', args: ['in'] }
 
-beforeEach(() => {
-  vi.useFakeTimers()
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
 
 const NOT_FOUND = new RpcError('workflow not found for ID: w', {
   code: GrpcCode.NOT_FOUND,

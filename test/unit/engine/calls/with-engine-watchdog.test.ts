@@ -7,13 +7,8 @@ import { RpcError } from '../../../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
 import { aCall } from '../../call.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers()
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
 
 /** An engine that responds to pings with `answer`. */
 function pinged(answer: (signal: AbortSignal, deadlineAt: number) => Promise<unknown>) {

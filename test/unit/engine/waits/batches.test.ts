@@ -3,13 +3,8 @@ import { createBatches, lookUpEveryMs } from '../../../../src/engine/waits/batch
 import type { Watch } from '../../../../src/engine/waits/watch.ts'
 import { toRun } from './scripted-ports.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers()
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
 
 /** `count` runs without a poll, and what is called for them. */
 function batchesOf(count: number) {

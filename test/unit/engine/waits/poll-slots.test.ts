@@ -1,13 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createPollLimit } from '../../../../src/engine/waits/poll-slots.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers()
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
 
 test('poll limit: is the configured maximum until the engine rejects a poll', () => {
   expect(createPollLimit(1000).current()).toBe(1000)

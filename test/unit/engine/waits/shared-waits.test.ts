@@ -4,13 +4,8 @@ import { createSharedWaits } from '../../../../src/engine/waits/shared-waits.ts'
 import { aCall } from '../../call.ts'
 import { COMPLETED, scriptedPorts, toRun } from './scripted-ports.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers()
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
 
 const later = (ms = 3_600_000) => ({ deadlineAt: Date.now() + ms })
 

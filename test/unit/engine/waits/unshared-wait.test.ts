@@ -11,13 +11,8 @@ import { unsharedWait } from '../../../../src/engine/waits/unshared-wait.ts'
 import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
 import { aCall, rejection } from '../../call.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers()
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
 
 const RUN = { workflowId: 'orders-17', runId: 'r1' }
 const OPEN = {}

@@ -5,9 +5,7 @@ import type { StreamEvent, StreamItem } from '../../../../src/domain/model/strea
 import { rejection } from '../api.ts'
 import { DONE, FIRST, makeStreams, NEXT_ID, PATH, RUN_ID, WORKFLOW } from './stream-api.ts'
 
-afterEach(() => {
-  vi.useRealTimers()
-})
+afterEach(() => void vi.useRealTimers())
 
 function itemsAt(from: number, count: number): StreamItem[] {
   return Array.from({ length: count }, (_, at) => ({ offset: from + at, topic: 't', data: 'x' }))

@@ -14,9 +14,7 @@ beforeEach(() => {
   vi.useFakeTimers({ now: NOW })
 })
 
-afterEach(() => {
-  vi.useRealTimers()
-})
+afterEach(() => void vi.useRealTimers())
 
 const RUN = { workflowId: 'orders-17', runId: '01a20cdc-7f73-7485-8a11-b95c90e3c290' }
 const TASK_ID = `orders-17/${RUN.runId}`

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { MAX_JSON_DEPTH } from '../../../../src/lib/exact-json.ts'
 import { parseEntries, parseTraceDocument, toTraceDocument } from '../../../../src/protocol/trace/document.ts'
 import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
 import { spansKey, stepId } from '../../../../src/protocol/trace/keys.ts'
+import { textOf } from '../../../support/repository.ts'
 
 const ENTRY: TraceEntry = {
   id: 'run-1',
@@ -122,7 +122,7 @@ test('stepId: contains the run id and the activity id', () => {
 })
 
 test('docs/protocol.md: its example is a stored trace', () => {
-  const page = readFileSync(new URL('../../../../docs/protocol.md', import.meta.url), 'utf8')
+  const page = textOf('docs/protocol.md')
   const [, example = ''] = /^```json trace\n(.*?)^```$/ms.exec(page) ?? []
 
   const { found, skipped } = parseTraceDocument(example)

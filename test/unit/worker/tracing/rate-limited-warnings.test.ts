@@ -1,13 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createWarnings } from '../../../../src/worker/tracing/rate-limited-warnings.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers()
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
 
 test('warnings: logs a repeated message once a minute, with its count', () => {
   const { warn, logged } = makeWarnings()

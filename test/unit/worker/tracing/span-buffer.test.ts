@@ -5,13 +5,8 @@ import { TRUNCATED } from '../../../../src/worker/tracing/to-json-value.ts'
 
 const RUN = { namespace: 'default', runId: 'r' }
 
-beforeEach(() => {
-  vi.useFakeTimers()
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
 
 test('span buffer: sends added spans within half a second, in one request per run', async () => {
   const { buffer, sent } = makeBuffer()

@@ -8,13 +8,8 @@ import { toPayload } from '../../../../../src/temporal/payload.ts'
 import { aCall } from '../../../call.ts'
 import { scriptedContext } from '../scripted-context.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers()
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
 
 const METADATA = { queryResult: { payloads: [toPayload({ definition: { updateDefinitions: [{ name: 'set' }] } })] } }
 

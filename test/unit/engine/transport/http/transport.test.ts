@@ -3,9 +3,7 @@ import { RpcError } from '../../../../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../../../../src/temporal/grpc-code.ts'
 import { transportOver, untilAborted } from './transport-over.ts'
 
-afterEach(() => {
-  vi.useRealTimers()
-})
+afterEach(() => void vi.useRealTimers())
 
 const execution = { workflowId: 'orders-17', runId: '' }
 

@@ -1,0 +1,161 @@
+/** What the documents show is what the code, the examples and the configuration have. */
+import { expect, test } from 'vitest'
+import { firstSteps } from '../../../dev/first-steps.ts'
+import { ENDPOINTS } from '../../../src/http/endpoints/endpoints.ts'
+import { anchorsIn, chapterOf, codeBlocks, namedFiles, proseOf } from '../../support/markdown.ts'
+import { filesIn, textOf } from '../../support/repository.ts'
+
+test('docs: each message they quote stands in the source', () => {
+  const source = filesIn('src', '.ts').map(textOf).join('\n')
+  const quoted = ['docs/api.md', 'docs/limits-and-logs.md'].flatMap((page) =>
+    [...proseOf(textOf(page)).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code).filter(isSentence),
+  )
+  // Without what varies: elided text, placeholders, numbers, and the parts that the code puts together.
+  const parts = quoted
+    .flatMap((message) => message.split(/…|<[^>]*>|\d+|(?=: names are lost)|[;()]|(?<=could not be)/))
+    .map((part) => part.trim())
+
+  expect(quoted.length).toBeGreaterThan(5)
+  expect(parts.filter((part) => part.length > 8 && !source.includes(part))).toEqual([])
+})
+
+test('docs/ai-sdk.md: its transport is examples/chat-transport.ts', () => {
+  const shown = namedFiles(textOf('docs/ai-sdk.md')).get('chat-transport.ts') ?? ''
+
+  const example = textOf('examples/chat-transport.ts')
+  // Without the comment at its beginning.
+  expect(shown.replace(/^.*\n/, '').trim()).toBe(example.slice(example.indexOf('import ')).trim())
+})
+
+test('docs/workers.md and README.md: their worker is the one of examples/, shortened', () => {
+  const files = namedFiles(textOf('docs/workers.md'))
+  const shown = namedFiles(textOf('README.md'))
+
+  expect([...files.keys()]).toEqual(['workflows.ts', 'catalog.ts', 'worker.ts'])
+  expect([...shown]).toEqual([...files].filter(([name]) => name !== 'workflows.ts'))
+  for (const [name, code] of files)
+    expect(
+      notIn(withoutActivities(codeOf(`examples/${name}`)), withoutComments(code)),
+      `lines missing in examples/${name}`,
+    ).toEqual([])
+})
+
+test('docs/client.md: its code is that of examples/typed-client.ts', () => {
+  const example = codeOf('examples/typed-client.ts')
+  const blocks = codeBlocks(textOf('docs/client.md'), 'ts').map(withoutComments)
+  const lines = blocks.flatMap((block) => block.filter((line) => !/^(?:import|const client =)/.test(line)))
+
+  expect(lines.length).toBeGreaterThan(20)
+  expect(lines.filter((line) => !example.includes(line))).toEqual([])
+})
+
+test('docs/client.md: its code of streams is compiled', () => {
+  const compiled = codeOf('test/unit/client/types.test.ts')
+  const lines = codeBlocks(textOf('docs/client.md'), 'typescript').flatMap(withoutComments)
+
+  expect(lines.length).toBeGreaterThan(7)
+  expect(notIn(compiled, lines)).toEqual([])
+})
+
+test('docs/how-do-i.md: its program is examples/rerun-failed.ts', () => {
+  const [block = ''] = codeBlocks(chapterOf(textOf('docs/how-do-i.md'), 'Run failed runs again'), 'ts')
+  const lines = withoutComments(block).filter((line) => !/^(?:import|const client =)/.test(line))
+
+  expect(lines.length).toBeGreaterThan(5)
+  expect(notIn(codeOf('examples/rerun-failed.ts'), lines)).toEqual([])
+})
+
+test('README.md: its requests are those that npm run dev prints', () => {
+  const facts = { withToken: false, docs: false, uiUrl: null, chatPageUrl: 'http://127.0.0.1:3002/' }
+  const printed = firstSteps('http://127.0.0.1:3001', facts).match(/^ {2}curl .*$/gm) ?? []
+  const requests = codeBlocks(chapterOf(textOf('README.md'), 'Quick start'), 'sh').flatMap(
+    (block) => block.match(/^curl .*$/gm) ?? [],
+  )
+
+  expect(requests).toEqual(printed.map((line) => line.trim()))
+  expect(requests).toHaveLength(3)
+})
+
+test('README.md: says once which Node.js is needed, the one of package.json', () => {
+  const versions = [...textOf('README.md').matchAll(/\bNode(?:\.js)? (\d+\.\d+|\d+ or newer)/g)].map(
+    ([, version]) => `>=${version}`,
+  )
+
+  expect(versions).toEqual([JSON.parse(textOf('package.json')).engines.node])
+})
+
+test('docs/api.md: its table has every endpoint', () => {
+  const declared = ENDPOINTS.filter(({ path }) => !path.includes('/runs/:rid/') && path !== '/docs/:file')
+
+  expect(declared.map(({ method, path }) => `${method.toUpperCase()} ${path}`).toSorted()).toEqual(
+    documentedEndpoints(),
+  )
+})
+
+test('docs/api.md: has the section that each endpoint names', () => {
+  const anchors = anchorsIn(textOf('docs/api.md'))
+
+  expect(ENDPOINTS.filter(({ docs }) => !anchors.has(docs)).map(({ id }) => id)).toEqual([])
+})
+
+/** The rows of its table. One row may have several paths. */
+function documentedEndpoints(): string[] {
+  const rows = [...textOf('docs/api.md').matchAll(/^\| (GET|POST|PATCH) \| (\[`\/[^|]*) \|/gm)]
+  const endpoints = rows.flatMap(([, method, paths = '']) =>
+    [...paths.matchAll(/`(\/[^`]+)`/g)].map(([, path]) => `${method} ${path}`),
+  )
+  return endpoints.toSorted()
+}
+
+test('README.md: the variables have the defaults that docs/configuration.md says', () => {
+  const documented = defaultsIn('docs/configuration.md')
+  const shown = defaultsIn('README.md')
+
+  expect(shown.size).toBeGreaterThan(5)
+  for (const [name, value] of shown) expect([name, value]).toEqual([name, documented.get(name)])
+})
+
+/** At least four words in a row: a message, not a name or a value. */
+function isSentence(code: string): boolean {
+  return /(?:[a-z']{2,} ){3}[a-z(]/i.test(code)
+}
+
+/** An example as a user's project contains it, without comments. */
+function codeOf(path: string): string[] {
+  return withoutComments(textOf(path).replaceAll("'../src/worker/index.ts'", "'portico/worker'"))
+}
+
+function withoutActivities(lines: string[]): string[] {
+  return lines.filter((line) => !line.includes("'./activities.ts'")).map((line) => line.replace(' activities,', ''))
+}
+
+function withoutComments(code: string): string[] {
+  return linesOf(code).filter((line) => !line.startsWith('//'))
+}
+
+function linesOf(code: string): string[] {
+  return code
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+}
+
+/** The wanted lines that `lines` does not contain in the same order. */
+function notIn(lines: string[], wanted: string[]): string[] {
+  let at = 0
+  return wanted.filter((line) => {
+    const found = lines.indexOf(line, at)
+    if (found !== -1) at = found + 1
+    return found === -1
+  })
+}
+
+/** The second column of tables of variables, by name. */
+function defaultsIn(page: string): Map<string, string> {
+  return new Map(
+    [...textOf(page).matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)` \| ([^|]+) \|/gm)].map(([, name = '', value = '']) => [
+      name,
+      value,
+    ]),
+  )
+}

@@ -1,0 +1,19 @@
+import { createWorkflows } from '../../../src/domain/create-workflows.ts'
+import type { Engine } from '../../../src/domain/model/engine.ts'
+import { anEngine, DEPLOYMENT, makeCatalogs } from './catalog-fixture.ts'
+
+export function makeWorkflows(verbs: Partial<Engine> = {}, deployment = DEPLOYMENT) {
+  const fixture = makeCatalogs()
+  const engine = anEngine(verbs)
+  const options = {
+    engine,
+    catalogs: fixture.catalogs,
+    traceSources: [],
+    traceMaxBytes: 1000,
+    deployment,
+    messageTimeoutMs: 60_000,
+    defaults: { catalog: 'orders', namespace: 'default' },
+    resultCacheBytes: 0,
+  }
+  return { fixture, workflows: createWorkflows(options) }
+}
