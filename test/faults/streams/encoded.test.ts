@@ -2,6 +2,7 @@
 import { expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { opaque, startCodec } from '../../support/codec.ts'
+import { problemOf } from '../../support/event-stream.ts'
 import { startStore } from '../../support/external-storage.ts'
 import { test as baseTest } from '../../support/fixtures.ts'
 import { outline, publish, readStream } from './reader.ts'
@@ -46,7 +47,7 @@ test('streams: a service without the codec says which encoding it cannot read', 
   await withCodec.post(`${workflowId}/signal/finish`)
 
   const error = { status: 501, error: 'NotSupportedError', message: expect.stringContaining('"binary/opaque"') }
-  expect([events.body, items.body]).toMatchObject([error, error])
+  expect([problemOf(events), items.body]).toMatchObject([error, error])
 })
 
 test('streams: a batch that is stored outside the engine is a 501 without a codec server that has it', async ({
@@ -76,6 +77,6 @@ test('streams: a batch that is stored outside the engine is a 501 without a code
   const error = { status: 501, error: 'NotSupportedError', workflowId, runId, sizeBytes: expect.any(Number) }
   expect(outline(reader.events)).toEqual(['workflow', 'small', 'server_error'])
   expect(reader.events.at(-1)).toMatchObject({ id: `1@${runId}/end`, data: error })
-  expect([later.body, items.body]).toMatchObject([error, error])
+  expect([problemOf(later), items.body]).toMatchObject([error, error])
   expect(outline(able.events)).toEqual(['workflow', 'small', 'x'.repeat(600), 'done'])
 })

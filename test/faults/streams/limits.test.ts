@@ -105,8 +105,10 @@ test('streams: the readers of a run share one of the long polls, a stream beyond
   const readers = [1, 2, 3].map(() => readStream(() => service, `${id}/stream`))
   await publish(service, id, 'x')
   await Promise.all(readers.map((reader) => reader.first('item')))
-  await until('the next poll is open', async () => (await metricsOf(service)).polls === 1)
-  const open = await metricsOf(service)
+  const open = await until('the next poll is open', async () => {
+    const metrics = await metricsOf(service)
+    return metrics.polls === 1 && metrics
+  })
   const rejected = await service.call('GET', `/workflow/${beyond?.body.workflowId}/stream`)
   const asJson = await service.get(`${beyond?.body.workflowId}/stream`, { Accept: 'application/json' })
   const late = readStream(() => service, `${id}/stream`)
