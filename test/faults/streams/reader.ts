@@ -46,7 +46,10 @@ export function readStream(at: () => Place, path: string, headers: Record<string
     statuses.push(response.status)
     isOver = response.status === 204 || (response.status >= 400 && response.status < 500)
     if (response.status !== 200) return void (await response.body?.cancel())
+    let isBegun = false
     for await (const event of eventsOf(response.body ?? new ReadableStream())) {
+      if (isBegun && saysThatItWaits(event)) continue
+      isBegun = true
       events.push(event)
       lastId = event.id ?? lastId
       isOver = event.id?.endsWith('/end') === true
@@ -68,6 +71,11 @@ export function readStream(at: () => Place, path: string, headers: Record<string
     ended: follow(),
     close: () => client.abort(),
   }
+}
+
+/** A worker that does not respond for 7 s, as on a busy machine, is a reason to send `workflow` again. */
+function saysThatItWaits({ event, data }: Sent): boolean {
+  return event === 'workflow' && data.status === 'running' && data.problem === undefined
 }
 
 /** Publishes these values in one batch. */
