@@ -78,9 +78,16 @@ function saysThatItWaits({ event, data }: Sent): boolean {
   return event === 'workflow' && data.status === 'running' && data.problem === undefined
 }
 
-/** Publishes these values in one batch. */
+/**
+ * Publishes these values in one batch. Repeats a request that no worker has answered within 10 s, as on a busy machine.
+ */
 export function publish(api: Pick<Api, 'post'>, workflowId: string, ...values: unknown[]): Promise<Answer> {
-  return api.post(`${workflowId}/stream`, { items: values.map((data) => ({ topic: 'tokens', data })) })
+  const items = values.map((data) => ({ topic: 'tokens', data }))
+  const key = { 'Idempotency-Key': crypto.randomUUID() }
+  return until('a worker responds', async () => {
+    const answer = await api.post(`${workflowId}/stream`, { items }, key)
+    return answer.status !== 504 && answer
+  })
 }
 
 // A response of the engine may have 4 MB, and an event a large item.
