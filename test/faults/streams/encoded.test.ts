@@ -5,6 +5,7 @@ import { opaque, startCodec } from '../../support/codec.ts'
 import { problemOf } from '../../support/event-stream.ts'
 import { startStore } from '../../support/external-storage.ts'
 import { test as baseTest } from '../../support/fixtures.ts'
+import { readiness } from '../../support/readiness.ts'
 import { outline, publish, readStream } from './reader.ts'
 
 const test = baseTest
@@ -12,7 +13,9 @@ const test = baseTest
   .extend('withCodec', { scope: 'file' }, async ({ serve, cleanup, worker: _ }) => {
     const codec = await startCodec({ opaque: true })
     cleanup.defer(() => codec.close())
-    return serve({ ENGINE_CODEC_ENDPOINT: codec.url })
+    const service = serve({ ENGINE_CODEC_ENDPOINT: codec.url })
+    await readiness(service)
+    return service
   })
 
 test('streams: a service with the codec of the workers publishes and reads, live, later and after a continue-as-new', async ({

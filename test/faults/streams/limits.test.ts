@@ -4,6 +4,7 @@ import { until } from '../../../src/cli/dev/servers/until.ts'
 import { type InProcessService, testWithOwnEngine } from '../../support/fixtures.ts'
 import { parseMetrics, sumOf } from '../../support/prometheus.ts'
 import { startPythonWorker } from '../../support/python-worker.ts'
+import { readiness } from '../../support/readiness.ts'
 import { pollsOf, publish, readStream } from './reader.ts'
 
 const MAX_UPDATES = 12
@@ -34,6 +35,7 @@ test('streams: readers leave updates to the business, and a run without them is 
   client,
 }) => {
   const service = serve({ SERVICE_STREAM_UPDATES: '5' })
+  await readiness(service)
   const { workflowId } = (await service.start('streamSignals', {})).body
   const reader = readStream(() => service, `${workflowId}/stream`)
   await publishEach(service, workflowId, reader, 20)
