@@ -21,7 +21,7 @@ test.for(CLIENTS)(
   async ({ connect }, { serviceProcess }) => {
     const client = await connect(`${serviceProcess.url}/mcp?wait=1s`)
     const tools = await client.listTools()
-    const greeting = await client.call('greet', { name: 'Ada' })
+    const greeting = await resultOf(client, await client.call('greet', { name: 'Ada' }))
     const computed = await resultOf(client, await client.call('slow_compute', { seconds: 3, label: 'all' }))
     const failed = await resultOf(client, await client.call('failing_job'))
     const rejected = await client.call('greet', { name: 1 }).catch((error: Error) => error.message)
@@ -69,7 +69,10 @@ test.for(['legacy', 'auto'] as const)(
     expect(failed).toMatchObject({ isError: true, structuredContent: { status: 'failed' } })
     expect(rejected).toMatchObject({ isError: true, structuredContent: { error: { issues: [{ path: '/name' }] } } })
     expect(unknown).toMatchObject({ code: -32_602, message: 'Unknown tool: toString' })
-    expect(tasks).toHaveLength(era === 'auto' ? 2 : 0)
+    const isTask = (result: object) => lines[lines.indexOf(result) - 1].task !== undefined
+    expect([computed, failed].map(isTask)).toEqual(Array(2).fill(era === 'auto'))
+    // On a busy machine the greeting may take half a second, and is a task then.
+    expect(tasks.length).toBeOneOf(era === 'auto' ? [2, 3] : [0])
   },
 )
 

@@ -8,6 +8,7 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import { pollsOf, publish, readStream } from '../faults/streams/reader.ts'
 import type { Api } from '../support/api.ts'
 import { startCodec } from '../support/codec.ts'
+import { problemOf } from '../support/event-stream.ts'
 import { test as baseTest } from '../support/fixtures.ts'
 import { type PythonWorkerOptions, startPythonWorker } from '../support/python-worker.ts'
 import { UNDISTURBED } from '../support/undisturbed.ts'
@@ -91,7 +92,7 @@ test.concurrent('streams from Python: encrypted items are readable through a ser
 
   expect(reader.data()).toEqual([...ITEMS, 'from a client'])
   expect(reader.events.at(-1)).toMatchObject({ event: 'done', data: { complete: true } })
-  expect(withoutCodec.status).toBe(501)
+  expect(problemOf(withoutCodec).status).toBe(501)
 })
 
 test.concurrent('streams from Python: what is published while the engine is killed and restarted arrives once', async ({

@@ -82,9 +82,9 @@ interface Delivered {
   forgedStatus: number
 }
 
-function expectAccepted({ receiver, workflowId, attempt, forgedStatus }: Delivered): void {
+async function expectAccepted({ receiver, workflowId, attempt, forgedStatus }: Delivered): Promise<void> {
   expect(attempt).toBe(1)
-  expect(receiver.output()).toContain(`workflow.completed ${workflowId}`)
+  await until('it has printed the message', () => receiver.output().includes(`workflow.completed ${workflowId}`))
   expect([forgedStatus, receiver.output().includes('forged')]).toEqual([401, false])
 }
 
@@ -96,7 +96,7 @@ test('webhooks: the receiver in TypeScript accepts a delivery, and rejects a for
   await writeFile(join(folder, 'package.json'), '{"type":"module"}')
   await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'))
 
-  expectAccepted(await deliverTo({ command: process.execPath, file: 'receiver.ts' }))
+  await expectAccepted(await deliverTo({ command: process.execPath, file: 'receiver.ts' }))
 })
 
 test('webhooks: the receiver in Python accepts a delivery, and rejects a forged one', async ({ folder, deliverTo }) => {
@@ -104,5 +104,5 @@ test('webhooks: the receiver in Python accepts a delivery, and rejects a forged 
   await writeFile(join(folder, 'receiver.py'), program)
   const env = { ...pythonEnvironment(await ensureComponent(pythonLibrary)), PYTHONIOENCODING: 'utf-8' }
 
-  expectAccepted(await deliverTo({ command: 'python3', file: 'receiver.py', env }))
+  await expectAccepted(await deliverTo({ command: 'python3', file: 'receiver.py', env }))
 })

@@ -6,6 +6,7 @@ import { opaque, startCodec } from '../support/codec.ts'
 import { eventsIn } from '../support/event-stream.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { parseMetrics, sumOf } from '../support/prometheus.ts'
+import { readiness } from '../support/readiness.ts'
 import { PREFIXES, test } from './namespaces-fixture.ts'
 
 test('each namespace has the catalog of its own workers, in the document too', async ({ both: { call } }) => {
@@ -40,8 +41,8 @@ test('event streams are below the namespace, and continue the same run after a r
   const path = `/namespaces/acme/workflow/${workflowId}`
 
   const history = await stream(`${path}/history/stream`)
-  const result = await stream(`${path}/result?wait=20s`)
-  const again = await stream(`${path}/result?wait=20s`, { 'Last-Event-ID': result.find(({ id }) => id)?.id ?? runId })
+  const result = await stream(`${path}/result?wait=60s`)
+  const again = await stream(`${path}/result?wait=60s`, { 'Last-Event-ID': result.find(({ id }) => id)?.id ?? runId })
 
   expect(history.length).toBeGreaterThan(2)
   expect(result.at(-1)).toMatchObject({ event: 'result', data: { runId, output: 'streamed' } })
@@ -132,7 +133,7 @@ test('/ready of a namespace that the engine does not have is 503, and the others
 
   const answers = await Promise.all(
     ['', '/namespaces/acme', '/namespaces/not-registered', '/namespaces/none'].map((prefix) =>
-      call('GET', `${prefix}/ready`),
+      readiness({ call }, `${prefix}/ready`),
     ),
   )
 
@@ -195,6 +196,11 @@ test('a link to a run of any namespace is below /links/, and answers that run al
   const start = (prefix: string) =>
     call('POST', `${prefix}/workflow/start`, { workflowName: 'waitForSignal', workflowId, input: null })
   await Promise.all(Object.values(PREFIXES).map(start))
+  // During its first workflow task the engine would not record the answer yet, and the response waits only for 4.5 s.
+  await until('it waits for signals', async () => {
+    const { body } = await call('GET', `${PREFIXES.acme}/workflow/${workflowId}/status`)
+    return body.historyLength >= 4
+  })
   const link = { title: 'Go on?', signal: 'proceed', choices: [{ label: 'Yes' }] }
   const { url } = (await call('POST', `${PREFIXES.acme}/workflow/${workflowId}/links`, link)).body
 

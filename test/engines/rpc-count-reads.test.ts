@@ -132,9 +132,9 @@ test('the chain of a run: 1 if it is open, 2 with its reason while the polls of 
     served().start('neverEnds', null),
   ])
   const links = await served().start('chain', { links: 3 })
-  await get(`${links.body.workflowId}/result?wait=20s`)
+  await get(`${links.body.workflowId}/result?wait=60s`)
   await served().call('PATCH', `/workflow/${canceled.body.workflowId}/stop`)
-  await get(`${canceled.body.workflowId}/result?wait=20s`)
+  await get(`${canceled.body.workflowId}/result?wait=60s`)
   const read = ({ workflowId, runId }: RunRef) => workflows.readChain({ workflowId, runId }, call())
   const explain = async () => {
     const chain = await read(open.body)

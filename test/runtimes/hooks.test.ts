@@ -81,7 +81,7 @@ test.for(Object.keys(EVERY_RUNTIME))(
       const changed = scheme === 'token' ? forged : await send(body.replaceAll(' ', ''))
       const accepted = await send(body)
       const repeated = await send(body)
-      const { body: ended } = await call('GET', `/workflow/${accepted.body.workflowId}/result?wait=20s`)
+      const { body: ended } = await call('GET', `/workflow/${accepted.body.workflowId}/result?wait=60s`)
       return [forged.status, changed.status, accepted.status, repeated.status, ended.output?.text]
     }
 

@@ -147,8 +147,11 @@ describe.concurrent.for(Object.keys(EVERY_RUNTIME))('credentials on %s', (runtim
     issuer.setKeys([next, ...signers])
     const jwt = await issuer.issue('ada')
 
-    // On workerd a request cannot wait for the fetch of another one, and gets a 503 meanwhile.
-    const rotated = await until('the new key is known', async () => (await statusesOf([jwt]))[0])
+    // A busy machine may not answer the fetch within its 5 s: then the response is a 503.
+    const rotated = await until('the new key is known', async () => {
+      const [status] = await statusesOf([jwt])
+      return status !== 503 && status
+    })
     const published = await statusesOf([second])
     const fetches = issuer.requests.length
     const unknown = await Promise.all(

@@ -116,7 +116,7 @@ describe.concurrent.each<{ runtime: string; serve: ServeEntry }>([
     const { status } = await api.post(`${activity}/complete`, { output: 1 })
 
     expect([status, attempts]).toEqual([200, 1])
-    expect((await api.get(`${workflowId}/result?wait=20s`)).body.output).toEqual([1])
+    expect((await api.get(`${workflowId}/result?wait=60s`)).body.output).toEqual([1])
   })
 
   test('start: its run ends before the connection does; no other run is started', async () => {

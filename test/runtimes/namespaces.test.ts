@@ -5,6 +5,7 @@ import { createClient } from '../../src/client/create-client.ts'
 import { makeApi } from '../support/api.ts'
 import { EVERY_RUNTIME, FROM_SOURCE } from '../support/entries.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
+import { readiness } from '../support/readiness.ts'
 
 const test = testWithOwnEngine({ namespaces: ['acme'] }).extend('workers', { scope: 'file' }, ({ startWorker }) =>
   Promise.all(['default', 'acme'].map((namespace) => startWorker({ namespace }))),
@@ -45,7 +46,7 @@ test.for(Object.keys(EVERY_RUNTIME))(
     )
     const [unknown, ready, open] = await Promise.all([
       call('GET', '/namespaces/none/ready'),
-      call('GET', '/namespaces/acme/ready'),
+      readiness({ call }, '/namespaces/acme/ready'),
       fetch(`${url}/namespaces/acme/ready`),
     ])
     const handle = createClient({ url, token: TOKEN, namespace: 'acme' }).workflow('waitForSignal').get(workflowId)

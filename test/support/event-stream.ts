@@ -1,4 +1,5 @@
 /** Server-sent events, as a client receives them. */
+import type { Answer } from './api.ts'
 import { CALLER_HEADERS } from './policy.ts'
 
 export interface Sent {
@@ -15,6 +16,14 @@ export function eventsIn(text: string): Sent[] {
   return [...text.matchAll(SENT)].map(toSent)
 }
 
+/**
+ * The error of a response to `GET …/stream`. It is an ordinary one if it is known within two seconds. On a busy machine
+ * it may be the last event of a response with status 200.
+ */
+export function problemOf({ body, text }: Pick<Answer, 'body' | 'text'>): Answer['body'] {
+  return body ?? eventsIn(text).findLast(({ event }) => event === 'server_error')?.data
+}
+
 function toSent([, id, event = '', data = '']: RegExpMatchArray): Sent {
   return { ...(id !== undefined && { id }), event, data: JSON.parse(data) }
 }
@@ -27,7 +36,10 @@ export async function openEvents(
   const client = new AbortController()
   const headers = { ...CALLER_HEADERS, ...request.headers }
   const { body } = await fetch(url, { ...request, headers, signal: client.signal })
-  const events = eventsOf(body ?? new ReadableStream())
+  let position: string | undefined
+  const events = eventsOf(body ?? new ReadableStream(), (id) => {
+    position = id
+  })
   return {
     /** The next event of this name; those before it are skipped. */
     async next(name: string): Promise<Sent> {
@@ -37,18 +49,25 @@ export async function openEvents(
         if (value.event === name) return value
       }
     },
+    /** The last id without an event, as far as `next` has read. */
+    position: () => position,
     cut: () => client.abort(),
   }
 }
 
-/** The events of a stream, as they arrive. */
-export async function* eventsOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Sent, void> {
+/** The events of a stream, as they arrive. Calls `onMove` with each id that comes without an event. */
+export async function* eventsOf(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  onMove: (id: string) => void = () => {},
+): AsyncGenerator<Sent, void> {
   let unread = ''
   for await (const chunk of body.pipeThrough(new TextDecoderStream()).values()) {
-    unread = (unread + chunk).replace(/^(?::.*|retry: \d+)\n\n/gm, '')
+    unread = (unread + chunk).replace(/^(?::.*|retry: \d+)\n\n/gm, '').replace(/^id: (.*)\n\n/gm, (_, id) => {
+      onMove(id)
+      return ''
+    })
     const received = [...unread.matchAll(SENT)]
     const last = received.at(-1)
-    // Also what precedes an event, such as an id alone.
     if (last !== undefined) unread = unread.slice(last.index + last[0].length)
     yield* received.map(toSent)
   }

@@ -24,6 +24,7 @@ import { type PorticoPluginOptions, porticoPlugin } from '../../src/worker/plugi
 import { type Api, makeApi } from './api.ts'
 import { startFaultProxy } from './fault-proxy.ts'
 import { watchPolls } from './invariants.ts'
+import { readiness } from './readiness.ts'
 import { startS3Proxy } from './s3-proxy.ts'
 import { type Served, serve } from './serve.ts'
 import { startService } from './service.ts'
@@ -136,7 +137,12 @@ function withServers(testOnEngine: typeof base) {
         }
       })
       /** The service inside the test's process, with `worker` behind it. */
-      .extend('service', { scope: 'file' }, ({ serve, serviceEnv, worker: _ }) => serve(serviceEnv))
+      .extend('service', { scope: 'file' }, async ({ serve, serviceEnv, worker: _ }) => {
+        const service = serve(serviceEnv)
+        // The first call connects. On a busy machine that alone takes most of the 4.5 s of a request.
+        await readiness(service)
+        return service
+      })
 
       /** Starts more services as processes of their own. */
       .extend('startService', { scope: 'file' }, ({ engine, catalog, cleanup }) => {

@@ -21,7 +21,7 @@ export function activities(api: () => ApiFixture): void {
     until('the activity waits', async () => (await post(`${activity}/heartbeat`)).status === 200)
 
   const outcomeOf = async (workflowId: string) => {
-    const { body } = await get(`${workflowId}/result?wait=20s`)
+    const { body } = await get(`${workflowId}/result?wait=60s`)
     return [body.status, body.output ?? body.errorDetails]
   }
 

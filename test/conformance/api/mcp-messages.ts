@@ -100,6 +100,10 @@ export async function readUntil(response: Response, end: string): Promise<string
     .pipeThrough(new TextDecoderStream())
     .getReader()
   let text = ''
-  while (!text.includes(end)) text += (await reader.read()).value ?? ''
+  while (!text.includes(end)) {
+    const { value, done } = await reader.read()
+    if (done) throw new Error(`the response ended without ${end}: ${text}`)
+    text += value
+  }
   return text
 }

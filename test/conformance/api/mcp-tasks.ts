@@ -10,7 +10,7 @@ export function mcpTasks(api: () => ApiFixture): void {
   const { modern, resultOf, withTasks, sendWithTasks } = mcpMessages(api)
 
   rule('mcp.long-runs-are-tasks', async () => {
-    const created = await withTasks('tools/call', { name: 'sleepFor', arguments: { ms: 3000 } })
+    const created = await withTasks('tools/call', { name: 'waitForSignal', arguments: {} })
     const { taskId } = created
     const get = () => withTasks('tasks/get', { taskId })
     const working = await get()
@@ -18,6 +18,7 @@ export function mcpTasks(api: () => ApiFixture): void {
       name: 'workflow_result',
       arguments: { workflowId: taskId.split('/')[0] },
     })
+    await api().service.post(`${taskId.split('/')[0]}/signal/finish`, { payload: 'done' })
     const completed = await until('the task has ended', async () => {
       const task = await get()
       return task.status === 'completed' && task
@@ -30,7 +31,7 @@ export function mcpTasks(api: () => ApiFixture): void {
     expect(attached).toMatchObject({ resultType: 'task', taskId, status: 'working' })
     expect(completed.result).toMatchObject({
       resultType: 'complete',
-      structuredContent: { status: 'completed', output: expect.any(String) },
+      structuredContent: { status: 'completed', output: ['done'] },
     })
     expect([withoutTasks.status, withoutTasks.messages[0]?.error.code]).toEqual([400, -32_021])
     expect([unknown.status, unknown.messages[0]?.error.code]).toEqual([200, -32_602])

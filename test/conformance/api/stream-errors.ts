@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { problemOf } from '../../support/event-stream.ts'
 import { rule } from '../../support/rules.ts'
 import { type ApiFixture, anId, startDirectly } from './api-fixture.ts'
 import { streamApi } from './stream-api.ts'
@@ -17,11 +18,8 @@ export function streamErrors(api: () => ApiFixture): void {
     await signal(workflowId, 'finish')
     const { body: result } = await api().service.get(`${workflowId}/result?wait=30s`)
 
-    for (const { status, body } of [events, items, published])
-      expect([status, body]).toEqual([
-        404,
-        expect.objectContaining({ error: 'StreamNotFoundError', workflowId, runId }),
-      ])
+    for (const problem of [problemOf(events), items.body, published.body])
+      expect(problem).toMatchObject({ status: 404, error: 'StreamNotFoundError', workflowId, runId })
     expect(result.output).toEqual(['finish'])
   })
 

@@ -136,6 +136,8 @@ test('changes by tools of agents are audit lines, and have the identity of their
   const lines = auditOf(service)
   const workflowId = `ci:${crypto.randomUUID()}`
   const run = (await operator.start('messages', null, { workflowId })).body
+  // During a workflow task the engine would not record the request to cancel yet.
+  await historyLengthOf(client, workflowId)
   const callTool = (name: string, given: object) =>
     as('ci').call('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } })
 

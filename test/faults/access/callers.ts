@@ -7,6 +7,7 @@ import { type Answer, type Api, makeApi } from '../../support/api.ts'
 import { type InProcessService, test as sharedTest } from '../../support/fixtures.ts'
 import { startIdentityProvider } from '../../support/identity-provider.ts'
 import { AUDIENCE, createSigner, ISSUER, type Signer } from '../../support/jwt-signer.ts'
+import { readiness } from '../../support/readiness.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
 
 export const OPERATOR = 'operator-s3cret'
@@ -56,6 +57,7 @@ export async function startCallers({ serve, cleanup, rules, env = {} }: CallersO
     SERVICE_SIGNING_KEY: Buffer.alloc(32, 'signing-key').toString('base64url'),
     ...env,
   })
+  await readiness(service)
   const withToken = (token: string) => makeApi({ fetch: service.fetch, token })
   return {
     service,

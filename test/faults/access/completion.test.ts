@@ -68,7 +68,7 @@ async function waiting(operator: Api, input: object = {}): Promise<{ workflowId:
 }
 
 const outputOf = async (operator: Api, workflowId: string) =>
-  (await operator.get(`${workflowId}/result?wait=20s`)).body.output
+  (await operator.get(`${workflowId}/result?wait=60s`)).body.output
 
 test('an event completes the activity that waits for it, once, also when it comes again at the same instant', async ({
   callers: { operator, send },

@@ -1,5 +1,6 @@
 /** Credentials while the service runs: threats 4, 5 and 24 of docs/access.md. */
 import { expect } from 'vitest'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import { makeApi } from '../../support/api.ts'
 import { hashOf, OPERATOR, refusal, testWithCallers, tokenOf, tokenRule } from './callers.ts'
 
@@ -71,7 +72,11 @@ test('the shared token may do everything beside any policy, and nothing else may
 
   const started = await operator.start('messages', null, { workflowId, memo: { a: 1 } })
   const ended = await operator.post(`${workflowId}/terminate`)
-  const capabilities = await operator.call('GET', '/capabilities')
+  // The version is null if the engine has not responded within a second.
+  const capabilities = await until('the engine responds in time', async () => {
+    const answer = await operator.call('GET', '/capabilities')
+    return answer.body?.engine?.version !== null && answer
+  })
 
   expect([started, ended, capabilities].map(({ status }) => status)).toEqual([200, 200, 200])
   expect(capabilities.body.engine.version).toMatch(/^\d/)

@@ -68,7 +68,7 @@ export const test = sharedTest
         const body = JSON.stringify(event)
         return deliver(hook, body, signWebhook[scheme]({ secret: secretOf(scheme), body, ...(id && { id }) }))
       },
-      resultOf: async (workflowId: string) => (await service.get(`${workflowId}/result?wait=20s`, operator)).body,
+      resultOf: async (workflowId: string) => (await service.get(`${workflowId}/result?wait=60s`, operator)).body,
       gathered: async (workflowId: string) =>
         (await service.post(`${workflowId}/query/state`, { args: [] }, operator)).body.gathered,
     }

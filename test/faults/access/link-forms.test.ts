@@ -1,6 +1,5 @@
 /** What the page of a link shows, and which answers it can send: threat 32 of docs/access.md. */
 import { expect } from 'vitest'
-import type { Answer } from '../../support/api.ts'
 import { APPROVE, browse, eventsOf, FORM, linkTo, publicApi, QUESTION, REJECT, startRun, test } from './link-fixture.ts'
 
 test('pages of other sites cannot send an answer, and the form of the page can', async ({ callers, client }) => {
@@ -78,12 +77,14 @@ test('the eleventh answer within a minute is a 429, of each link', async ({ call
   const [path, another] = [await linkTo(callers.as('mailer'), run), await linkTo(callers.as('mailer'), run)]
   const holder = publicApi(callers.service)
 
-  const answers: Answer[] = []
-  for (let count = 0; count < 11; count++) answers.push(await holder.call('POST', path, { choice: 'Perhaps' }))
-  const last = answers.at(-1)
+  // At once: six seconds after the first answer the link takes another one.
+  const answers = await Promise.all(Array.from({ length: 11 }, () => holder.call('POST', path, { choice: 'Perhaps' })))
+  const limited = answers.filter(({ status }) => status === 429)
 
-  expect(answers.slice(0, 10).map(({ status }) => status)).toEqual(Array(10).fill(400))
-  expect([last?.body.error, last?.headers.get('Retry-After')]).toEqual(['TooManyRequestsError', '6'])
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(10).fill(400), 429])
+  expect(limited[0]?.body.error).toBe('TooManyRequestsError')
+  // 6 s, less the time since the first answer on a busy machine.
+  expect(limited[0]?.headers.get('Retry-After')).toMatch(/^[1-6]$/)
   expect((await holder.call('POST', another, { choice: 'Approve' })).status).toBe(200)
 })
 

@@ -64,8 +64,8 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
 
     expect(found.map(({ answer, attempts }) => [answer.status, attempts()])).toEqual(found.map(() => [200, 1]))
     const [completed, failed, retried, again] = found.map(({ workflowId }) => workflowId)
-    expect((await api.get(`${completed}/result?wait=20s`)).body.output).toEqual([1])
-    expect((await api.get(`${failed}/result?wait=20s`)).body.status).toBe('failed')
+    expect((await api.get(`${completed}/result?wait=60s`)).body.output).toEqual([1])
+    expect((await api.get(`${failed}/result?wait=60s`)).body.status).toBe('failed')
     expect([(await statusOf(`${retried}`)).status, (await statusOf(`${again}`)).status]).toEqual(['running', 'running'])
     await Promise.all([retried, again].map((id) => end(`${id}`)))
   })
@@ -82,7 +82,7 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
     expect(dropped.map(({ answer }) => answer.body.activityId)).toEqual(['approval', 'approval'])
     const repeated = await Promise.all(dropped.map(({ send }) => send()))
     expect(repeated.map(({ status }) => status)).toEqual([200, 200])
-    await Promise.all(dropped.map(({ workflowId }) => api.get(`${workflowId}/result?wait=20s`)))
+    await Promise.all(dropped.map(({ workflowId }) => api.get(`${workflowId}/result?wait=60s`)))
   })
 
   async function completed(): Promise<{ workflowId: string; runId: string }> {

@@ -27,7 +27,7 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
 
       const path = `/workflow/${workflowId}/update/set`
       const { status, headers, body } = await api.call('POST', path, { payload: 1 }, { Prefer: 'respond-async' })
-      const result = await api.call('GET', `${headers.get('Location')}?wait=20s`)
+      const result = await api.call('GET', `${headers.get('Location')}?wait=60s`)
 
       expect([status, body.runId, result.status, result.body]).toEqual([202, runId, 200, { before: null, after: 1 }])
       await end(workflowId)

@@ -27,6 +27,9 @@ test('streams: a workflow that continues as new while clients publish and read l
         service.post(`${workflowId}/stream`, { topic: 't', data: number }, { 'Idempotency-Key': `${runId}-${number}` })
       await until('the item is published', async () => (await send()).status === 202)
       published.push(number)
+      // The engine rejects the command to continue as new when another signal has arrived: with a worker that is slower
+      // than the signals the workflow would never continue.
+      await until('the reader has the item', () => itemsOf(reader?.events ?? []).length > number)
     }
   }
 

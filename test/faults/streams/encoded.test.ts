@@ -2,8 +2,10 @@
 import { expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { opaque, startCodec } from '../../support/codec.ts'
+import { problemOf } from '../../support/event-stream.ts'
 import { startStore } from '../../support/external-storage.ts'
 import { test as baseTest } from '../../support/fixtures.ts'
+import { readiness } from '../../support/readiness.ts'
 import { outline, publish, readStream } from './reader.ts'
 
 const test = baseTest
@@ -11,7 +13,9 @@ const test = baseTest
   .extend('withCodec', { scope: 'file' }, async ({ serve, cleanup, worker: _ }) => {
     const codec = await startCodec({ opaque: true })
     cleanup.defer(() => codec.close())
-    return serve({ ENGINE_CODEC_ENDPOINT: codec.url })
+    const service = serve({ ENGINE_CODEC_ENDPOINT: codec.url })
+    await readiness(service)
+    return service
   })
 
 test('streams: a service with the codec of the workers publishes and reads, live, later and after a continue-as-new', async ({
@@ -46,7 +50,7 @@ test('streams: a service without the codec says which encoding it cannot read', 
   await withCodec.post(`${workflowId}/signal/finish`)
 
   const error = { status: 501, error: 'NotSupportedError', message: expect.stringContaining('"binary/opaque"') }
-  expect([events.body, items.body]).toMatchObject([error, error])
+  expect([problemOf(events), items.body]).toMatchObject([error, error])
 })
 
 test('streams: a batch that is stored outside the engine is a 501 without a codec server that has it', async ({
@@ -76,6 +80,6 @@ test('streams: a batch that is stored outside the engine is a 501 without a code
   const error = { status: 501, error: 'NotSupportedError', workflowId, runId, sizeBytes: expect.any(Number) }
   expect(outline(reader.events)).toEqual(['workflow', 'small', 'server_error'])
   expect(reader.events.at(-1)).toMatchObject({ id: `1@${runId}/end`, data: error })
-  expect([later.body, items.body]).toMatchObject([error, error])
+  expect([problemOf(later), items.body]).toMatchObject([error, error])
   expect(outline(able.events)).toEqual(['workflow', 'small', 'x'.repeat(600), 'done'])
 })

@@ -4,6 +4,7 @@ import { until } from '../../../src/cli/dev/servers/until.ts'
 import { type InProcessService, testWithOwnEngine } from '../../support/fixtures.ts'
 import { parseMetrics, sumOf } from '../../support/prometheus.ts'
 import { startPythonWorker } from '../../support/python-worker.ts'
+import { readiness } from '../../support/readiness.ts'
 import { pollsOf, publish, readStream } from './reader.ts'
 
 const MAX_UPDATES = 12
@@ -34,6 +35,7 @@ test('streams: readers leave updates to the business, and a run without them is 
   client,
 }) => {
   const service = serve({ SERVICE_STREAM_UPDATES: '5' })
+  await readiness(service)
   const { workflowId } = (await service.start('streamSignals', {})).body
   const reader = readStream(() => service, `${workflowId}/stream`)
   await publishEach(service, workflowId, reader, 20)
@@ -105,8 +107,10 @@ test('streams: the readers of a run share one of the long polls, a stream beyond
   const readers = [1, 2, 3].map(() => readStream(() => service, `${id}/stream`))
   await publish(service, id, 'x')
   await Promise.all(readers.map((reader) => reader.first('item')))
-  await until('the next poll is open', async () => (await metricsOf(service)).polls === 1)
-  const open = await metricsOf(service)
+  const open = await until('the next poll is open', async () => {
+    const metrics = await metricsOf(service)
+    return metrics.polls === 1 && metrics
+  })
   const rejected = await service.call('GET', `/workflow/${beyond?.body.workflowId}/stream`)
   const asJson = await service.get(`${beyond?.body.workflowId}/stream`, { Accept: 'application/json' })
   const late = readStream(() => service, `${id}/stream`)

@@ -1,6 +1,7 @@
 /** Streams of a worker in Python, whose SDK has the query for items, too. */
 import { expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
+import { problemOf } from '../../support/event-stream.ts'
 import { test as baseTest } from '../../support/fixtures.ts'
 import { startPythonWorker } from '../../support/python-worker.ts'
 import { outline, pollsOf, publish, readStream } from './reader.ts'
@@ -67,7 +68,7 @@ test('streams: a workflow in Python without a stream, but with handlers for ever
   const published = await publish(service, id, 1)
   await service.post(`${id}/signal/finish`)
 
-  for (const { status, body } of [events, items, published])
-    expect([status, body.error]).toEqual([404, 'StreamNotFoundError'])
+  for (const { status, error } of [problemOf(events), items.body, published.body])
+    expect([status, error]).toEqual([404, 'StreamNotFoundError'])
   expect(await client.workflow.getHandle(id).result()).toEqual(['signal finish'])
 })

@@ -46,7 +46,10 @@ export function readStream(at: () => Place, path: string, headers: Record<string
     statuses.push(response.status)
     isOver = response.status === 204 || (response.status >= 400 && response.status < 500)
     if (response.status !== 200) return void (await response.body?.cancel())
+    let isBegun = false
     for await (const event of eventsOf(response.body ?? new ReadableStream())) {
+      if (isBegun && saysThatItWaits(event)) continue
+      isBegun = true
       events.push(event)
       lastId = event.id ?? lastId
       isOver = event.id?.endsWith('/end') === true
@@ -70,9 +73,21 @@ export function readStream(at: () => Place, path: string, headers: Record<string
   }
 }
 
-/** Publishes these values in one batch. */
+/** A worker that does not respond for 7 s, as on a busy machine, is a reason to send `workflow` again. */
+function saysThatItWaits({ event, data }: Sent): boolean {
+  return event === 'workflow' && data.status === 'running' && data.problem === undefined
+}
+
+/**
+ * Publishes these values in one batch. Repeats a request that no worker has answered within 10 s, as on a busy machine.
+ */
 export function publish(api: Pick<Api, 'post'>, workflowId: string, ...values: unknown[]): Promise<Answer> {
-  return api.post(`${workflowId}/stream`, { items: values.map((data) => ({ topic: 'tokens', data })) })
+  const items = values.map((data) => ({ topic: 'tokens', data }))
+  const key = { 'Idempotency-Key': crypto.randomUUID() }
+  return until('a worker responds', async () => {
+    const answer = await api.post(`${workflowId}/stream`, { items }, key)
+    return answer.status !== 504 && answer
+  })
 }
 
 // A response of the engine may have 4 MB, and an event a large item.

@@ -34,7 +34,8 @@ describe.concurrent('runs that end', () => {
 
   test('streams: a run that times out ends the stream', async ({ service, client, catalog }) => {
     const workflowId = crypto.randomUUID()
-    const start = { workflowId, taskQueue: catalog, args: [{}], workflowExecutionTimeout: '4s' } as const
+    // Longer than a busy worker may take before the item is published: 10 s.
+    const start = { workflowId, taskQueue: catalog, args: [{}], workflowExecutionTimeout: '15s' } as const
     await client.workflow.start('streamSignals', start)
     const reader = readStream(() => service, `${workflowId}/stream`)
     await publish(service, workflowId, 1)

@@ -21,7 +21,11 @@ test('webhooks: receivers that hang or refuse delay no other, and get at most 10
     runs.every(({ workflowId }) => about(receiver.at(path), workflowId).some(({ status }) => status === 200))
   await until('the others have each message', () => hasEach('/full') && hasEach('/thin'))
   await until('the receiver that hangs has as many as it may', () => receiver.open('/hangs').most >= 10)
-  expect(await delivery('refuses', runs[0]?.runId ?? '')).toEqual({
+  const refused = await until('the first attempt has failed', async () => {
+    const found = await delivery('refuses', runs[0]?.runId ?? '')
+    return found.reason !== undefined && found
+  })
+  expect(refused).toEqual({
     status: STATUS.running,
     reason: 'The receiver could not be reached (ECONNREFUSED)',
   })
