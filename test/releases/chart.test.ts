@@ -9,6 +9,7 @@ import { parseConfig } from '../../src/config.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { VERSION } from '../../src/version.ts'
 import { test as base } from '../support/fixtures.ts'
+import { codeBlocks } from '../support/markdown.ts'
 import { CHART, type Helm, KUBERNETES, kubernetesValidator, manifestSchema, startHelm, type Values } from './chart.ts'
 
 const test = base.extend('helm', { scope: 'file' }, async ({ cleanup }): Promise<Helm> => {
@@ -126,6 +127,7 @@ test('the chart, autoscaled: the autoscaler sets the replicas, by a metric that 
     },
   })
   expect(createMetrics({ version: '', runtime: '', transport: '' }).text()).toContain(`\n${metric} 0\n`)
+  expect(adapterRule()).toMatchObject({ rules: [{ seriesQuery: expect.stringMatching(`^${metric}\\{`) }] })
 })
 
 test.for<[string, Values, RegExp]>([
@@ -133,6 +135,7 @@ test.for<[string, Values, RegExp]>([
   ['no catalog', { env: { ENGINE_ADDRESS: 'temporal:7233' } }, /SERVICE_CATALOG_ID/],
   ['no image', { image: { repository: '' } }, /repository/],
   ['a variable that the chart sets', { env: { SERVICE_CATALOG_ID: 'orders', SERVICE_PORT: '80' } }, /SERVICE_PORT/],
+  ['two policies', { policy: { document: { version: 1 }, existing: 'p' } }, /exclude each other/],
   ['an Ingress without a host', { ingress: { enabled: true } }, /ingress\.host is required/],
 ])('the chart: %s is an error', async ([, values, message], { helm }) => {
   await expect(render(helm, { ...example('minimal'), ...values })).rejects.toThrow(message)
@@ -161,6 +164,12 @@ function pathsOf(schema: unknown, above = ''): string[] {
     above + key,
     ...pathsOf(inner, `${above}${key}.`),
   ])
+}
+
+/** The rule for prometheus-adapter in deploy/kubernetes.md. */
+function adapterRule(): unknown {
+  const [, rule = ''] = codeBlocks(textOf('../kubernetes.md'), 'yaml')
+  return parse(rule)
 }
 
 async function render(helm: Helm, values: Values, version: 'v3' | 'v4' = 'v4') {
