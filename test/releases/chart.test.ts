@@ -1,24 +1,33 @@
 /** The Helm chart: what each file of deploy/helm/ci makes of it. */
-import { readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { parse, parseAllDocuments, parseDocument } from 'yaml'
+import { parse, parseDocument } from 'yaml'
 import * as z from 'zod'
 import { parseConfig } from '../../src/config.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { VERSION } from '../../src/version.ts'
 import { test as base } from '../support/fixtures.ts'
 import { codeBlocks } from '../support/markdown.ts'
-import { CHART, type Helm, KUBERNETES, kubernetesValidator, manifestSchema, startHelm, type Values } from './chart.ts'
+import {
+  CHART,
+  EXAMPLES,
+  example,
+  type Helm,
+  KUBERNETES,
+  kubernetesValidator,
+  type Manifest,
+  render,
+  startHelm,
+  textOf,
+  type Values,
+} from './chart.ts'
 
 const test = base.extend('helm', { scope: 'file' }, async ({ cleanup }): Promise<Helm> => {
   const helm = await startHelm()
   cleanup.defer(() => helm.close())
   return helm
 })
-
-const EXAMPLES = ['minimal', 'autoscaled', 'full'] as const
 
 // The Secrets that the examples name, as somebody has created them.
 const EXISTING = { minimal: { SERVICE_API_AUTH_TOKEN: 'secret' }, autoscaled: {}, full: { ENGINE_API_KEY: 'key' } }
@@ -172,23 +181,10 @@ function adapterRule(): unknown {
   return parse(rule)
 }
 
-async function render(helm: Helm, values: Values, version: 'v3' | 'v4' = 'v4') {
-  const documents = parseAllDocuments(await helm.template(version, values)).map((document) => document.toJS())
-  return documents.filter((document) => document !== null).map((document) => manifestSchema.parse(document))
-}
-
 function byName<T extends { kind: string; metadata: { name: string } }>(manifests: readonly T[]): Record<string, T> {
   return Object.fromEntries(manifests.map((manifest) => [`${manifest.kind}/${manifest.metadata.name}`, manifest]))
 }
 
-function podOf(manifests: Awaited<ReturnType<typeof render>>) {
+function podOf(manifests: readonly Manifest[]) {
   return deploymentSchema.parse(manifests.find(({ kind }) => kind === 'Deployment')).spec.template.spec
-}
-
-function example(name: string): Values {
-  return z.record(z.string(), z.unknown()).parse(parse(textOf(`ci/${name}.yaml`)))
-}
-
-function textOf(path: string): string {
-  return readFileSync(join(CHART, path), 'utf8')
 }
