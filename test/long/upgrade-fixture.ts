@@ -18,9 +18,10 @@ export interface Front {
   url: string
   /**
    * As Kubernetes replaces pods: another one is ready, then the proxy sends nothing new to the old one, then that one
-   * gets SIGTERM, and exits when its open requests have a response.
+   * gets SIGTERM, and exits when its open requests have a response. With `untilNoticed` the proxy sends requests to the
+   * old one until this resolves, after SIGTERM too.
    */
-  replaceEach(by: Build, afterEach: () => Promise<unknown>): Promise<void>
+  replaceEach(by: Build, afterEach: () => Promise<unknown>, untilNoticed?: () => Promise<unknown>): Promise<void>
 }
 
 const SHUTDOWN_GRACE_MS = 60_000
@@ -74,14 +75,21 @@ export const test = sharedTest
     cleanup.defer(balancer.close)
     return {
       url: balancer.url,
-      async replaceEach(by, afterEach) {
+      async replaceEach(by, afterEach, untilNoticed) {
         for (const replica of serving) {
           const next = await startReplica(by)
-          serving = replica === serving[0] ? [next, serving[1]] : [serving[0], next]
-          // Connections are accepted in order: after this response the replica has those of the proxy.
-          await fetch(`${replica.url}/health`)
-          const { code } = await replica.stop(SHUTDOWN_GRACE_MS)
-          expect(code).toBe(0)
+          const route = () => {
+            serving = replica === serving[0] ? [next, serving[1]] : [serving[0], next]
+          }
+          if (untilNoticed === undefined) {
+            route()
+            // Connections are accepted in order: after this response the replica has those of the proxy.
+            await fetch(`${replica.url}/health`)
+          }
+          const stopped = replica.stop(SHUTDOWN_GRACE_MS)
+          await untilNoticed?.()
+          route()
+          expect((await stopped).code).toBe(0)
           await afterEach()
         }
       },

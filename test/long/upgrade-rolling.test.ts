@@ -13,6 +13,7 @@ const ROUNDS_BETWEEN = 8
 const WAITS = 20
 const READERS = 10
 const ITEMS_BETWEEN = 20
+const REFUSED = 5
 
 /** What a client has received that it must not, and the requests that have received nothing. */
 function createRecord() {
@@ -158,4 +159,43 @@ test('rolling restart: the readers of a stream get each item once and in order',
 
   const all = Array.from({ length: published }, (_, number) => ({ offset: number, data: number }))
   expect(readers.map(({ read }) => read.map(({ offset, data }) => ({ offset, data })))).toEqual(readers.map(() => all))
+})
+
+test('rolling restart: while a proxy still sends to a replica that ends, clients lose nothing and do nothing twice', async ({
+  startFront,
+}) => {
+  const front = await startFront('newer')
+  const record = createRecord()
+  const { workflow } = createClient<Workflows>({ url: front.url, token: TOKEN, ...record })
+  const run = await workflow('messages').start({})
+  let sent = 0
+  let isOver = false
+  const load = Promise.all(
+    Array.from({ length: CLIENTS }, async () => {
+      while (!isOver) {
+        const number = sent++
+        await run.signal('add', { payload: number })
+        expect(await workflow('echo').run({ input: number })).toBe(number)
+      }
+    }),
+  )
+  load.catch(() => {}) // reported by `load`
+  const more = (what: string, count: () => number, by: number) => {
+    const enough = count() + by
+    return Promise.race([load, until(what, () => count() >= enough)])
+  }
+  const moreMessages = () => more('the load continues', () => sent, ROUNDS_BETWEEN)
+  const moreRefused = () => more('connections are refused', () => record.lost.length, REFUSED)
+
+  await moreMessages()
+  await front.replaceEach('newer', moreMessages, moreRefused)
+  isOver = true
+  await load
+  await run.signal('finish')
+
+  const { gathered } = await run.result()
+  expect(gathered.map(Number).toSorted((one, other) => one - other)).toEqual(
+    Array.from({ length: sent }, (_, number) => number),
+  )
+  expect(record.unexpected).toEqual([])
 })

@@ -1,23 +1,33 @@
 /** The Helm chart: what each file of deploy/helm/ci makes of it. */
-import { readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { parse, parseAllDocuments, parseDocument } from 'yaml'
+import { parse, parseDocument } from 'yaml'
 import * as z from 'zod'
 import { parseConfig } from '../../src/config.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { VERSION } from '../../src/version.ts'
 import { test as base } from '../support/fixtures.ts'
-import { CHART, type Helm, KUBERNETES, kubernetesValidator, manifestSchema, startHelm, type Values } from './chart.ts'
+import { codeBlocks } from '../support/markdown.ts'
+import {
+  CHART,
+  EXAMPLES,
+  example,
+  type Helm,
+  KUBERNETES,
+  kubernetesValidator,
+  type Manifest,
+  render,
+  startHelm,
+  textOf,
+  type Values,
+} from './chart.ts'
 
 const test = base.extend('helm', { scope: 'file' }, async ({ cleanup }): Promise<Helm> => {
   const helm = await startHelm()
   cleanup.defer(() => helm.close())
   return helm
 })
-
-const EXAMPLES = ['minimal', 'autoscaled', 'full'] as const
 
 // The Secrets that the examples name, as somebody has created them.
 const EXISTING = { minimal: { SERVICE_API_AUTH_TOKEN: 'secret' }, autoscaled: {}, full: { ENGINE_API_KEY: 'key' } }
@@ -126,6 +136,7 @@ test('the chart, autoscaled: the autoscaler sets the replicas, by a metric that 
     },
   })
   expect(createMetrics({ version: '', runtime: '', transport: '' }).text()).toContain(`\n${metric} 0\n`)
+  expect(adapterRule()).toMatchObject({ rules: [{ seriesQuery: expect.stringMatching(`^${metric}\\{`) }] })
 })
 
 test.for<[string, Values, RegExp]>([
@@ -133,6 +144,7 @@ test.for<[string, Values, RegExp]>([
   ['no catalog', { env: { ENGINE_ADDRESS: 'temporal:7233' } }, /SERVICE_CATALOG_ID/],
   ['no image', { image: { repository: '' } }, /repository/],
   ['a variable that the chart sets', { env: { SERVICE_CATALOG_ID: 'orders', SERVICE_PORT: '80' } }, /SERVICE_PORT/],
+  ['two policies', { policy: { document: { version: 1 }, existing: 'p' } }, /exclude each other/],
   ['an Ingress without a host', { ingress: { enabled: true } }, /ingress\.host is required/],
 ])('the chart: %s is an error', async ([, values, message], { helm }) => {
   await expect(render(helm, { ...example('minimal'), ...values })).rejects.toThrow(message)
@@ -163,23 +175,16 @@ function pathsOf(schema: unknown, above = ''): string[] {
   ])
 }
 
-async function render(helm: Helm, values: Values, version: 'v3' | 'v4' = 'v4') {
-  const documents = parseAllDocuments(await helm.template(version, values)).map((document) => document.toJS())
-  return documents.filter((document) => document !== null).map((document) => manifestSchema.parse(document))
+/** The rule for prometheus-adapter in deploy/kubernetes.md. */
+function adapterRule(): unknown {
+  const [, rule = ''] = codeBlocks(textOf('../kubernetes.md'), 'yaml')
+  return parse(rule)
 }
 
 function byName<T extends { kind: string; metadata: { name: string } }>(manifests: readonly T[]): Record<string, T> {
   return Object.fromEntries(manifests.map((manifest) => [`${manifest.kind}/${manifest.metadata.name}`, manifest]))
 }
 
-function podOf(manifests: Awaited<ReturnType<typeof render>>) {
+function podOf(manifests: readonly Manifest[]) {
   return deploymentSchema.parse(manifests.find(({ kind }) => kind === 'Deployment')).spec.template.spec
-}
-
-function example(name: string): Values {
-  return z.record(z.string(), z.unknown()).parse(parse(textOf(`ci/${name}.yaml`)))
-}
-
-function textOf(path: string): string {
-  return readFileSync(join(CHART, path), 'utf8')
 }

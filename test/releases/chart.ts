@@ -1,14 +1,19 @@
 /** The chart of deploy/helm, rendered by Helm, with the schemas of Kubernetes. */
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { parse, parseAllDocuments } from 'yaml'
 import * as z from 'zod'
 import { ensureHelm, ensureKubernetesSchemas } from '../../dev/servers/components.ts'
 
 export const CHART = fileURLToPath(new URL('../../deploy/helm/', import.meta.url))
+
+/** The files of deploy/helm/ci. */
+export const EXAMPLES = ['minimal', 'autoscaled', 'full'] as const
 
 export const RELEASE = { release_name: 'shop', namespace: 'default' }
 
@@ -52,6 +57,20 @@ export async function startHelm(): Promise<Helm> {
     },
     close: () => client.close(),
   }
+}
+
+/** The objects that Helm makes with these values. */
+export async function render(helm: Helm, values: Values, version: 'v3' | 'v4' = 'v4'): Promise<Manifest[]> {
+  const documents = parseAllDocuments(await helm.template(version, values)).map((document) => document.toJS())
+  return documents.filter((document) => document !== null).map((document) => manifestSchema.parse(document))
+}
+
+export function example(name: string): Values {
+  return z.record(z.string(), z.unknown()).parse(parse(textOf(`ci/${name}.yaml`)))
+}
+
+export function textOf(path: string): string {
+  return readFileSync(join(CHART, path), 'utf8')
 }
 
 const lintSchema = z.object({ messages: z.array(z.object({ severity: z.string(), message: z.string() })) })

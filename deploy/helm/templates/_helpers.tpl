@@ -35,6 +35,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
 {{- define "portico.policy" -}}
+{{- if and .Values.policy.document .Values.policy.existing }}{{ fail "policy.document and policy.existing exclude each other" }}{{ end -}}
 {{- if .Values.policy.document }}{{ include "portico.name" . }}-policy{{ else }}{{ .Values.policy.existing }}{{ end -}}
 {{- end -}}
 

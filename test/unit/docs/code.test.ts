@@ -107,6 +107,15 @@ function documentedEndpoints(): string[] {
   return endpoints.toSorted()
 }
 
+test('docs/comparison.md: its figures are those of benchmarks/README.md', () => {
+  const rowsOf = (page: string) => [...textOf(page).matchAll(/^\| `?(\w+)`? \| .* \| (\S+ \(\S+\))(?: \(SDK\))? \|$/gm)]
+  const measured = rowsOf('benchmarks/README.md').map(([, request, ratio]) => `${request} ${ratio}`)
+  const shown = rowsOf('docs/comparison.md').map(([, request, ratio]) => `${request} ${ratio}`)
+
+  expect(shown.length).toBe(5)
+  expect(shown.filter((figure) => !measured.includes(figure))).toEqual([])
+})
+
 test('README.md: the variables have the defaults that docs/configuration.md says', () => {
   const documented = defaultsIn('docs/configuration.md')
   const shown = defaultsIn('README.md')
