@@ -5,6 +5,7 @@ import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
 import { defineCatalog } from '../../../src/worker/catalog/define-catalog.ts'
 import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
 import type { Answer } from '../../support/api.ts'
+import { proveChecked } from '../../support/checked.ts'
 import { type ApiFixture, anId, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
 /** Schemas that a catalog publishes for signals, queries and updates. */
@@ -23,20 +24,19 @@ export function handlerSchemas(api: () => ApiFixture): void {
   /** A test that is repeated if one of its messages was not checked in time. */
   function schemaTest(name: string, prove: (send: typeof post) => Promise<void>): void {
     test(name, async () => {
-      while (true) {
-        const answers: Answer[] = []
-        const send: typeof post = async (...message) => {
-          const answer = await post(...message)
-          answers.push(answer)
-          return answer
-        }
-        const failure: unknown = await prove(send).then(
-          () => null,
-          (error) => error,
-        )
-        if (failure === null) return
-        if (!(await Promise.all(answers.map(isUnchecked))).includes(true)) throw failure
+      let answers: Answer[] = []
+      const send: typeof post = async (...message) => {
+        const answer = await post(...message)
+        answers.push(answer)
+        return answer
       }
+      await proveChecked(
+        () => {
+          answers = []
+          return prove(send)
+        },
+        async () => (await Promise.all(answers.map(isUnchecked))).includes(true),
+      )
     })
   }
 

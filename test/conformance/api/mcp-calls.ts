@@ -107,7 +107,11 @@ export function mcpCalls(api: () => ApiFixture): void {
     const explained = await callLegacy('workflow_explain', { workflowId })
     const signaled = await callLegacy('workflow_signal', { workflowId, signal: 'add', payload: 'one' })
     const updated = await callLegacy('workflow_update', { workflowId, runId, update: 'set', payload: 2 })
-    const invalid = await callLegacy('workflow_update', { workflowId, update: 'validated', payload: 'two' })
+    const invalid = await until('the argument is checked', async () => {
+      const answer = await callLegacy('workflow_update', { workflowId, update: 'validated', payload: 'two' })
+      // If run and catalog are not read within half a second, it is sent unchecked, and the workflow rejects it.
+      return answer.structuredContent.error.name !== 'UpdateFailedError' && answer
+    })
     const state = await callLegacy('workflow_query', { workflowId, query: 'state' })
     const listed = await until('the run is listed', async () => {
       const { structuredContent } = await callLegacy('workflow_runs', { workflowName: 'messages', status: 'running' })
