@@ -17,7 +17,7 @@ const RETIRED: readonly [write: string, phrases: readonly string[]][] = [
   ['as it is, unchanged', ['served as it is', 'served as they are']],
   ['not a, without, missing, does not exist', ['is no valid', 'is no uuid', 'lacking', 'is none']],
   ['error, failure, warning, outage', ['passing trouble', 'in trouble', 'unforeseen']],
-  ['rejected, truncated, redacted', ['cut off', 'gives it up']],
+  ['rejected, truncated, redacted', ['cut off', 'gives it up', 'refuse', 'refuses', 'is refused', 'are refused']],
   ['transient, retry, attempt', ['in passing', 'each try', 'every try', 'tried again']],
   ['continues as a new run, keeps running', ['went on under', 'goes on', 'went on', 'go on as']],
   ['response, result, value, outcome', ['what came of it', 'what it came to', 'has come to', 'how it is']],

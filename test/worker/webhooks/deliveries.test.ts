@@ -7,7 +7,7 @@ import { testWithOwnEngine } from '../../support/fixtures.ts'
 import { type Received, startWebhookReceiver, verified } from '../../support/webhook-receiver.ts'
 import { about, catalog, SECRET, SECRETS, STATUS, test } from './fixture.ts'
 
-test('webhooks: receivers that hang or refuse delay no other, and get at most 10 messages at once', async ({
+test('webhooks: receivers that hang or cannot be reached delay no other, and get at most 10 messages at once', async ({
   receiver,
   run,
   delivery,
