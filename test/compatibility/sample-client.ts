@@ -62,7 +62,7 @@ export async function alike<T>({ http, sdk }: Clients, steps: (client: SampleCli
   return overHttp
 }
 
-/** How a workflow ends that nobody sends anything. */
+/** How a workflow ends that gets no message. */
 export function outcomeOf(clients: Clients, workflowName: string, ...args: unknown[]): Promise<Outcome> {
   return alike(clients, async (client) => (await client.start(workflowName, ...args)).result())
 }

@@ -53,7 +53,7 @@ const requested = defineSignal<[string]>('requested')
 const granted = defineSignal('granted')
 const released = defineSignal('released')
 
-/** Gives a resource to one workflow after the other, and ends when nobody waits. */
+/** Gives a resource to one workflow after the other, and ends when none waits. */
 export async function lockKeeper(resource: string): Promise<string> {
   const waiting: string[] = []
   let served = 0

@@ -17,7 +17,7 @@ const STATUSES_AT_ONCE = 10
 // The engine ends each poll after 20 s, so that a few are always missing.
 const OPEN_SHARE = 0.9
 
-/** The catalog stays published when its worker has stopped, so that runs can be started which nobody executes. */
+/** The catalog stays published when its worker has stopped, so that runs can be started which no worker executes. */
 const test = baseTest.extend('publishedCatalog', { scope: 'file' }, async ({ startWorker }) => {
   const worker = await startWorker({ catalog: testCatalog })
   await worker.stop()

@@ -77,7 +77,7 @@ test('visibility rate: runs and their traces do not need the index, and runs tha
   await whenInTime('it is terminated', () => api.post(`${ended}/terminate`))
 
   await takeAllLists()
-  // Without a worker nobody archives it.
+  // Without a worker it is not archived.
   const { body: trace } = await api.get(`${ended}/trace-log`)
   const second = await startWorkerProcess()
   const ran = await api.run('story', { end: 'complete' })

@@ -130,7 +130,7 @@ test('dist/client.js: is one file of at most 8.66 KiB, minified and gzipped, whi
   expect(wordsIn(client, /\b(?:process|Buffer|require)\b/)).toEqual([])
 })
 
-test('dist/client.js: keeps its names and its lines, which an error that nobody catches shows', async () => {
+test('dist/client.js: keeps its names and its lines, which an uncaught error shows', async () => {
   const client = await readFile(join(folder, 'client.js'), 'utf8')
   const { createClient } = await import(join(folder, 'client.js'))
   const error = await createClient({ url: 'http://portico.test', fetch: async () => new Response('', { status: 404 }) })

@@ -41,7 +41,7 @@ const IDLE_WITHIN_MS = 30_000
 const PROBE_EVERY_MS = 100
 const SCRAPE_TIMEOUT_MS = 10_000
 
-// What Node prints about listeners that nobody removes, and about a rejection that nobody handles.
+// What Node prints about listeners that are never removed, and about an unhandled rejection.
 const BUG = /MaxListenersExceededWarning|UnhandledPromiseRejection|ERR_UNHANDLED_REJECTION/
 
 // 17 MB is the code that the first requests load. The rest is for caches, which have limits of their own.

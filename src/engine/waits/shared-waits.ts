@@ -134,7 +134,7 @@ export function createSharedWaits(ports: SharedWaitsPorts): SharedWaits {
     failAll(watch, error)
   }
 
-  /** Forgets a run that nobody waits for. */
+  /** Forgets a run without waits. */
   function leave(watch: Watch): void {
     if (watch.waiters.size === 0) forget(watch)
   }

@@ -78,7 +78,7 @@ export const AUTHORIZED = { Authorization: `Basic ${TOKEN}` }
 
 const OPERATORS_BESIDE_POLICY = {
   SERVICE_API_AUTH_TOKEN: `${TOKEN}, ,${OTHER_TOKEN}`,
-  // Its rule applies to nobody.
+  // Its rule applies to no caller.
   SERVICE_POLICY: JSON.stringify({
     version: 1,
     rules: [{ name: 'nobody', who: { token: `sha256:${'0'.repeat(64)}` }, can: ['metrics'] }],

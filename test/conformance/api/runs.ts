@@ -6,7 +6,7 @@ import { type ApiFixture, anId, startDirectly } from './api-fixture.ts'
 
 /** GET runs and runs/count. */
 export function runs(api: () => ApiFixture): void {
-  /** Starts runs that only the returned filter selects: nobody polls their task queue. */
+  /** Starts runs that only the returned filter selects: no worker polls their task queue. */
   async function startListed(count: number): Promise<{ runIds: string[]; filter: string }> {
     const taskQueue = anId()
     const options = () => ({ taskQueue, workflowId: anId() })

@@ -110,7 +110,7 @@ function openStart({ fetch }: InProcessService, token: string) {
   return {
     send(body: object): Promise<Response> {
       const writer = writable.getWriter()
-      // Neither ends if the request has been rejected, because nobody reads its body.
+      // Neither ends if the request has been rejected, because its body is not read.
       void Promise.allSettled([writer.write(new TextEncoder().encode(JSON.stringify(body))), writer.close()])
       return response
     },

@@ -32,7 +32,7 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
       await ended(run)
     })
 
-    test('update: returns the result of a run that nobody has disturbed', async () => {
+    test('update: returns the result of an undisturbed run', async () => {
       const { workflowId } = await start('chainOnSignal', 7)
 
       const answer = await faultedAtFirst(`${workflowId}/update/round`, { lost: nothing })

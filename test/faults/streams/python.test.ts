@@ -37,7 +37,7 @@ test('streams: what activities, clients and the workflow publish in Python arriv
   expect(continued.data.reset).toBeUndefined()
 })
 
-test('streams: items that a workflow in Python publishes at its very end are read by a query, although nobody has polled', async ({
+test('streams: items that a workflow in Python publishes at its very end are read by a query, although there was no poll', async ({
   serve,
   startPython,
   client,

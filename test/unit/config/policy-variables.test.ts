@@ -55,7 +55,7 @@ test('SERVICE_POLICY_FILE: the policy is the content that the runtime has read',
   ])
 })
 
-test('SERVICE_POLICY_FILE: a file that nobody can read, or nobody reads, is an error', () => {
+test('SERVICE_POLICY_FILE: a file that cannot be read, and one that the runtime never reads, are errors', () => {
   const all = { ...required, ...file }
 
   expect(issuesOf(all, { binds: true, policyFile: { error: 'ENOENT' } })).toEqual([

@@ -23,7 +23,7 @@ const RETIRED: readonly [write: string, phrases: readonly string[]][] = [
   ['response, result, value, outcome', ['what came of it', 'what it came to', 'has come to', 'how it is']],
   ['maximum, at most', ['its greatest']],
   ['because, therefore, so that', [', for it']],
-  ['a client that waits', ['who waits', 'who builds']],
+  ['a client that waits, no caller, no worker', ['who waits', 'who builds', 'nobody']],
 ]
 
 test('docs: no document and no comment in src/ and dev/ contains a retired phrase', () => {

@@ -143,7 +143,7 @@ test('limit in flight: a place that a request has waited for is kept for its bod
   await held
 })
 
-test('limit in flight: at shutdown those that wait are rejected, and nobody waits any more', async () => {
+test('limit in flight: at shutdown those that wait are rejected, and none waits any more', async () => {
   const { status, release, fetch, described, loadShedder } = limited(1)
   const held = status()
   await expect.poll(described).toBe(1)

@@ -86,7 +86,7 @@ test('namespaces: every name that is not one gets the same response', async () =
   expect(new Set(responses.map((one) => JSON.stringify(one))).size).toBe(1)
 })
 
-test('namespaces: without a credential, nobody can tell whether one exists', async () => {
+test('namespaces: a request without a credential does not show whether one exists', async () => {
   const api = makeApi({ workflows: verbsOf('default'), namespaces, auth: { tokens: ['s3cret'] }, corsOrigins: ['*'] })
   const preflight = { Origin: 'https://a.example', 'Access-Control-Request-Method': 'POST' }
   const requests: [string, string, Record<string, string>?][] = [

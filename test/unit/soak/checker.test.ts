@@ -171,7 +171,7 @@ test('soak checker: Idempotency-Replayed is true for repeats', () => {
   expect(rules([keyed(true, 1000), keyed(false, 2000)], [RUN])).toEqual(['wrong replay flag'])
 })
 
-test('soak checker: nothing is in a history that nobody sent', () => {
+test('soak checker: nothing is in a history that was not sent', () => {
   expect(rules([START], [{ ...RUN, messages: [sent] }])).toEqual(['nobody sent it'])
 })
 

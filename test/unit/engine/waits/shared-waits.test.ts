@@ -199,7 +199,7 @@ test('shared waits: a run that has waited for a poll gets one when the limit ris
   expect(polls.map(({ runId }) => runId)).toEqual(['run-1', 'run-1'])
 })
 
-test('shared waits: lookups stop when nobody waits any more', async () => {
+test('shared waits: lookups stop after the last wait', async () => {
   const { waitFor, polls, reads } = sharedWaits(1)
   const client = new AbortController()
   void waitFor(1, aCall({ signal: client.signal, ...later() }))

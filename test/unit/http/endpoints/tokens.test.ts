@@ -3,7 +3,7 @@ import { makeApi, rejection, running } from '../api.ts'
 import { bearer, tokenPolicy } from '../policies.ts'
 import { BACKEND, keyOf, makeTokenApi, type TestRule } from './token-api.ts'
 
-test('tokens: a token is sealed, valid for 15 minutes, and never cached', async () => {
+test('tokens: a token is encrypted, valid for 15 minutes, and never cached', async () => {
   const { create, statusWith } = makeTokenApi()
   const before = Date.now()
 
@@ -58,7 +58,7 @@ test('tokens: a token wider than its creator is a 403, and one that is not is cr
   expect(created).toEqual([201, 201])
 })
 
-test('tokens: without the right delegate nobody creates one, and a token never does', async () => {
+test('tokens: only a caller with the right delegate creates one, and a token never does', async () => {
   const { create, tokenOf } = makeTokenApi({ rules: [BACKEND, { name: 'ci', can: ['read'] }] })
   const token = await tokenOf({ can: ['read'] })
 

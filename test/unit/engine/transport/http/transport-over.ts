@@ -29,7 +29,7 @@ export function transportOver(
       const request = new Request(input, init)
       const { method, headers, redirect } = request
       all.push({ method, url: request.url, headers, redirect, body: await request.clone().text() })
-      // Not the request's own, which follows it only while nobody collects garbage.
+      // Not the request's own, which follows it only until the next garbage collection.
       return answer(init?.signal ?? request.signal)
     },
   })
