@@ -19,7 +19,8 @@ export async function readReleased(): Promise<Surface> {
 /** All differences, with each file of the surface compared by its meaning. */
 export async function compareSurfaces(before: Surface, now: Surface): Promise<Difference[]> {
   const differences: Difference[] = []
-  for (const file of Object.keys(now)) {
+  // A file that is missing on one side is a difference too.
+  for (const file of Object.keys({ ...before, ...now })) {
     const [one = '', other = ''] = [before[file], now[file]]
     if (file === 'types.txt') differences.push(...(await compareTypes(one, other)))
     else if (file === 'openapi.json') differences.push(...compareOpenApi(JSON.parse(one), JSON.parse(other)))

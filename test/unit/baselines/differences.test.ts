@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { compareSurfaces } from '../../baselines/compare.ts'
 import { compareLists, unannounced, verdictOf } from '../../baselines/differences.ts'
 
 test('lists: a removed name, another value and a new required one break, another new name does not', () => {
@@ -11,6 +12,12 @@ test('lists: a removed name, another value and a new required one break, another
     'adds: SERVICE_NEW: is new',
     'breaks: SERVICE_NEEDED: is new and required',
   ])
+})
+
+test('baselines: a list that is missing today is compared too', async () => {
+  const differences = await compareSurfaces({ 'errors.txt': 'NotFoundError\n' }, {})
+
+  expect(differences.map(verdictOf)).toEqual(['breaks: NotFoundError: is removed'])
 })
 
 test('changelog: announces a break with its name, below its newest version only', () => {
