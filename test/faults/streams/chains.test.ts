@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Sent } from '../../support/event-stream.ts'
 import { test } from '../../support/fixtures.ts'
-import { outline, publish, readStream } from './reader.ts'
+import { outline, publish, publishUntilAccepted, readStream } from './reader.ts'
 
 const HOPS = 4
 const READERS = 50
@@ -23,9 +23,7 @@ test('streams: a workflow that continues as new while clients publish and read l
 
   async function keepPublishing(): Promise<void> {
     for (let number = 0; isPublishing; number++) {
-      const send = () =>
-        service.post(`${workflowId}/stream`, { topic: 't', data: number }, { 'Idempotency-Key': `${runId}-${number}` })
-      await until('the item is published', async () => (await send()).status === 202)
+      await publishUntilAccepted(service, workflowId, number)
       published.push(number)
       // The engine rejects the command to continue as new when another signal has arrived: with a worker that is slower
       // than the signals the workflow would never continue.

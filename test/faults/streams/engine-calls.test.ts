@@ -7,7 +7,7 @@ import { startFaultProxy } from '../../support/fault-proxy.ts'
 import { test as baseTest } from '../../support/fixtures.ts'
 import { parseMetrics, sumOf } from '../../support/prometheus.ts'
 import { startWorkerProcess } from '../start-worker-process.ts'
-import { outline, pollsOf, publish, readStream } from './reader.ts'
+import { outline, pollsOf, publish, publishUntilAccepted, readStream } from './reader.ts'
 
 const READERS = 200
 
@@ -147,7 +147,7 @@ test('streams: a verification that the engine rejects because another query wait
   const reader = readStream(() => replica, `${workflowId}/stream`)
   await until('the verification is repeated', () => counted.callsOf(workflowId).queries > 3)
   await startWorker({ taskQueue: catalog })
-  await until('the item is published', async () => (await publish(replica, workflowId, 1)).status === 202)
+  await publishUntilAccepted(replica, workflowId, 1)
   await reader.first('item')
   await handle.signal('finish')
   await Promise.all([reader.ended, waiting])

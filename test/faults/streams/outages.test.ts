@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { startEngine } from '../../../src/cli/dev/servers/engine.ts'
 import { until } from '../../../src/cli/dev/servers/until.ts'
+import { toPayload } from '../../../src/temporal/payload.ts'
+import { payloadToWire } from '../../../src/temporal/payload-wire.ts'
 import { test } from '../../support/fixtures.ts'
 import { UNDISTURBED } from '../../support/undisturbed.ts'
 import { startWorkerProcess } from '../start-worker-process.ts'
-import { publish, readStream } from './reader.ts'
+import { publish, publishUntilAccepted, readStream } from './reader.ts'
 
 test('streams: an open stream continues when the engine is back, and a new one gets a 503 meanwhile', async ({
   folder,
@@ -27,12 +29,7 @@ test('streams: an open stream continues when the engine is back, and a new one g
   const rejected = await service.call('GET', `/workflow/${workflowId}/stream`)
   const restarted = await engine.restart()
   cleanup.defer(() => restarted.kill())
-  // With a key: a response that is lost or late does not say whether the run has the item.
-  const key = { 'Idempotency-Key': crypto.randomUUID() }
-  await until('an item is published', async () => {
-    const { status } = await service.post(`${workflowId}/stream`, { topic: 't', data: 2 }, key)
-    return status === 202
-  })
+  await publishUntilAccepted(service, workflowId, 2)
   await until('the item arrives', () => reader.data().includes(2))
   await service.post(`${workflowId}/signal/finish`)
   await reader.ended
@@ -62,20 +59,7 @@ test('streams: without a worker readers get what was read before, and the rest w
   const alone = serve({ SERVICE_CATALOG_ID: catalog })
   const late = readStream(() => alone, `${workflowId}/stream`)
   await late.first('item')
-  const data = Buffer.from([
-    0x0a,
-    0x16,
-    0x0a,
-    8,
-    ...Buffer.from('encoding'),
-    0x12,
-    10,
-    ...Buffer.from('json/plain'),
-    0x12,
-    1,
-    0x32,
-  ])
-  const batch = { items: [{ topic: 't', data: data.toString('base64') }], publisher_id: '', sequence: 0 }
+  const batch = { items: [{ topic: 't', data: payloadToWire(toPayload(2)) }], publisher_id: '', sequence: 0 }
   await client.workflow.getHandle(workflowId).signal('__temporal_workflow_stream_publish', batch)
   const worker = await start()
   await until('both have the second item', () => [reader, late].every((each) => each.data().length === 2))

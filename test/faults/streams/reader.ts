@@ -82,12 +82,28 @@ function saysThatItWaits({ event, data }: Sent): boolean {
  * Publishes these values in one batch. Repeats a request that no worker has answered within 10 s, as on a busy machine.
  */
 export function publish(api: Pick<Api, 'post'>, workflowId: string, ...values: unknown[]): Promise<Answer> {
-  const items = values.map((data) => ({ topic: 'tokens', data }))
-  const key = { 'Idempotency-Key': crypto.randomUUID() }
+  const send = publishing(api, workflowId, values)
   return until('a worker responds', async () => {
-    const answer = await api.post(`${workflowId}/stream`, { items }, key)
+    const answer = await send()
     return answer.status !== 504 && answer
   })
+}
+
+/** Publishes these values in one batch, through outages and limits. */
+export async function publishUntilAccepted(
+  api: Pick<Api, 'post'>,
+  workflowId: string,
+  ...values: unknown[]
+): Promise<void> {
+  const send = publishing(api, workflowId, values)
+  await until('the items are accepted', async () => (await send()).status === 202)
+}
+
+/** With one key: a response that is lost or late does not say whether the run has the items. */
+function publishing(api: Pick<Api, 'post'>, workflowId: string, values: unknown[]): () => Promise<Answer> {
+  const items = values.map((data) => ({ topic: 'tokens', data }))
+  const key = { 'Idempotency-Key': crypto.randomUUID() }
+  return () => api.post(`${workflowId}/stream`, { items }, key)
 }
 
 // A response of the engine may have 4 MB, and an event a large item.

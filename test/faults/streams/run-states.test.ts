@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Api } from '../../support/api.ts'
 import { test } from '../../support/fixtures.ts'
-import { outline, publish, readStream } from './reader.ts'
+import { outline, publish, publishUntilAccepted, readStream } from './reader.ts'
 
 const json = (service: Api, id: string, parameters = '') =>
   service.get(`${id}/stream${parameters}`, { Accept: 'application/json' })
@@ -117,7 +117,7 @@ test('streams: readers do not start a run with a delay, and get everything once 
   const soon = await start('2s')
   const early = readStream(() => service, `${soon}/stream`)
   await early.first('workflow')
-  await until('the item is published', async () => (await publish(service, soon, 1)).status === 202)
+  await publishUntilAccepted(service, soon, 1)
   await service.post(`${soon}/signal/finish`)
   await early.ended
 
