@@ -51,6 +51,9 @@ export interface Deprecation {
   sunset?: string
 }
 
+/** What `announceDeprecation` sets. */
+export const DEPRECATION_HEADERS = ['Deprecation', 'Sunset', 'Link'] as const
+
 /** Adds the headers of RFC 9745 and RFC 8594 to the response, and the name to the log line of the request. */
 export function announceDeprecation(c: Context<Env>, { name, since, sunset }: Deprecation): void {
   setHeader(c, 'Deprecation', `@${Date.parse(since) / 1000}`)

@@ -22,7 +22,7 @@ import {
   prefersEvents,
   resultResponder,
 } from '../prefer.ts'
-import { jsonResponse, setHeader } from '../response.ts'
+import { DEPRECATION_HEADERS, jsonResponse, setHeader } from '../response.ts'
 import { type LastRead, lastReadRun, RUN_EVENTS, type RunEvents, runEvents } from '../run-events.ts'
 import { uiMessageResponse } from '../ui-messages.ts'
 import { BODY_ERRORS, ENGINE_ERRORS, START_ERRORS } from './errors.ts'
@@ -32,9 +32,7 @@ import { startCommand, startRequest } from './fields/start-fields.ts'
 export const START_HEADERS: readonly ResponseHeader[] = [
   'Idempotency-Replayed',
   'Portico-Started',
-  'Deprecation',
-  'Sunset',
-  'Link',
+  ...DEPRECATION_HEADERS,
 ]
 
 const DEFAULT_TIMEOUT_MS = 30_000
@@ -222,7 +220,7 @@ const validate = endpoint({
     200: {
       description: 'The request is valid',
       schema: schemaOf('Validation'),
-      headers: ['Deprecation', 'Sunset', 'Link'],
+      headers: DEPRECATION_HEADERS,
     },
   },
   errors: [

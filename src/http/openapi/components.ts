@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import type { ErrorName } from '../../domain/model/errors.ts'
 import { activityId, catalogName, handlerName, runId, updateId, workflowId } from '../endpoints/fields/names.ts'
 import { PROBLEM_TYPE } from '../problem.ts'
+import { DEPRECATION_HEADERS } from '../response.ts'
 import type { ExampleSource, Examples } from './examples.ts'
 import { REQUEST_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from './headers.ts'
 import { allLinks } from './links.ts'
@@ -83,7 +84,7 @@ const PROBLEM_HEADERS = new Map<number, readonly ResponseHeader[]>([
 ])
 
 /** Headers that every response to a start can have. */
-const START_HEADERS = ['Idempotency-Replayed', 'Portico-Started', 'Deprecation', 'Sunset', 'Link', 'Location'] as const
+const START_HEADERS = ['Idempotency-Replayed', 'Portico-Started', ...DEPRECATION_HEADERS, 'Location'] as const
 
 /** Headers of every response to the holder of a link. */
 const LINK_HEADERS = ['Cache-Control', 'Referrer-Policy', 'X-Robots-Tag'] as const
