@@ -14,7 +14,7 @@ const { packages }: { packages: Record<string, Locked> } = JSON.parse(
 
 const rejected = Object.entries(packages).flatMap(([path, locked]) => {
   const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
-  const license = path === '' ? 'Apache-2.0' : licenseOf({ ...locked, name })
+  const license = licenseOf({ ...locked, name })
   const isDevelopment = locked.dev === true
   return isAllowed(license, isDevelopment ? DEVELOPMENT_LICENSES : SHIPPED_LICENSES)
     ? []

@@ -83,13 +83,13 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
   function starting<Command extends StartCommand, T>(
     command: Command,
     call: Call,
-    extras: StartNeed,
+    need: StartNeed,
     act: (command: Command, call: Call) => Promise<T>,
   ): Promise<T> {
     const grants = grantsOf(call, ports)
-    if (grants !== null) return startingWith(grants, command, call, extras, act)
+    if (grants !== null) return startingWith(grants, command, call, need, act)
     const { workflowId, workflowName } = command
-    const { action = 'start' } = extras
+    const { action = 'start' } = need
     call.audit({ action, rule: null, workflowName, ...(workflowId !== undefined && { workflowId }) })
     return act(command, call)
   }
@@ -98,10 +98,10 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
     grants: readonly Grant[],
     command: Command,
     call: Call,
-    extras: StartNeed,
+    need: StartNeed,
     act: (command: Command, call: Call) => Promise<T>,
   ): Promise<T> {
-    const allowed = await decideStart(ports, grants, command, call, extras)
+    const allowed = await decideStart(ports, grants, command, call, need)
     try {
       return await act({ ...command, ...allowed.command }, allowed.call)
     } catch (error) {
