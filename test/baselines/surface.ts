@@ -1,5 +1,4 @@
 /** What programs depend on, as it is today. `docs/stability.md` says what is promised about it. */
-import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { EXIT } from '../../src/cli/exit-code.ts'
 import { addCompletionHelp, createProgram } from '../../src/cli/program.ts'
@@ -10,15 +9,16 @@ import { CATALOG_TYPE } from '../../src/protocol/catalog.ts'
 import { memoKeys } from '../../src/protocol/memo-keys.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { parseMetrics } from '../support/prometheus.ts'
+import { textOf } from '../support/repository.ts'
 import { emitTypes } from './declarations.ts'
 
 /** The texts of all baselines, by file name. */
 export async function surface(): Promise<Record<string, string>> {
   const lists = {
-    variables: await variables(),
+    variables: variables(),
     metrics: metrics(),
     cli: cli(),
-    'log-fields': await logFields(),
+    'log-fields': logFields(),
     errors: errors(),
     'memo-keys': memo(),
   }
@@ -33,11 +33,9 @@ export async function surface(): Promise<Record<string, string>> {
 }
 
 /** With their defaults, where these are values. */
-async function variables(): Promise<string[]> {
-  const ofService = (await readText('docs/configuration.md')).matchAll(
-    /^\| `([A-Z]+_[A-Z_]+…?)` \| (?:`([^`]+)`|(required))?/gm,
-  )
-  const ofCli = (await readText('docs/cli.md')).matchAll(/^\| `--\w+` \| `([A-Z]+_[A-Z_]+)` \|/gm)
+function variables(): string[] {
+  const ofService = textOf('docs/configuration.md').matchAll(/^\| `([A-Z]+_[A-Z_]+…?)` \| (?:`([^`]+)`|(required))?/gm)
+  const ofCli = textOf('docs/cli.md').matchAll(/^\| `--\w+` \| `([A-Z]+_[A-Z_]+)` \|/gm)
   return [...ofService, ...ofCli].map(([, name, value, required]) => toLine(name, required ?? value))
 }
 
@@ -81,8 +79,8 @@ function linesOf(command: Command, name: string): string[] {
 }
 
 /** Those that the documentation lists. */
-async function logFields(): Promise<string[]> {
-  const blocks = (await readText('docs/limits-and-logs.md')).split('\n\n')
+function logFields(): string[] {
+  const blocks = textOf('docs/limits-and-logs.md').split('\n\n')
   const tables = blocks.filter((block) => block.startsWith('| Field | Meaning |')).join('\n')
   const rows = [...tables.matchAll(/^\| (`\w+`(?:, `\w+`)*) \|/gm)]
   const names = new Set(rows.flatMap(([, names = '']) => names.match(/\w+/g) ?? []))
@@ -102,10 +100,6 @@ function memo(): string[] {
 
 function toLine(name = '', value = ''): string {
   return value === '' ? name : `${name} = ${value}`
-}
-
-function readText(path: string): Promise<string> {
-  return readFile(new URL(`../../${path}`, import.meta.url), 'utf8')
 }
 
 // They are for people. A field of the same name is not below one of these keys.

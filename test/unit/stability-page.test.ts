@@ -1,10 +1,8 @@
 /** docs/stability.md: the versions it calls tested are those that the tests use, and it lists each baseline. */
-import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { serverIssue, temporal } from '../../src/cli/dev/servers/temporal.ts'
+import { filesIn, textOf } from '../support/repository.ts'
 
-const ROOT = new URL('../../', import.meta.url)
-const textOf = (path: string) => readFileSync(new URL(path, ROOT), 'utf8')
 const page = textOf('docs/stability.md')
 const { engines, devDependencies, peerDependencies } = JSON.parse(textOf('package.json'))
 
@@ -51,5 +49,7 @@ test('docs/stability.md: the tested versions are those that the tests use', () =
 test('docs/stability.md: lists each baseline', () => {
   const listed = new Set([...page.matchAll(/\| `([\w-]+\.(?:txt|json))` \|$/gm)].map(([, file]) => file))
 
-  expect([...listed].toSorted()).toEqual(readdirSync(new URL('test/baselines/released', ROOT)).toSorted())
+  expect([...listed].toSorted()).toEqual(
+    filesIn('test/baselines/released', '').map((file) => file.replace('test/baselines/released/', '')),
+  )
 })
