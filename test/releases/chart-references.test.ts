@@ -1,14 +1,7 @@
 /** The objects of the Helm chart refer to each other: by names, labels and ports, which their schemas do not check. */
 import { expect } from 'vitest'
 import * as z from 'zod'
-import { test as base } from '../support/fixtures.ts'
-import { EXAMPLES, example, type Helm, type Manifest, render, startHelm } from './chart.ts'
-
-const test = base.extend('helm', { scope: 'file' }, async ({ cleanup }): Promise<Helm> => {
-  const helm = await startHelm()
-  cleanup.defer(() => helm.close())
-  return helm
-})
+import { EXAMPLES, example, objectOf, render, test } from './chart.ts'
 
 const namedSchema = z.looseObject({ name: z.string() })
 
@@ -67,7 +60,7 @@ test.for(EXAMPLES)(
     const { containers, volumes } = deploymentSchema.parse(objectOf(manifests, 'Deployment')).spec.template.spec
     const [{ ports, env, envFrom, volumeMounts }] = containers
     const variable = (name: string) => env.find((one) => one.name === name)?.value
-    const nameOf = (kind: string) => manifests.find((one) => one.kind === kind)?.metadata.name
+    const nameOf = (kind: string) => objectOf(manifests, kind)?.metadata.name
 
     expect(envFrom.map(({ secretRef }) => secretRef.name)).toEqual(
       { minimal: ['portico-token'], autoscaled: [], full: [nameOf('Secret'), 'temporal-cloud'] }[name],
@@ -92,7 +85,3 @@ test('the chart: a pod continues to serve before SIGTERM for preStopSeconds', as
 
   expect(container).toMatchObject({ lifecycle: { preStop: { sleep: { seconds: 10 } } } })
 })
-
-function objectOf(manifests: readonly Manifest[], kind: string): Manifest | undefined {
-  return manifests.find((manifest) => manifest.kind === kind)
-}

@@ -7,27 +7,20 @@ import * as z from 'zod'
 import { parseConfig } from '../../src/config.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { VERSION } from '../../src/version.ts'
-import { test as base } from '../support/fixtures.ts'
 import { codeBlocks } from '../support/markdown.ts'
 import {
   CHART,
   EXAMPLES,
   example,
-  type Helm,
   KUBERNETES,
   kubernetesValidator,
   type Manifest,
+  objectOf,
   render,
-  startHelm,
+  test,
   textOf,
   type Values,
 } from './chart.ts'
-
-const test = base.extend('helm', { scope: 'file' }, async ({ cleanup }): Promise<Helm> => {
-  const helm = await startHelm()
-  cleanup.defer(() => helm.close())
-  return helm
-})
 
 // The Secrets that the examples name, as somebody has created them.
 const EXISTING = { minimal: { SERVICE_API_AUTH_TOKEN: 'secret' }, autoscaled: {}, full: { ENGINE_API_KEY: 'key' } }
@@ -115,8 +108,7 @@ test('the chart: probes are below the base path, and the grace period contains t
 
 test('the chart: secrets are in a Secret alone, and a new one restarts the pods', async ({ helm }) => {
   const values = (token: string) => ({ ...example('full'), secret: { values: { SERVICE_API_AUTH_TOKEN: token } } })
-  const deployment = async (token: string) =>
-    JSON.stringify((await render(helm, values(token))).find(({ kind }) => kind === 'Deployment'))
+  const deployment = async (token: string) => JSON.stringify(objectOf(await render(helm, values(token)), 'Deployment'))
 
   expect(await deployment('first-token')).not.toContain('first-token')
   expect(await deployment('first-token')).not.toBe(await deployment('second-token'))
@@ -124,10 +116,10 @@ test('the chart: secrets are in a Secret alone, and a new one restarts the pods'
 
 test('the chart, autoscaled: the autoscaler sets the replicas, by a metric that the service has', async ({ helm }) => {
   const manifests = await render(helm, example('autoscaled'))
-  const autoscaler = manifests.find(({ kind }) => kind === 'HorizontalPodAutoscaler')
+  const autoscaler = objectOf(manifests, 'HorizontalPodAutoscaler')
   const metric = 'portico_requests_in_flight'
 
-  expect(deploymentSchema.parse(manifests.find(({ kind }) => kind === 'Deployment')).spec.replicas).toBeUndefined()
+  expect(deploymentSchema.parse(objectOf(manifests, 'Deployment')).spec.replicas).toBeUndefined()
   expect(autoscaler).toMatchObject({
     spec: {
       minReplicas: 3,
@@ -186,5 +178,5 @@ function byName<T extends { kind: string; metadata: { name: string } }>(manifest
 }
 
 function podOf(manifests: readonly Manifest[]) {
-  return deploymentSchema.parse(manifests.find(({ kind }) => kind === 'Deployment')).spec.template.spec
+  return deploymentSchema.parse(objectOf(manifests, 'Deployment')).spec.template.spec
 }

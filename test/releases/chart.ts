@@ -9,13 +9,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { parse, parseAllDocuments } from 'yaml'
 import * as z from 'zod'
 import { ensureHelm, ensureKubernetesSchemas } from '../../dev/servers/components.ts'
+import { test as base } from '../support/fixtures.ts'
 
 export const CHART = fileURLToPath(new URL('../../deploy/helm/', import.meta.url))
 
 /** The files of deploy/helm/ci. */
 export const EXAMPLES = ['minimal', 'autoscaled', 'full'] as const
 
-export const RELEASE = { release_name: 'shop', namespace: 'default' }
+const RELEASE = { release_name: 'shop', namespace: 'default' }
 
 /** The oldest that the chart allows, and the newest that the schemas have. */
 export const KUBERNETES = ['1.30.0', '1.37.0'] as const
@@ -23,7 +24,7 @@ export const KUBERNETES = ['1.30.0', '1.37.0'] as const
 export type Values = Record<string, unknown>
 
 /** An object of Kubernetes. */
-export const manifestSchema = z.looseObject({
+const manifestSchema = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),
   metadata: z.looseObject({ name: z.string() }),
@@ -39,7 +40,13 @@ export interface Helm {
   close(): Promise<void>
 }
 
-export async function startHelm(): Promise<Helm> {
+export const test = base.extend('helm', { scope: 'file' }, async ({ cleanup }): Promise<Helm> => {
+  const helm = await startHelm()
+  cleanup.defer(() => helm.close())
+  return helm
+})
+
+async function startHelm(): Promise<Helm> {
   const client = new Client({ name: 'portico-tests', version: '0' })
   await client.connect(new StdioClientTransport({ command: await ensureHelm(), stderr: 'ignore' }))
   const call = async (name: string, args: Values) => {
@@ -63,6 +70,11 @@ export async function startHelm(): Promise<Helm> {
 export async function render(helm: Helm, values: Values, version: 'v3' | 'v4' = 'v4'): Promise<Manifest[]> {
   const documents = parseAllDocuments(await helm.template(version, values)).map((document) => document.toJS())
   return documents.filter((document) => document !== null).map((document) => manifestSchema.parse(document))
+}
+
+/** The only object of this kind. */
+export function objectOf(manifests: readonly Manifest[], kind: string): Manifest | undefined {
+  return manifests.find((manifest) => manifest.kind === kind)
 }
 
 export function example(name: string): Values {
