@@ -89,7 +89,8 @@ export function rememberStarts(engine: Engine, knownRuns: KnownRuns): Engine {
 async function readKnownRun(engine: Pick<Engine, 'describe'>, ref: ExecutionRef): Promise<KnownRun> {
   const { runId, workflowName, catalog, status, pinnedVersion, memo } = await engine.describe(
     ref,
-    backgroundCall('known-runs', TIMEOUT_MS.handlerSchema),
+    // Each message that shares the read has a limit of its own.
+    backgroundCall('known-runs', TIMEOUT_MS.describe),
   )
   return { runId, workflowName, catalog, open: isOpen(status), pinnedVersion, ...carriedBy(memo) }
 }

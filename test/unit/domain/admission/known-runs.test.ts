@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createKnownRuns, rememberStarts } from '../../../../src/domain/admission/known-runs.ts'
+import { assertUnusedId } from '../../../../src/domain/message/unused-id.ts'
+import { TIMEOUT_MS } from '../../../../src/domain/model/deadlines.ts'
 import { aCall } from '../../call.ts'
 import { aDescription, anEngine } from '../catalog-fixture.ts'
 
@@ -37,4 +39,20 @@ test('known runs: a run that an update-with-start found is not remembered as a s
   await finding.engine.updateWithStart(REQUEST, MESSAGE, 'u', aCall())
 
   expect([(await starting.known()).workflowName, (await finding.known()).workflowName]).toEqual(['refund', 'order'])
+})
+
+test('known runs: a read may take as long as a description, so that the key of a message is compared', async () => {
+  vi.useFakeTimers()
+  const timesLeft: number[] = []
+  const engine = anEngine({
+    describe: async (_, { deadlineAt }) => {
+      timesLeft.push(deadlineAt - Date.now())
+      return aDescription()
+    },
+  })
+
+  await assertUnusedId({ knownRuns: createKnownRuns({ engine }) }, { workflowId: 'orders-17' }, 'id', aCall())
+  vi.useRealTimers()
+
+  expect(timesLeft).toEqual([TIMEOUT_MS.describe])
 })
