@@ -16,12 +16,15 @@ export async function recordQuickStart(url: string, prelude = ''): Promise<Step[
   const [run = '', startAndStatus = ''] = firstSteps(SHOWN_URL, facts).match(/(?<=^ {2})curl .*$/gm) ?? []
   const commands = [run, startAndStatus, `npx portico run greet --input '{"name":"Ada"}'`]
   const steps: Step[] = []
+  // As in a terminal of its own: with `CI` or `NO_COLOR`, which this process may have, there are no colors.
+  const { PATH, HOME } = process.env
+  const env = { PATH, HOME, TERM: 'xterm-256color', PORTICO_URL: url }
   for (const command of commands) {
     const output = await outputOf({
       command: 'python3',
       args: ['-c', IN_A_TERMINAL, `${prelude}${command.replaceAll(SHOWN_URL, url)}`],
       cwd: ROOT,
-      env: { ...process.env, PORTICO_URL: url, TERM: 'xterm-256color' },
+      env,
     })
     steps.push({ command, output: onScreen(output).replaceAll(ROOT, '~/portico/').replaceAll(url, SHOWN_URL) })
   }
