@@ -2,7 +2,6 @@
  * What happens beyond capacity: how many requests are still answered, and how fast, if 1, 2 and 5 times as many arrive
  * as can be handled? And how many of 500 starts at the same instant, on an idle service?
  */
-import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { percentile } from '../dev/percentiles.ts'
 import type * as workflows from '../dev/servers/waiting-workflows.ts'
@@ -10,7 +9,8 @@ import { startWorker } from '../dev/servers/worker.ts'
 import { startEngine } from '../src/cli/dev/servers/engine.ts'
 import { until } from '../src/cli/dev/servers/until.ts'
 import { defineCatalog } from '../src/worker/catalog/define-catalog.ts'
-import { type Exchange, exchange, measureLoad, send } from './requests/load.ts'
+import type { Exchange } from './requests/load.ts'
+import { createSender } from './requests/sender.ts'
 import { type RunningTarget, startPortico } from './requests/targets.ts'
 
 const ROUNDS = Number(process.argv[2] ?? 5)
@@ -22,6 +22,7 @@ const CATALOG = 'overload'
 const CONCURRENCY = 32
 const FACTORS = [1, 2, 5]
 const BURST = 500
+const FAILED = { status: 0, text: '' }
 
 // The dev server's limits are those of a shared cluster.
 const dynamicConfig = {
@@ -30,7 +31,6 @@ const dynamicConfig = {
   'frontend.namespaceCount': 100_000,
 }
 
-const agent = new Agent({ keepAlive: true })
 const engine = await startEngine({ dynamicConfig })
 const worker = await startWorker({
   address: engine.address,
@@ -49,7 +49,12 @@ try {
     services.push({ limit, service: await startPortico('node', engine, CATALOG, env) })
   }
   const [{ service: first }] = services as [(typeof services)[number]]
-  const started = await until('a workflow starts', () => exchange(first.port, startRequest, agent))
+  const { send, close } = createSender(first.port, startRequest)
+  const started = await until('a workflow starts', async () => {
+    const { status, text } = await send()
+    return status === 200 && text
+  })
+  close()
   const { workflowId } = JSON.parse(started) as { workflowId: string }
   await measureBursts(startRequest)
   await measure('start', startRequest)
@@ -57,7 +62,6 @@ try {
 } finally {
   await Promise.all(services.map(({ service }) => service.kill()))
   await engine.kill()
-  agent.destroy()
 }
 
 /** Each burst begins on an idle service, whose queue has been empty for long. */
@@ -66,17 +70,19 @@ async function measureBursts(request: Exchange): Promise<void> {
   console.log('|---|---|---|---|---|---|')
   for (let left = ROUNDS; left > 0; left--) {
     for (const { limit, service } of services) {
+      const { send, close } = createSender(service.port, request)
       const took: number[] = []
       let rejected = 0
       let failed = 0
       const sendOne = async () => {
         const sentAt = performance.now()
-        const { status, text } = await send(service.port, request, agent).catch(() => ({ status: 0, text: '' }))
+        const { status, text } = await send().catch(() => FAILED)
         if (status === 200) took.push(performance.now() - sentAt)
         else if (text.includes('OverloadedError')) rejected++
         else failed++
       }
       await Promise.all(Array.from({ length: BURST }, sendOne))
+      close()
       const cells = [limit, took.length, rejected, failed]
       const times = [0.5, 0.99].map((share) => `${percentile(took, share).toFixed(0)} ms`)
       console.log(`| ${[...cells, ...times].join(' | ')} |`)
@@ -101,11 +107,10 @@ interface Round {
 
 async function measure(name: string, request: Exchange): Promise<void> {
   const rounds = new Map<string, Round[]>(services.map(({ limit }) => [limit, []]))
-  const load = { concurrency: CONCURRENCY, durationMs: DURATION_MS }
-  for (const { service } of services) await measureLoad(service, () => request, load)
+  for (const { service } of services) await measureCapacity(service, request)
   for (let left = ROUNDS; left > 0; left--) {
     for (const { limit, service } of services) {
-      const { requestsPerSecond: capacity, p99Ms } = await measureLoad(service, () => request, load)
+      const { capacity, p99Ms } = await measureCapacity(service, request)
       const offered: Offered[] = []
       for (const factor of FACTORS) {
         offered.push(await offer(service, request, capacity * factor))
@@ -122,8 +127,30 @@ async function measure(name: string, request: Exchange): Promise<void> {
   for (const { limit } of services) printRows(limit, rounds.get(limit) ?? [])
 }
 
+/** Sends one request after the other over each connection. Rejects at the first one that does not succeed. */
+async function measureCapacity(
+  { port }: RunningTarget,
+  request: Exchange,
+): Promise<{ capacity: number; p99Ms: number }> {
+  const { send, close } = createSender(port, request)
+  const took: number[] = []
+  const startedAt = performance.now()
+  const connection = async () => {
+    while (performance.now() - startedAt < DURATION_MS) {
+      const sentAt = performance.now()
+      const { status, text } = await send()
+      if (status !== 200) throw new Error(`${request.method} ${request.path} responded ${status}: ${text}`)
+      took.push(performance.now() - sentAt)
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, connection))
+  close()
+  return { capacity: took.length / ((performance.now() - startedAt) / 1000), p99Ms: percentile(took, 0.99) }
+}
+
 /** Sends `rate` requests per second, whatever the responses are. */
 async function offer(service: RunningTarget, request: Exchange, rate: number): Promise<Offered> {
+  const { send, close } = createSender(service.port, request)
   const took: number[] = []
   const rejected: number[] = []
   let inTime = 0
@@ -133,7 +160,7 @@ async function offer(service: RunningTarget, request: Exchange, rate: number): P
 
   async function sendOne(): Promise<void> {
     const sentAt = elapsedMs()
-    const { status, text } = await send(service.port, request, agent).catch(() => ({ status: 0, text: '' }))
+    const { status, text } = await send().catch(() => FAILED)
     const ms = elapsedMs() - sentAt
     if (status === 200) {
       took.push(ms)
@@ -149,6 +176,7 @@ async function offer(service: RunningTarget, request: Exchange, rate: number): P
     await pause(1)
   }
   await Promise.all(open)
+  close()
   const goodput = inTime / (DURATION_MS / 1000)
   return { goodput, p99Ms: percentile(took, 0.99), rejectedP99Ms: percentile(rejected, 0.99), failed }
 }
