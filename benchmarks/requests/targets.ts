@@ -29,6 +29,16 @@ export async function startPortico(
   return startTarget(`portico on ${runtime}`, runtime, script, engine, catalog, env)
 }
 
+/** A build of any version. */
+export function startBuild(
+  name: string,
+  script: string,
+  engine: RunningEngine,
+  catalog: string,
+): Promise<RunningTarget> {
+  return startTarget(name, 'node', script, engine, catalog)
+}
+
 export function startFloor(runtime: Runtime, engine: RunningEngine, catalog: string): Promise<RunningTarget> {
   return startTarget(`floor on ${runtime}`, runtime, FLOOR, engine, catalog)
 }
