@@ -24,6 +24,7 @@ export function countEngineCalls() {
       'neverEnds',
       'nothing',
       'reportsProgress',
+      'streamSignals',
       'waitForSignal',
     ]
     const updates = { validated: { input: z.number() } }

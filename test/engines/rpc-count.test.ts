@@ -249,3 +249,41 @@ test('stop and terminate: 2, and 1 on a closed run', async () => {
   })
   expect(await counted(endingAgain)).toEqual({ DescribeWorkflowExecution: 2 })
 })
+
+test('publish 3, for the description, what the workflow says of its stream, and the items; then 2', async () => {
+  const id = await start('streamSignals', {})
+  const publish = () => counted(() => post(`${id}/stream`, { topic: 'tokens', data: 1 }))
+
+  const counts = [await publish(), await publish()]
+  await post(`${id}/signal/finish`)
+
+  const later = { DescribeWorkflowExecution: 1, SignalWorkflowExecution: 1 }
+  expect(counts).toEqual([{ ...later, QueryWorkflow: 1 }, later])
+})
+
+test('a token for a browser: 0; a webhook: as many as the request that it becomes', async () => {
+  const hooks = {
+    orders: { scheme: 'token', secretEnv: 'SERVICE_HOOK_ORDERS', argument: 'body', start: { workflowName: 'echo' } },
+  }
+  const service = serveCounted({
+    SERVICE_POLICY: JSON.stringify({ version: 1, rules: [], hooks }),
+    SERVICE_API_AUTH_TOKEN: 'operator-of-the-counted-service',
+    SERVICE_SIGNING_KEY: Buffer.alloc(32, 'signing-key').toString('base64url'),
+    SERVICE_HOOK_ORDERS: 'secret-of-the-sender',
+  })
+  const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
+  const createToken = () =>
+    service.call('POST', '/tokens', { can: ['read'] }, bearer('operator-of-the-counted-service'))
+  const deliver = () => service.call('POST', '/hooks/orders', { id: 1 }, bearer('secret-of-the-sender'))
+
+  // The catalog is cached.
+  await service.call('GET', '/workflow/catalog', undefined, bearer('operator-of-the-counted-service'))
+
+  const statuses: number[] = []
+  const count = (send: typeof deliver) => counted(async () => void statuses.push((await send()).status))
+  const counts = [await count(createToken), await count(deliver)]
+  await service.close()
+
+  expect(statuses).toEqual([201, 202])
+  expect(counts).toEqual([{}, { StartWorkflowExecution: 1 }])
+})
