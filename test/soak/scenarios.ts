@@ -160,8 +160,10 @@ async function runToResult(context: ScenarioContext): Promise<void> {
     ['fails', {}],
   ])
   const run: Intent = { op: 'run', workflowId, workflowName, input: { marker, ...options }, marker }
-  const { answer } = random.chance(0.6) ? await repeat(context, { ...run, key: marker }) : await perform(context, run)
+  const isKeyed = random.chance(0.6)
+  const { answer } = isKeyed ? await repeat(context, { ...run, key: marker }) : await perform(context, run)
   if (answer.runId === undefined) return
+  if (isKeyed) await repeat(context, { ...run, key: marker, isAsync: true })
   await perform(context, { op: 'result', workflowId, marker: null })
   await perform(context, { op: 'result', workflowId, runId: answer.runId, marker: null })
 }
