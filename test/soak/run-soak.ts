@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
 import type { Inventory } from '../../dev/servers/print-inventory.ts'
-import { until } from '../../src/cli/dev/servers/until.ts'
+import { workAtRest } from '../support/open-gauges.ts'
 import { check } from './checker.ts'
 import { cliClient } from './clients/cli.ts'
 import { httpClient } from './clients/http.ts'
@@ -39,8 +39,6 @@ const CLIENTS = 8
 const WARM_UP = 0.2
 // The service closes the idle connections of the clients after 65 s.
 const SETTLED_MS = 70_000
-// The engine holds a poll for 20 s.
-const IDLE_WITHIN_MS = 30_000
 const MAX_HEAP_GROWTH_BYTES = 6 * 2 ** 20
 const MAX_MORE_HANDLES = 10
 
@@ -78,7 +76,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     stopped.abort()
     await faults.ended
     const late = early === null ? null : await settled(world)
-    const openWork = await workAtRest(world)
+    const openWork = await workAtRest(world.openWork)
     print('Reading the histories')
     await record(world, recorder)
     const inventories = early === null || late === null ? null : ([early, late] as const)
@@ -125,17 +123,6 @@ async function record({ engineAddress }: World, recorder: ReturnType<typeof crea
 function withSent({ marker, message, ...violation }: Violation, { sentCalls }: World): Violation {
   const sent = marker === undefined ? [] : sentCalls.with(marker)
   return { ...violation, message: sent.length === 0 ? message : `${message}; sent to the engine: ${sent.join(', ')}` }
-}
-
-/** What the replicas are still doing after `IDLE_WITHIN_MS`. Nothing, unless they leak. */
-async function workAtRest({ openWork }: World): Promise<string[]> {
-  const idle = until('the replicas are idle', async () => (await openWork()).length === 0, {
-    timeoutMs: IDLE_WITHIN_MS,
-  })
-  return idle.then(
-    () => [],
-    () => openWork(),
-  )
 }
 
 async function settled({ steady }: World): Promise<Inventory> {

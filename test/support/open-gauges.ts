@@ -1,3 +1,4 @@
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { parseMetrics, type Sample } from './prometheus.ts'
 
 // Gauges that describe the process, and what it remembers.
@@ -11,6 +12,15 @@ export function openGauges(metrics: string, { countScrapes }: { countScrapes: bo
   return parseMetrics(metrics)
     .filter((sample) => isOpen(sample, countScrapes))
     .map(({ name, labels, value }) => `${name}${JSON.stringify(labels)} ${value}`)
+}
+
+// The engine holds a poll for 20 s.
+const IDLE_WITHIN_MS = 30_000
+
+/** What `read` still returns 30 s after the last client has left. Nothing, unless the service leaks. */
+export async function workAtRest(read: () => Promise<string[]>): Promise<string[]> {
+  const isIdle = async () => (await read()).length === 0
+  return until('the service is idle', isIdle, { timeoutMs: IDLE_WITHIN_MS }).then(() => [], read)
 }
 
 function isOpen({ name, labels, value }: Sample, countScrapes: boolean): boolean {
