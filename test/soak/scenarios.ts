@@ -180,8 +180,13 @@ async function shareId(context: ScenarioContext): Promise<void> {
   const taking = takeOver(context, other, workflowId)
   await ending
   await taking
-  const late = newId('update')
-  await perform(context, { op: 'update', workflowId, runId, handler: 'set', payload: late, marker: late, key: late })
+  for (const [op, handler] of [
+    ['update', 'set'],
+    ['signal', 'apply'],
+  ] as const) {
+    const late = newId(op)
+    await perform(context, { op, workflowId, runId, handler, payload: late, marker: late, key: late })
+  }
   const next = newId('signal')
   await perform(context, { op: 'signal', workflowId, handler: 'apply', payload: next, marker: next, key: next })
   await perform(context, { op: 'result', workflowId, runId, marker: null })
