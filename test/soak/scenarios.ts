@@ -35,6 +35,8 @@ const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
   sendMessages,
   sendMessages,
   signalEachRun,
+  signalEachRun,
+  signalEachRun,
   runToResult,
   runToResult,
   shareId,
@@ -63,13 +65,14 @@ async function sendMessages(context: ScenarioContext): Promise<void> {
 
 /** Each signal makes the ledger continue as new, so that a repeat without a run id would reach the next run. */
 async function signalEachRun(context: ScenarioContext): Promise<void> {
-  const { newId, recorder, http } = context
+  const { newId, recorder, random, clients, http } = context
   const subject = await startLedger(context, { perRun: 1 })
   if (subject === null) return
+  const client = random.chance(0.5) ? http : random.pick(clients)
   const { workflowId } = subject
   for (let count = 0; count < 4; count++) {
     const marker = newId('signal')
-    await recorder.perform(http, { op: 'signal', workflowId, handler: 'apply', payload: marker, marker })
+    await recorder.perform(client, { op: 'signal', workflowId, handler: 'apply', payload: marker, marker })
   }
   await endLedger(context, subject)
 }
