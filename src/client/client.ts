@@ -286,6 +286,6 @@ export interface RequestOptions extends CallOptions {
   /** Sent as JSON. */
   body?: unknown
   headers?: Record<string, string>
-  /** With a key other requests than GET can be repeated too. */
+  /** With a key, a start, and any request to one run (`…/runs/<run id>/…`), can be repeated too. */
   idempotencyKey?: string | undefined
 }

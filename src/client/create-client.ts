@@ -31,7 +31,7 @@ export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): 
     request(method, path, { signal, timeoutMs, idempotencyKey, headers, ...request } = {}) {
       const keyed = withKey(idempotencyKey)
       const isRead = method === 'GET' || READS.test(path)
-      const isRetryable = isRead || keyed.isRetryable
+      const isRetryable = isRead || (keyed.isRetryable && KEYED.test(path))
       const all = { method, path, ...request, headers: { ...headers, ...keyed.headers }, isRetryable, isRead }
       return connection.send(all, { signal, timeoutMs })
     },
@@ -42,6 +42,9 @@ export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): 
 
 // The requests with another method than GET that change nothing.
 const READS = /^\/workflow\/(validate$|.+\/query\/)/
+
+// A key holds within one run: a message that is sent again to a workflow id could reach a later run.
+const KEYED = /^\/workflow\/(run$|start$|.+\/runs\/)/
 
 /** The methods of the handles that `get` returns, with the argument of `get` before their own. */
 function methodsOf(get: (ref: WorkflowRef) => WorkflowHandle): HandleMethods & Pick<Client<AnyWorkflows>, 'stream'> {

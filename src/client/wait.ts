@@ -78,8 +78,9 @@ export function resultRequest(target: Target): WaitRequest {
   return (waitMs) => ({ ...get, query: { wait: waitMs }, headers, waitMs })
 }
 
-interface AcceptedRun extends Omit<OpenRun, 'workflowStatus'> {
-  status: Status | null
+interface AcceptedRun extends Pick<OpenRun, 'workflowId' | 'runId'> {
+  status?: Status | null | undefined
+  problem?: OpenRun['problem'] | undefined
 }
 
 function acceptedRun({ workflowId, runId, status, problem }: AcceptedRun): OpenRun {
@@ -88,7 +89,7 @@ function acceptedRun({ workflowId, runId, status, problem }: AcceptedRun): OpenR
 
 function openRun({ error, workflowId, runId, workflowStatus, problem }: PorticoError): OpenRun | null {
   if (!STILL_OPEN.includes(error) || workflowId === undefined || runId === undefined) return null
-  return { workflowId, runId, ...(workflowStatus && { workflowStatus }), ...(problem && { problem }) }
+  return acceptedRun({ workflowId, runId, status: workflowStatus, problem })
 }
 
 /** The error about a run that was open after `timeoutMs`. */

@@ -5,6 +5,7 @@ import { startWorker } from '../../dev/servers/worker.ts'
 import * as activities from '../../examples/activities.ts'
 import type { EngineServerOptions } from '../../src/cli/dev/servers/engine.ts'
 import type { CatalogDefinition } from '../../src/protocol/catalog.ts'
+import { openGauges, workAtRest } from '../support/open-gauges.ts'
 import { UNDISTURBED } from '../support/undisturbed.ts'
 import { catalog } from './catalog.ts'
 import { endRuns } from './end-runs.ts'
@@ -41,8 +42,14 @@ export async function fuzz(options: FuzzOptions): Promise<string[]> {
   const service = await startServers(servers, options, catalog, { SERVICE_API_AUTH_TOKEN: TOKEN })
   const { minutes } = options
   const length = minutes === null ? BRIEFLY : { config: ['schemathesis.toml'], args: maxTime(minutes) }
-  // Awaited here: the servers are stopped when this function ends.
-  return await runAgainst(service, options, { token: TOKEN, hooks: 'checks.py', ...length })
+  const failures = await runAgainst(service, options, { token: TOKEN, hooks: 'checks.py', ...length })
+  const open = await workAtRest(() => openWork(service))
+  return [...failures, ...open.map((gauge) => `The fuzzer has left ${gauge}`)]
+}
+
+async function openWork({ url }: ServiceProcess): Promise<string[]> {
+  const response = await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${TOKEN}` } })
+  return openGauges(await response.text(), { countScrapes: true })
 }
 
 /**

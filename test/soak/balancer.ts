@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
 import { forward, lose } from '../support/http-fault-proxy.ts'
 import type { Random } from './random.ts'
 
@@ -18,6 +19,8 @@ export interface Balancer {
 /** How often a request has which fate. */
 const LOST_RESPONSE = 0.06
 const LOST_REQUEST = 0.03
+// Long enough for a run to continue as new because of the request.
+const LATE_MS = 300
 const CUT = 0.03
 const CUT_WITHIN_MS = 60
 
@@ -38,7 +41,10 @@ export async function startBalancer(targets: () => readonly [string, ...string[]
       outgoing.destroy()
     } else if (chance(LOST_RESPONSE)) {
       count(`response lost (${kindOf(incoming)})`)
-      lose(exchange, async () => {})
+      const isLate = random.chance(0.5)
+      lose(exchange, async () => {
+        if (isLate) await pause(LATE_MS)
+      })
     } else {
       if (chance(CUT)) {
         count('connection cut')

@@ -25,6 +25,7 @@ function checkResult(operation: Operation, index: RunIndex, report: Report): voi
     report('wrong run', operation, `the result is that of ${run.runId}, which ${run.startMarker} started`)
   if (asked !== undefined && run.runId !== asked)
     report('wrong run', operation, `the result of ${asked} is that of ${run.runId}`)
+  if (answer.isAccepted) return
   if (run.status === 'continued' && asked === undefined && answer.error === undefined)
     report('wrong run', operation, `${run.runId} has no result: it continues as another run`)
   // A 408 whose run could not be read says how to go on, and nothing about the run.

@@ -27,9 +27,13 @@ const METHODS = [
   'DescribeWorkflowExecution',
 ] as const
 
+// Long enough for a run to continue as new because of the call.
+const LATE_MS = 300
+
 const CALL_FAULTS: readonly [[string, Fault], ...[string, Fault][]] = [
   ['response of the engine lost', { lost: async () => {} }],
-  ['response of the engine lost', { lost: async () => {} }],
+  ['response of the engine lost late', { lost: () => pause(LATE_MS) }],
+  ['response of the engine lost late', { lost: () => pause(LATE_MS) }],
   ['request to the engine lost', { dropped: async () => {} }],
   ['stream of the engine reset', 'calm'],
 ]

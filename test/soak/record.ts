@@ -40,6 +40,8 @@ export type OperationName =
 export interface Answer {
   workflowId?: string
   runId?: string
+  /** True for a 202, which names the run and says nothing about its end. */
+  isAccepted?: boolean
   /** Whether this request started the run. */
   started?: boolean
   /** False if the response to a stop says that the run was closed. */

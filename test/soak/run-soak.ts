@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
 import type { Inventory } from '../../dev/servers/print-inventory.ts'
+import { workAtRest } from '../support/open-gauges.ts'
 import { check } from './checker.ts'
 import { cliClient } from './clients/cli.ts'
 import { httpClient } from './clients/http.ts'
@@ -75,6 +76,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     stopped.abort()
     await faults.ended
     const late = early === null ? null : await settled(world)
+    const openWork = await workAtRest(world.openWork)
     print('Reading the histories')
     await record(world, recorder)
     const inventories = early === null || late === null ? null : ([early, late] as const)
@@ -83,7 +85,11 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
       minutes,
       recordFile,
       recording: recorder.recording,
-      violations: [...check(recorder.recording).map((violation) => withSent(violation, world)), ...growth(inventories)],
+      violations: [
+        ...check(recorder.recording).map((violation) => withSent(violation, world)),
+        ...openWork.map((message) => ({ rule: 'not idle', message: `Without clients, a replica has ${message}` })),
+        ...growth(inventories),
+      ],
       faults: new Map([...faults.injected, ...world.balancer.losses]),
       inventories,
     }

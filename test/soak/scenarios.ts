@@ -35,6 +35,8 @@ const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
   sendMessages,
   sendMessages,
   signalEachRun,
+  signalEachRun,
+  signalEachRun,
   runToResult,
   runToResult,
   shareId,
@@ -63,13 +65,14 @@ async function sendMessages(context: ScenarioContext): Promise<void> {
 
 /** Each signal makes the ledger continue as new, so that a repeat without a run id would reach the next run. */
 async function signalEachRun(context: ScenarioContext): Promise<void> {
-  const { newId, recorder, http } = context
+  const { newId, recorder, random, clients, http } = context
   const subject = await startLedger(context, { perRun: 1 })
   if (subject === null) return
+  const client = random.chance(0.5) ? http : random.pick(clients)
   const { workflowId } = subject
   for (let count = 0; count < 4; count++) {
     const marker = newId('signal')
-    await recorder.perform(http, { op: 'signal', workflowId, handler: 'apply', payload: marker, marker })
+    await recorder.perform(client, { op: 'signal', workflowId, handler: 'apply', payload: marker, marker })
   }
   await endLedger(context, subject)
 }
@@ -160,8 +163,10 @@ async function runToResult(context: ScenarioContext): Promise<void> {
     ['fails', {}],
   ])
   const run: Intent = { op: 'run', workflowId, workflowName, input: { marker, ...options }, marker }
-  const { answer } = random.chance(0.6) ? await repeat(context, { ...run, key: marker }) : await perform(context, run)
+  const isKeyed = random.chance(0.6)
+  const { answer } = isKeyed ? await repeat(context, { ...run, key: marker }) : await perform(context, run)
   if (answer.runId === undefined) return
+  if (isKeyed) await repeat(context, { ...run, key: marker, isAsync: true })
   await perform(context, { op: 'result', workflowId, marker: null })
   await perform(context, { op: 'result', workflowId, runId: answer.runId, marker: null })
 }
@@ -178,8 +183,13 @@ async function shareId(context: ScenarioContext): Promise<void> {
   const taking = takeOver(context, other, workflowId)
   await ending
   await taking
-  const late = newId('update')
-  await perform(context, { op: 'update', workflowId, runId, handler: 'set', payload: late, marker: late, key: late })
+  for (const [op, handler] of [
+    ['update', 'set'],
+    ['signal', 'apply'],
+  ] as const) {
+    const late = newId(op)
+    await perform(context, { op, workflowId, runId, handler, payload: late, marker: late, key: late })
+  }
   const next = newId('signal')
   await perform(context, { op: 'signal', workflowId, handler: 'apply', payload: next, marker: next, key: next })
   await perform(context, { op: 'result', workflowId, runId, marker: null })

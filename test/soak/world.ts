@@ -7,6 +7,7 @@ import { startTcpProxy, type TcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { type RunningWorker, startWorker } from '../../dev/servers/worker.ts'
 import { type RunningEngine, startEngine } from '../../src/cli/dev/servers/engine.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { openGauges } from '../support/open-gauges.ts'
 import * as activities from './activities.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
 import { CATALOGS } from './catalogs.ts'
@@ -18,6 +19,8 @@ export interface World {
   balancer: Balancer
   /** Never stopped. */
   steady: ObservedService
+  /** What the replicas are doing, such as `portico_requests_in_flight{} 1`. Empty if both are idle. */
+  openWork(): Promise<string[]>
   faultProxy: FaultProxy
   /** What has arrived at `faultProxy`. */
   sentCalls: SentCalls
@@ -46,7 +49,7 @@ export async function startWorld(seed: number): Promise<World> {
     startObservedService({
       address: faultProxy.address,
       catalog: CATALOG,
-      env: { SERVICE_RESULT_CACHE_BYTES: `${2 ** 20}` },
+      env: { SERVICE_RESULT_CACHE_BYTES: `${2 ** 20}`, SERVICE_METRICS_ON: 'true' },
     })
   let version = 0
   let worker = await deploy()
@@ -72,6 +75,10 @@ export async function startWorld(seed: number): Promise<World> {
   return {
     balancer,
     steady,
+    async openWork() {
+      const metrics = await Promise.all(targets().map(async (url) => (await fetch(`${url}/metrics`)).text()))
+      return metrics.flatMap((text) => openGauges(text, { countScrapes: true }))
+    },
     faultProxy,
     sentCalls,
     tcpProxy,

@@ -10,7 +10,7 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import { sleep } from '../../src/lib/abort.ts'
 import { POLL } from './call-log.ts'
 import type { FaultProxy } from './fault-proxy.ts'
-import { parseMetrics, type Sample } from './prometheus.ts'
+import { openGauges } from './open-gauges.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -195,20 +195,5 @@ async function untilIdle({ name, readWork }: WatchedService): Promise<string[]> 
 
 async function openWork({ read, countScrapes }: Metrics): Promise<string[]> {
   const text = await read()
-  const samples = text === null ? [] : parseMetrics(text)
-  return samples.filter((sample) => isOpen(sample, countScrapes)).map(describe)
-}
-
-// Gauges that describe the process, and what it remembers.
-const CONSTANT = new Set(['portico_build_info', 'portico_jwks_age_seconds'])
-
-/** Whether a gauge of what is open now is not 0, such as `portico_requests_in_flight`. */
-function isOpen({ name, labels, value }: Sample, countScrapes: boolean): boolean {
-  const isGauge = /^(?:portico_|http_server_active_)/.test(name) && !/_(?:total|bucket|sum|count)$/.test(name)
-  const isScrape = name === 'http_server_active_requests' && labels.http_request_method === 'GET'
-  return isGauge && !CONSTANT.has(name) && value !== (countScrapes && isScrape ? 1 : 0)
-}
-
-function describe({ name, labels, value }: Sample): string {
-  return `${name}${JSON.stringify(labels)} ${value}`
+  return text === null ? [] : openGauges(text, { countScrapes })
 }

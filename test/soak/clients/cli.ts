@@ -16,6 +16,7 @@ export const CLI_OPERATIONS: ReadonlySet<OperationName> = new Set([
   'update',
   'stop',
   'terminate',
+  'reset',
   'status',
   'result',
   'query',
@@ -50,6 +51,8 @@ function argumentsOf({ op, workflowId, runId, key, marker, workflowName = '', in
     case 'stop':
     case 'terminate':
       return [op, workflowId, '--reason', marker ?? '', ...run]
+    case 'reset':
+      return [op, workflowId, '--step', 'step', '--reason', marker ?? '', ...run]
     case 'result':
       return [op, workflowId, '--timeout', '20s', ...run]
     default:

@@ -26,10 +26,11 @@ interface Body {
 
 function read(intent: Intent, { ok, status, headers }: Response, body: Body | null): Performed {
   if (!ok) return failed(intent, body?.error ?? String(status), body?.message ?? '', body ?? {})
-  const replayed = headers.get('Idempotency-Replayed')
-  const done = acknowledged(intent, body, replayed)
+  const done = acknowledged(intent, body, headers.get('Idempotency-Replayed'))
   // A start that found the run of another request.
-  return headers.get('Portico-Started') === 'false' ? { ...done, answer: { ...done.answer, started: false } } : done
+  const isFound = headers.get('Portico-Started') === 'false'
+  const answer = { ...done.answer, ...(isFound && { started: false }), ...(status === 202 && { isAccepted: true }) }
+  return { ...done, answer }
 }
 
 function pathOf({ op, workflowId, runId, handler = '' }: Intent): string {
@@ -53,12 +54,16 @@ function pathOf({ op, workflowId, runId, handler = '' }: Intent): string {
 }
 
 function toInit(intent: Intent): RequestInit {
-  const { op, key, marker } = intent
+  const { op, key, marker, isAsync } = intent
   if (op === 'status' || op === 'result') return { method: 'GET' }
   const isEnd = op === 'stop' || op === 'terminate' || op === 'reset'
   return {
     method: op === 'stop' ? 'PATCH' : 'POST',
-    headers: { 'Content-Type': 'application/json', ...(key !== undefined && { 'Idempotency-Key': key }) },
+    headers: {
+      'Content-Type': 'application/json',
+      ...(key !== undefined && { 'Idempotency-Key': key }),
+      ...(isAsync && { Prefer: 'respond-async' }),
+    },
     body: JSON.stringify(isEnd ? { reason: marker, ...(op === 'reset' && { stepName: 'step' }) } : bodyOf(intent)),
   }
 }

@@ -12,6 +12,8 @@ export interface Intent {
   workflowName?: string
   input?: unknown
   conflictPolicy?: 'use-existing'
+  /** Of `run`: does not wait for the end (`Prefer: respond-async`). */
+  isAsync?: boolean
   /** Of messages. */
   handler?: string
   payload?: unknown

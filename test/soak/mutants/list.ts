@@ -150,6 +150,12 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: 'execution: toExecution({ workflowId: ref.workflowId })',
   },
   {
+    name: 'service: a run with respond-async takes two places and gives back one',
+    file: 'src/http/limit-in-flight.ts',
+    target: '    isWorking = true\n',
+    replacement: "    isWorking = true\n    if (c.req.header('Prefer') === 'respond-async') limit.take()\n",
+  },
+  {
     name: 'client: each attempt has another key',
     file: 'src/client/connection/connection.ts',
     target: '    const headers = new Headers({ ...everyHeaders, ...ownHeaders })\n',

@@ -104,6 +104,18 @@ test('request: one that only reads is sent again without a key, whatever its met
   expect(await attemptsOf('/workflow/start')).toBe(1)
 })
 
+test('request: with a key, a start and a request to one run are sent again, a message to a workflow id is not', async () => {
+  const attemptsOf = async (path: string) => {
+    const client = clientOf([cut, cut, problem(400, 'ValidationError')])
+    return (await rejection(client.request('POST', path, { idempotencyKey: 'k' }))).attempts
+  }
+
+  const repeated = ['start', 'run', 'x/runs/r/signal/next', 'x/runs/r/activities/a/complete']
+  for (const path of repeated) expect([path, await attemptsOf(`/workflow/${path}`)]).toEqual([path, 3])
+  const single = ['x/signal/next', 'x/update/set', 'x/stream', 'x/activities/a/complete', 'signal-with-start/next']
+  for (const path of single) expect([path, await attemptsOf(`/workflow/${path}`)]).toEqual([path, 1])
+})
+
 test('onRetry: gets the error of each attempt before the next one', async () => {
   const retries: Retry[] = []
   const client = clientOf([UNAVAILABLE, cut, ok()], { onRetry: (retry) => retries.push(retry) })

@@ -140,6 +140,15 @@ test('soak checker: the timeout of a run names its run, and says nothing about i
   expect(rules([timedOut], [{ ...RUN, startMarker: 'other' }])).toContain('wrong run')
 })
 
+test('soak checker: a 202 of a run names its run, and says nothing about its end', () => {
+  const accepted: Operation = { ...START, op: 'run', answer: { runId: 'r1', status: 'running', isAccepted: true } }
+
+  expect(rules([accepted], [RUN])).toEqual([])
+  expect(rules([accepted], [CONTINUED, NEXT])).toEqual([])
+  expect(rules([accepted], [{ ...RUN, startMarker: 'other' }])).toContain('wrong run')
+  expect(rules([{ ...accepted, answer: { runId: 'r1' } }], [RUN])).toEqual(['wrong status'])
+})
+
 test('soak checker: a result without a run id is not that of an earlier run', () => {
   expect(rules([START, OTHER_START, RESULT], [RUN, LATER])).toEqual(['wrong run'])
 })
