@@ -16,6 +16,10 @@ const NOT_CAUSED_BY_WORKER: ReadonlySet<unknown> = new Set([
   WorkflowTaskFailedCause.WORKFLOW_PAUSE_REQUESTED_BEFORE_TASK_STARTED,
 ])
 
+// The Java SDK wraps an error of the workflow's code twice, in errors that name only the states of its own machines.
+const JAVA_TASK_ERROR = 'io.temporal.internal.statemachines.InternalWorkflowTaskException'
+const JAVA_STATE_ERROR = /^\w+: failure executing \S+, transition history is \[/
+
 const TIMED_OUT: Failure = { message: 'the worker did not complete the workflow task in time', timeoutFailureInfo: {} }
 
 /** The failure of a workflow task; null when the event is not one, or the worker did not cause it. */
@@ -28,7 +32,12 @@ export function workflowTaskFailure(event: HistoryEvent): Failure | null {
 
 /** The worker's message, without details of its machine and without values that its code has added. */
 export async function toTaskError(failure: Failure, payloads: Pick<PayloadReader, 'decode'>): Promise<ErrorCause> {
-  return redactCauses(toErrorCause(await decodeFailure(failure, payloads)))
+  return redactCauses(withoutWrappers(toErrorCause(await decodeFailure(failure, payloads))))
+}
+
+function withoutWrappers(error: ErrorCause): ErrorCause {
+  const isWrapper = error.name === JAVA_TASK_ERROR || JAVA_STATE_ERROR.test(error.message)
+  return isWrapper && error.cause ? withoutWrappers(error.cause) : error
 }
 
 function redactCauses({ name, message, cause }: ErrorCause): ErrorCause {

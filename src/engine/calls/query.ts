@@ -10,6 +10,9 @@ import type { RpcError } from '../transport/transport.ts'
 import { missingHandler, queryRejection } from './diagnosis/missing-handler.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
+// The SDKs of Java and Go append the stack to the message; the others send it in a field of its own.
+const STACKS = [/\r?\n\tat [^\s(]+\(.*$/s, /, stack trace: query handler \[panic\]:\n.*$/s]
+
 export async function query(context: EngineContext, ref: ExecutionRef, message: Message, call: Call): Promise<unknown> {
   const { header, payloads } = requestHeaders(call, message.headers)
   const queryArgs = await context.payloads.encode(message.args, payloads)
@@ -49,7 +52,8 @@ export async function queryFailed(
   { name }: Pick<Message, 'name'>,
   cause: RpcError,
 ): Promise<ServiceError> {
-  const errorDetails = toErrorDetails(await decodeFailure(queryFailure(cause), payloads))
+  const failure = toErrorDetails(await decodeFailure(queryFailure(cause), payloads))
+  const errorDetails = { ...failure, message: STACKS.reduce((text, stack) => text.replace(stack, ''), failure.message) }
   const message = `Query "${name}" of workflow ${ref.workflowId} failed: ${errorDetails.message}`
   return new ServiceError('QueryFailedError', message, { cause, details: { ...executionIds(ref), errorDetails } })
 }

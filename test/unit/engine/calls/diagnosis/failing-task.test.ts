@@ -51,6 +51,30 @@ test('problem: prefers a failure that a worker reported to a later timeout', asy
   )
 })
 
+test('problem: has the error of the workflow code instead of those with which the Java SDK wraps it', async () => {
+  const thrown = { message: 'a bug', applicationFailureInfo: { type: 'java.lang.IllegalStateException' } }
+  const state = {
+    message:
+      'WorkflowTask: failure executing SCHEDULED->WORKFLOW_TASK_STARTED, transition history is [CREATED->WORKFLOW_TASK_SCHEDULED]',
+    applicationFailureInfo: { type: 'java.lang.RuntimeException' },
+    cause: thrown,
+  }
+  const task = (cause: object | null) => ({
+    message: "Failure handling event 3 of type 'EVENT_TYPE_WORKFLOW_TASK_STARTED' during execution.",
+    applicationFailureInfo: { type: 'io.temporal.internal.statemachines.InternalWorkflowTaskException' },
+    cause,
+  })
+  const messageOf = async (failure: object) => {
+    const event = { ...at(9), workflowTaskFailedEventAttributes: { cause: BUG, failure } }
+    return (await problem(latestFirst(event))).problem?.message
+  }
+
+  expect(await messageOf(task(state))).toBe('a bug')
+  expect(await messageOf(task(thrown))).toBe('a bug')
+  expect(await messageOf(task(null))).toMatch(/^Failure handling event 3/)
+  expect(await messageOf({ message: 'a bug of others', cause: thrown })).toBe('a bug of others')
+})
+
 test('problem: is reported without its reason if the history cannot be read', async () => {
   const rejected = new RpcError('no', { code: GrpcCode.RESOURCE_EXHAUSTED })
 

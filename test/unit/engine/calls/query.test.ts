@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import type { ServiceError } from '../../../../src/domain/model/errors.ts'
+import { query } from '../../../../src/engine/calls/query.ts'
+import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
+import { aCall } from '../../call.ts'
+import { answer, detail } from '../rpc-errors.ts'
+import { scriptedContext } from './scripted-context.ts'
+
+/** What a query throws that a worker answers with this message, and with a failure if its SDK sends one. */
+async function failureOf(message: string, failure?: object): Promise<ServiceError> {
+  const { context } = scriptedContext(
+    answer(GrpcCode.INVALID_ARGUMENT, message, detail('QueryFailedFailure', failure && { failure })),
+  )
+  return query(context, { workflowId: 'w' }, { name: 'state', args: [] }, aCall()).then(
+    () => expect.unreachable(),
+    (error) => error,
+  )
+}
+
+test('query: shows the error of a worker in Java without its stack', async () => {
+  const error = 'java.lang.IllegalStateException: not open\n at all'
+  const stack =
+    '\tat shop.Order$Impl.read(Order.java:96)\n\tat java.base/java.lang.Thread.run(Thread.java:840)\nCaused by: java.lang.Error\n\t... 13 more\n'
+
+  const { message, details } = await failureOf(`${error}\n${stack}`)
+
+  expect(message).toBe(`Query "state" of workflow w failed: ${error}`)
+  expect(details.errorDetails).toMatchObject({ message: error })
+})
+
+test('query: shows the panic of a worker in Go without its stack', async () => {
+  const panic = 'query handler panic: index out of range'
+  const text = `${panic}, stack trace: query handler [panic]:\nmain.Order.func2({0x3f9f, 0x3})\n\t/srv/app/main.go:89 +0x1e5`
+
+  const { message, details } = await failureOf(text, { message: text, source: 'GoSDK' })
+
+  expect(message).toBe(`Query "state" of workflow w failed: ${panic}`)
+  expect(details.errorDetails).toMatchObject({ message: panic })
+})
+
+test('query: keeps every line of a message that a handler has written', async () => {
+  const message = 'Not delivered\n  at the door (closed)\n\tat 5 pm, stack trace: none'
+
+  expect((await failureOf(message, { message })).details.errorDetails).toMatchObject({ message })
+})
