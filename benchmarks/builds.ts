@@ -1,6 +1,6 @@
 /**
- * Does a request cost more than in another version? Compares the CPU time of `GET status` of builds, with sockets and an
- * engine: `builds.ts <rounds> <folder>…`. Each folder is a checkout after `npm run build`.
+ * Does a request cost more than in another version? Compares the CPU time of `GET status` of several builds, with
+ * sockets and an engine: `builds.ts <rounds> <folder>…`. Each folder is a checkout after `npm run build`.
  */
 import { join, resolve } from 'node:path'
 import { percentile } from '../dev/percentiles.ts'
