@@ -7,7 +7,7 @@ import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { Engine } from '../model/engine.ts'
 import { hasErrorName } from '../model/errors.ts'
 import { type ExecutionRef, toKey } from '../model/execution.ts'
-import { withinCall } from '../model/within-call.ts'
+import { withinCall } from '../model/share-calls.ts'
 
 export interface ClosedRunsOptions extends CacheOptions {
   /** Limit on the memory that closed runs may take; 0 keeps none. */

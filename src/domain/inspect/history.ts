@@ -13,7 +13,7 @@ import {
   type HistoryRun,
 } from '../model/history-page.ts'
 import type { Ports } from '../model/ports.ts'
-import { withinCall } from '../model/within-call.ts'
+import { withinCall } from '../model/share-calls.ts'
 import type { HistoryCommand, RunHistory } from '../model/workflows.ts'
 import { invalidPageToken, isEngineToken, openPageToken, sealPageToken } from './page-token.ts'
 

@@ -6,7 +6,7 @@ import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { Engine } from '../model/engine.ts'
 import { invalidValue } from '../model/errors.ts'
 import type { AttributeFilter, RunFilter, SearchAttributeType, TypedRunFilter } from '../model/run-filter.ts'
-import { withinCall } from '../model/within-call.ts'
+import { withinCall } from '../model/share-calls.ts'
 
 /** The search attributes that are registered with the engine. Cached for a minute. */
 export interface SearchAttributes {

@@ -5,7 +5,7 @@ import { TIMEOUT_MS } from '../model/deadlines.ts'
 import { hasErrorName, ServiceError } from '../model/errors.ts'
 import type { ExecutionRef } from '../model/execution.ts'
 import type { Ports } from '../model/ports.ts'
-import { withinCall } from '../model/within-call.ts'
+import { withinCall } from '../model/share-calls.ts'
 
 /**
  * Rejects a message whose id is that of the message that the start of the run carried: the engine would accept it, but

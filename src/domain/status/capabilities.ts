@@ -3,7 +3,7 @@ import { backgroundCall, type Call, withTimeout } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { Capabilities } from '../model/deployment.ts'
 import type { Ports } from '../model/ports.ts'
-import { withinCall } from '../model/within-call.ts'
+import { withinCall } from '../model/share-calls.ts'
 
 export interface CapabilitiesOptions extends Pick<Ports, 'deployment' | 'engine' | 'now'> {
   sharesPending: boolean

@@ -9,7 +9,7 @@ import type { Engine } from '../model/engine.ts'
 import { hasErrorName, nullWhenNotFound, ServiceError } from '../model/errors.ts'
 import type { Description, ExecutionRef } from '../model/execution.ts'
 import type { Ports } from '../model/ports.ts'
-import { withinCall } from '../model/within-call.ts'
+import { withinCall } from '../model/share-calls.ts'
 import type { Workflows } from '../model/workflows.ts'
 import { toResult } from './chain-end.ts'
 
