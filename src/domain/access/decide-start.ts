@@ -1,5 +1,5 @@
 /** Decisions of the policy about starts. */
-import { decideFresh } from '../../lib/decide-fresh.ts'
+import { decideFresh } from '../../lib/cache.ts'
 import { newId } from '../../lib/new-id.ts'
 import { workflowIdIssue } from '../../protocol/names.ts'
 import type { Catalogs } from '../catalog/catalogs.ts'

@@ -1,5 +1,5 @@
 /** Checks a message against what the catalog publishes about its handler: docs/decisions/022-handler-schemas.md. */
-import { decideFresh } from '../../lib/decide-fresh.ts'
+import { decideFresh } from '../../lib/cache.ts'
 import type { CatalogEntry } from '../../protocol/catalog.ts'
 import { publishedEntry } from '../catalog/published-entry.ts'
 import { atMost, type Call } from '../model/call.ts'

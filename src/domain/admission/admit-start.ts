@@ -1,5 +1,5 @@
 /** Whether the catalog admits a start: its workflow name, and its input. */
-import { decideFresh } from '../../lib/decide-fresh.ts'
+import { decideFresh } from '../../lib/cache.ts'
 import type { TraceTemplates } from '../../protocol/catalog.ts'
 import { isSameVersion } from '../../protocol/worker-version.ts'
 import type { Published } from '../catalog/catalogs.ts'

@@ -1,5 +1,4 @@
-import { decideFresh } from '../../lib/decide-fresh.ts'
-import { type CachedValue, type CacheOptions, readThroughCache } from '../../lib/read-through-cache.ts'
+import { type CachedValue, type CacheOptions, decideFresh, readThroughCache } from '../../lib/cache.ts'
 import {
   CATALOG_TYPE,
   type CatalogEntry,

@@ -1,5 +1,5 @@
 /** A closed run does not change, so its result is read once: docs/decisions/027-results-in-memory.md. */
-import { type CacheOptions, readThroughCache } from '../../lib/read-through-cache.ts'
+import { type CacheOptions, readThroughCache } from '../../lib/cache.ts'
 import { weighedCache } from '../../lib/weighed-cache.ts'
 import type { Execution } from '../../protocol/execution.ts'
 import { backgroundCall, type Call } from '../model/call.ts'

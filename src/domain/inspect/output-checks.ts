@@ -1,5 +1,5 @@
 /** Checks of outputs against the schemas that workers publish, for development. */
-import { decideFresh } from '../../lib/decide-fresh.ts'
+import { decideFresh } from '../../lib/cache.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { HANDLERS } from '../admission/admit-message.ts'
 import { checkValue } from '../admission/check-argument.ts'

@@ -1,6 +1,5 @@
-import { decideFresh } from '../../lib/decide-fresh.ts'
+import { type CacheOptions, decideFresh, readThroughCache } from '../../lib/cache.ts'
 import { toPointer } from '../../lib/json-pointer.ts'
-import { type CacheOptions, readThroughCache } from '../../lib/read-through-cache.ts'
 import { backgroundCall, type Call } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { Engine } from '../model/engine.ts'

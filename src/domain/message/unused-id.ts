@@ -1,4 +1,4 @@
-import { decideFresh } from '../../lib/decide-fresh.ts'
+import { decideFresh } from '../../lib/cache.ts'
 import type { KnownRun } from '../admission/known-runs.ts'
 import { atMost, type Call } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'

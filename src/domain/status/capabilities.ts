@@ -1,4 +1,4 @@
-import { type OnCacheRead, readThroughCache } from '../../lib/read-through-cache.ts'
+import { type OnCacheRead, readThroughCache } from '../../lib/cache.ts'
 import { backgroundCall, type Call, withTimeout } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { Capabilities } from '../model/deployment.ts'

@@ -1,4 +1,4 @@
-import { type CacheOptions, readThroughCache } from '../../lib/read-through-cache.ts'
+import { type CacheOptions, readThroughCache } from '../../lib/cache.ts'
 import type { Closing } from '../../protocol/execution.ts'
 import { rejectReserved } from '../control/catalog-guard.ts'
 import { type ExplainPorts, reasonsFor } from '../explain/explain.ts'
