@@ -1,7 +1,7 @@
 /** Temporal's payloads and the JSON values in them: pure conversions. */
 import type { temporal } from '@temporalio/proto'
 import { toBase64 } from '../lib/base64.ts'
-import { parseJson } from '../lib/exact-json.ts'
+import { parseJson } from '../lib/json.ts'
 import { type StoredElsewhere, toSingleValue } from '../protocol/execution.ts'
 import { isReference, replacePayloads, resolveReferences, storedElsewhere } from './external-storage.ts'
 
