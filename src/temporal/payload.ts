@@ -151,7 +151,7 @@ export async function resolveReferences(
 }
 
 /** Replaces each payload of `some`, which are among `payloads`, by the one of `others` at the same index. */
-export function replacePayloads(
+function replacePayloads(
   payloads: readonly Payload[],
   some: readonly Payload[],
   others: readonly Payload[],
