@@ -30,7 +30,7 @@ export async function unsharedWait(context: EngineContext, run: RunRef, call: Ca
  * The same for a wait that requests share: its caller holds a slot for the poll. Ends with `limited` when the engine
  * allows no more polls at the moment.
  */
-export async function follow(context: EngineContext, run: RunRef, call: Call): Promise<Closing | 'limited' | null> {
+async function follow(context: EngineContext, run: RunRef, call: Call): Promise<Closing | 'limited' | null> {
   try {
     return await pollUntilClosed(context, run, call, 'throw')
   } catch (error) {
