@@ -4,6 +4,7 @@ import { redactSecrets } from '../../protocol/secret-names.ts'
 import { rejectReserved } from '../control/catalog-guard.ts'
 import type { Call } from '../model/call.ts'
 import type { Description, ExecutionRef } from '../model/execution.ts'
+import type { HistoryCommand, RunHistory } from '../model/history-page.ts'
 import {
   type EventPage,
   type EventValues,
@@ -14,7 +15,6 @@ import {
 } from '../model/history-page.ts'
 import type { Ports } from '../model/ports.ts'
 import { withinCall } from '../model/share-calls.ts'
-import type { HistoryCommand, RunHistory } from '../model/workflows.ts'
 import { invalidPageToken, isEngineToken, openPageToken, sealPageToken } from './page-token.ts'
 
 export type HistoryPorts = Pick<Ports, 'catalogs' | 'engine'>
