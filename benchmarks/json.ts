@@ -1,5 +1,5 @@
 /** Measures the cost of parsing JSON with exact numbers, compared with `JSON.parse`. */
-import { parseJson } from '../src/lib/exact-json.ts'
+import { parseJson } from '../src/lib/json.ts'
 
 const BYTES = 2 * 1024 * 1024
 

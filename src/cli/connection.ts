@@ -2,8 +2,8 @@ import type { AnyWorkflows } from '../client/catalog-types.ts'
 import type { Client } from '../client/client.ts'
 import { createClient } from '../client/create-client.ts'
 import type { PorticoError } from '../client/portico-error.ts'
-import { parseJson } from '../lib/exact-json.ts'
 import { isObject } from '../lib/is-object.ts'
+import { parseJson } from '../lib/json.ts'
 import type { Settings } from './settings.ts'
 
 export interface Connection {

@@ -1,6 +1,6 @@
 import { bind } from '../lib/bind.ts'
+import type { CacheOptions } from '../lib/cache.ts'
 import { createLimiter } from '../lib/limiter.ts'
-import type { CacheOptions } from '../lib/read-through-cache.ts'
 import type { Defaults } from './access/grant.ts'
 import { guarded } from './access/guard.ts'
 import { createKnownRuns, rememberStarts } from './admission/known-runs.ts'

@@ -2,8 +2,7 @@ import { TIMEOUT_MS } from '../domain/model/deadlines.ts'
 import { ServiceError } from '../domain/model/errors.ts'
 import { retryWithBackoff } from '../lib/backoff.ts'
 import { readText } from '../lib/read-text.ts'
-import { MAX_DOWNLOAD_BYTES } from '../temporal/external-storage.ts'
-import type { Codec, Payload } from '../temporal/payload.ts'
+import { type Codec, MAX_DOWNLOAD_BYTES, type Payload } from '../temporal/payload.ts'
 import { fromPayloadJson, type PayloadJson, toPayloadJson } from '../temporal/payload-json.ts'
 
 export interface RemoteCodecOptions {

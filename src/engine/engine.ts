@@ -32,10 +32,9 @@ import { createRpc } from './rpc.ts'
 import { createFeeds, type StreamOptions } from './streams/feeds.ts'
 import { createVerification } from './streams/verification.ts'
 import type { Transport } from './transport/transport.ts'
+import { unsharedWait, waitPorts } from './waits/follow-run.ts'
 import { createPollSlots } from './waits/poll-slots.ts'
 import { createSharedWaits } from './waits/shared-waits.ts'
-import { unsharedWait } from './waits/unshared-wait.ts'
-import { waitPorts } from './waits/wait-ports.ts'
 
 export interface EngineOptions {
   transport: Transport

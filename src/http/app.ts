@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { ServiceError } from '../domain/model/errors.ts'
 import type { Workflows } from '../domain/model/workflows.ts'
 import { lazy } from '../lib/lazy.ts'
-import { authenticate, authorize, requireKnownCaller } from './authorize.ts'
+import { authenticate, authorize, requireKnownCaller, takeUrlToken } from './authorize.ts'
 import { jsonReader, rawReader, rejectContentLength } from './body.ts'
 import { createConstantJson } from './constant-json.ts'
 import {
@@ -38,7 +38,6 @@ import { type AuditMode, audit, type Observers } from './observe.ts'
 import { createRouter, decodablePath, type Mount, mountBelowNamespace, pathBelow } from './path.ts'
 import { abortable, createOpenRequests, endWithCredential, type OpenRequests, serve } from './serve.ts'
 import { notFound, unmatched } from './unmatched.ts'
-import { takeUrlToken } from './url-token.ts'
 
 export interface AppOptions {
   /** Null for the app of all names that are not namespaces of the service. */

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { sha256 } from '../lib/sha256.ts'
+import { sha256 } from '../lib/digest.ts'
 import { weighedCache } from '../lib/weighed-cache.ts'
 import type { Env } from './context.ts'
 import { respond } from './response.ts'

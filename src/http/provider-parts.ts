@@ -2,8 +2,9 @@
  * The parts in which a model of the AI SDK streams its answer (`LanguageModelV4StreamPart` of `@ai-sdk/provider`), as
  * chunks of a UI message. `@temporalio/ai-sdk` 1.23 publishes these parts unchanged.
  */
-import { parseJson } from '../lib/exact-json.ts'
+
 import { isObject } from '../lib/is-object.ts'
+import { parseJson } from '../lib/json.ts'
 import { FINISH_REASONS, type UiChunk } from './ui-chunks.ts'
 
 /**

@@ -9,6 +9,6 @@ export function bind<First, Functions extends Record<string, (first: First, ...r
   first: First,
   functions: Functions,
 ): Bound<Functions> {
-  const entries = Object.entries(functions).map(([name, act]) => [name, (...rest: never[]) => act(first, ...rest)])
+  const entries = Object.entries(functions).map(([name, act]) => [name, act.bind(null, first)])
   return Object.fromEntries(entries)
 }

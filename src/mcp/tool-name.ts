@@ -1,5 +1,5 @@
 /** Names of tools. Hosts accept only some characters, and at most 60 with the name of the server. */
-import { sha256 } from '../lib/sha256.ts'
+import { sha256 } from '../lib/digest.ts'
 
 const PLAIN = /^[A-Za-z][A-Za-z0-9_-]{0,47}$/
 const HASHED = /_[0-9a-f]{8}$/

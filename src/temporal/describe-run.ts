@@ -2,7 +2,7 @@ import type { temporal } from '@temporalio/proto'
 import type { RunInfo, Status } from '../protocol/execution.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 import type { WorkerVersion } from '../protocol/worker-version.ts'
-import { toStatus } from './status.ts'
+import { toStatus } from './outcome.ts'
 import { toDate } from './time.ts'
 import { toPinnedVersion } from './worker-version.ts'
 

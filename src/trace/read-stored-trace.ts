@@ -1,7 +1,7 @@
 /** Shared by the readers of stored traces: parsing, and errors that become warnings of the response. */
 import { ServiceError } from '../domain/model/errors.ts'
 import { type FoundTrace, includesEnd, type TracedRun } from '../domain/model/trace-source.ts'
-import { parseJson } from '../lib/exact-json.ts'
+import { parseJson } from '../lib/json.ts'
 import { parseEntries, readTraceDocument } from '../protocol/trace/document.ts'
 import { StoreError } from '../store/store-call.ts'
 import { entriesOfOlderTree, isNamedByWorkflowId, isOlderTree, type OlderTree } from './older-tree.ts'

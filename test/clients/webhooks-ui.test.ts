@@ -29,7 +29,7 @@ test(
     const plugin = porticoPlugin({ catalog: defineCatalog({ echo: {} }), webhooks }, { archiveEveryMs: 200 })
     await startWorker({ options: { plugins: [plugin] } })
     const run = await client.workflow.start('echo', { taskQueue, workflowId: 'order-17', args: [1] })
-    await until('the receiver has refused it', () => receiver.received.some(({ status }) => status === 503))
+    await until('the receiver has rejected it', () => receiver.received.some(({ status }) => status === 503))
     const activityId = `$webhook:billing:${run.firstExecutionRunId}`
     const page = await browser.newPage({ viewport: { width: 1400, height: 1000 } })
     page.setDefaultTimeout(STEP_TIMEOUT_MS)

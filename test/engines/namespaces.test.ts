@@ -1,7 +1,7 @@
 /** One service for two namespaces with the same workflow ids, task queue and keys: nothing of one is in the other. */
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { sha256 } from '../../src/lib/sha256.ts'
+import { sha256 } from '../../src/lib/digest.ts'
 import { PREFIXES, test } from './namespaces-fixture.ts'
 
 test('the same workflow id is a run of its own in each namespace, also when both are waited for at once', async ({

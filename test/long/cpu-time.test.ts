@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { numbers } from '../../dev/hostile-schemas.ts'
 import { checkInput } from '../../src/domain/admission/check-input.ts'
-import { parseJson } from '../../src/lib/exact-json.ts'
+import { parseJson } from '../../src/lib/json.ts'
 import type { CatalogEntry } from '../../src/protocol/catalog.ts'
 import type { TraceEntry } from '../../src/protocol/trace/entry.ts'
 import { toTraceTree } from '../../src/protocol/trace/tree.ts'

@@ -74,7 +74,7 @@ test('webhooks: a kill of worker and engine loses no message, and each is accept
   receiver.answer('/down', () => ({ status: 503 }))
   const worker = await startWorker()
   const before = await execute(RUNS)
-  await until('the other endpoint has refused all', () => requests('/down') >= RUNS)
+  await until('the other endpoint has rejected all', () => requests('/down') >= RUNS)
   await Promise.all([worker.kill(), engine.kill()])
   receiver.answer('/down', () => ({ status: 200 }))
   engine = await engine.restart()

@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../src/lib/canonical-json.ts'
-import { sha256 } from '../../src/lib/sha256.ts'
+import { sha256 } from '../../src/lib/digest.ts'
+import { canonicalJson } from '../../src/lib/json.ts'
 
 /** A page token with a right hash over any position, which everybody can compute: decision 030. */
 export async function forgeToken(request: unknown, position: string): Promise<string> {

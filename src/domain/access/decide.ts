@@ -8,7 +8,7 @@ import type { Engine } from '../model/engine.ts'
 import { ServiceError, workflowNotFound } from '../model/errors.ts'
 import type { ExecutionRef } from '../model/execution.ts'
 import type { Link } from '../model/link.ts'
-import { withinCall } from '../model/within-call.ts'
+import { withinCall } from '../model/share-calls.ts'
 import { type AccessRequest, actionOf, type Defaults, denialOf, grantsIn } from './grant.ts'
 import { matchesAll, matchesAny } from './patterns.ts'
 

@@ -1,5 +1,5 @@
 /** Access tokens: what their creators pass on, and what they may do later. */
-import { sha256 } from '../../lib/sha256.ts'
+import { sha256 } from '../../lib/digest.ts'
 import type { Call } from '../model/call.ts'
 import type { Caller, Grant, Identity, Rule } from '../model/caller.ts'
 import { forbidden } from './decide.ts'

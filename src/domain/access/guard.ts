@@ -26,7 +26,7 @@ import {
 } from './decide.ts'
 import { type DecideStartPorts, decideStart, keyOf, requestOf, type StartNeed, withoutForeign } from './decide-start.ts'
 import { type AccessRequest, isNarrowed, RUN_VERBS, TOOL_VERBS } from './grant.ts'
-import { matchesAll, matchesAny } from './patterns.ts'
+import { createCatalogFilter, matchesAll, matchesAny } from './patterns.ts'
 
 /** A start whose result is returned also reads. */
 const READING: StartNeed = { also: [{ verb: 'read' }] }
@@ -278,23 +278,4 @@ async function audited<Run extends RunRef>(call: Call, running: Promise<Run>): P
 
 function isRestricted({ caller }: Call): boolean {
   return caller !== undefined && caller.grants !== null
-}
-
-// Access tokens can have any patterns, so the combinations of the policy do not limit the memory.
-const MAX_FILTERED = 1000
-
-/** Returns the same array for the same entries and patterns: responses are cached by it. */
-function createCatalogFilter(): (entries: CatalogEntry[], grants: readonly Grant[]) => CatalogEntry[] {
-  const filtered = new WeakMap<CatalogEntry[], Map<string, CatalogEntry[]>>()
-  return (entries, grants) => {
-    if (grants.some(({ workflows }) => matchesAll(workflows))) return entries
-    const patterns = [...new Set(grants.flatMap(({ workflows = [] }) => workflows))].toSorted()
-    const byPatterns = filtered.get(entries) ?? new Map<string, CatalogEntry[]>()
-    filtered.set(entries, byPatterns)
-    const key = JSON.stringify(patterns)
-    if (byPatterns.size >= MAX_FILTERED) byPatterns.clear()
-    const found = byPatterns.get(key) ?? entries.filter(({ name }) => matchesAny(patterns, name))
-    byPatterns.set(key, found)
-    return found
-  }
 }

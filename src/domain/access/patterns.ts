@@ -1,5 +1,7 @@
 /** Patterns of the policy: exact values, or beginnings that end in `*`. */
 import { pointerKeys } from '../../lib/json-pointer.ts'
+import type { CatalogEntry } from '../../protocol/catalog.ts'
+import type { Grant } from '../model/caller.ts'
 
 export function matches(pattern: string, value: string): boolean {
   return pattern.endsWith('*') ? value.startsWith(pattern.slice(0, -1)) : value === pattern
@@ -87,4 +89,26 @@ export function encodeClaim(text: string): string {
     const character = String.fromCharCode(byte)
     return /[a-z0-9._@-]/.test(character) ? character : `~${byte.toString(16).padStart(2, '0')}`
   }).join('')
+}
+
+// Access tokens can have any patterns, so the combinations of the policy do not limit the memory.
+const MAX_FILTERED = 1000
+
+/**
+ * Selects the entries that the grants name. Returns the same array for the same entries and patterns: responses are
+ * cached by it.
+ */
+export function createCatalogFilter(): (entries: CatalogEntry[], grants: readonly Grant[]) => CatalogEntry[] {
+  const filtered = new WeakMap<CatalogEntry[], Map<string, CatalogEntry[]>>()
+  return (entries, grants) => {
+    if (grants.some(({ workflows }) => matchesAll(workflows))) return entries
+    const patterns = [...new Set(grants.flatMap(({ workflows = [] }) => workflows))].toSorted()
+    const byPatterns = filtered.get(entries) ?? new Map<string, CatalogEntry[]>()
+    filtered.set(entries, byPatterns)
+    const key = JSON.stringify(patterns)
+    if (byPatterns.size >= MAX_FILTERED) byPatterns.clear()
+    const found = byPatterns.get(key) ?? entries.filter(({ name }) => matchesAny(patterns, name))
+    byPatterns.set(key, found)
+    return found
+  }
 }

@@ -1,4 +1,4 @@
-import { type CachedValue, type CacheOptions, readThroughCache } from '../../lib/read-through-cache.ts'
+import { type CachedValue, type CacheOptions, readThroughCache } from '../../lib/cache.ts'
 import { isOpen } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { WorkerVersion } from '../../protocol/worker-version.ts'

@@ -1,5 +1,4 @@
-import { decideFresh } from '../../lib/decide-fresh.ts'
-import { type CachedValue, type CacheOptions, readThroughCache } from '../../lib/read-through-cache.ts'
+import { type CachedValue, type CacheOptions, decideFresh, readThroughCache } from '../../lib/cache.ts'
 import {
   CATALOG_TYPE,
   type CatalogEntry,
@@ -15,7 +14,7 @@ import type { CatalogListing } from '../model/catalog-listing.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { Engine } from '../model/engine.ts'
 import { nullWhenNotFound, ServiceError } from '../model/errors.ts'
-import { withinCall } from '../model/within-call.ts'
+import { withinCall } from '../model/share-calls.ts'
 
 /** The catalogs of the task queues. Cached for a short time, and shared by all requests. */
 export interface Catalogs {

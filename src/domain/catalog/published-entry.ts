@@ -2,7 +2,7 @@ import type { CatalogEntry } from '../../protocol/catalog.ts'
 import { isSameVersion } from '../../protocol/worker-version.ts'
 import type { KnownRun } from '../admission/known-runs.ts'
 import type { Call } from '../model/call.ts'
-import { withinCall } from '../model/within-call.ts'
+import { withinCall } from '../model/share-calls.ts'
 import type { Catalogs } from './catalogs.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { Call } from '../model/call.ts'
 import { hasErrorName } from '../model/errors.ts'
 import type { Description } from '../model/execution.ts'
 import type { Ports } from '../model/ports.ts'
-import { withinCall } from '../model/within-call.ts'
+import { withinCall } from '../model/share-calls.ts'
 import type { Published } from './catalogs.ts'
 
 /** The catalog of a run, and whether its values must be redacted, because only its workers know which may be shown. */

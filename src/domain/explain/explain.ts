@@ -10,7 +10,7 @@ import type { Description, ExecutionRef } from '../model/execution.ts'
 import type { Explanation, Reason } from '../model/explanation.ts'
 import type { PendingWork } from '../model/pending-work.ts'
 import type { Ports } from '../model/ports.ts'
-import { withinCall } from '../model/within-call.ts'
+import { withinCall } from '../model/share-calls.ts'
 import { isIdle, type RunFacts, reasonsOf } from './reasons.ts'
 
 export type ExplainPorts = Pick<Ports, 'catalogs' | 'now'> & { engine: Pick<Engine, 'lastPolledAt'> }

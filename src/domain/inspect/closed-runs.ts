@@ -1,5 +1,5 @@
 /** A closed run does not change, so its result is read once: docs/decisions/027-results-in-memory.md. */
-import { type CacheOptions, readThroughCache } from '../../lib/read-through-cache.ts'
+import { type CacheOptions, readThroughCache } from '../../lib/cache.ts'
 import { weighedCache } from '../../lib/weighed-cache.ts'
 import type { Execution } from '../../protocol/execution.ts'
 import { backgroundCall, type Call } from '../model/call.ts'
@@ -7,7 +7,7 @@ import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { Engine } from '../model/engine.ts'
 import { hasErrorName } from '../model/errors.ts'
 import { type ExecutionRef, toKey } from '../model/execution.ts'
-import { withinCall } from '../model/within-call.ts'
+import { withinCall } from '../model/share-calls.ts'
 
 export interface ClosedRunsOptions extends CacheOptions {
   /** Limit on the memory that closed runs may take; 0 keeps none. */

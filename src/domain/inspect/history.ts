@@ -4,6 +4,7 @@ import { redactSecrets } from '../../protocol/secret-names.ts'
 import { rejectReserved } from '../control/catalog-guard.ts'
 import type { Call } from '../model/call.ts'
 import type { Description, ExecutionRef } from '../model/execution.ts'
+import type { HistoryCommand, RunHistory } from '../model/history-page.ts'
 import {
   type EventPage,
   type EventValues,
@@ -13,8 +14,7 @@ import {
   type HistoryRun,
 } from '../model/history-page.ts'
 import type { Ports } from '../model/ports.ts'
-import { withinCall } from '../model/within-call.ts'
-import type { HistoryCommand, RunHistory } from '../model/workflows.ts'
+import { withinCall } from '../model/share-calls.ts'
 import { invalidPageToken, isEngineToken, openPageToken, sealPageToken } from './page-token.ts'
 
 export type HistoryPorts = Pick<Ports, 'catalogs' | 'engine'>

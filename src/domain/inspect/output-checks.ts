@@ -1,5 +1,5 @@
 /** Checks of outputs against the schemas that workers publish, for development. */
-import { decideFresh } from '../../lib/decide-fresh.ts'
+import { decideFresh } from '../../lib/cache.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { HANDLERS } from '../admission/admit-message.ts'
 import { checkValue } from '../admission/check-argument.ts'
@@ -9,7 +9,7 @@ import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { Issue } from '../model/errors.ts'
 import type { ExecutionRef, WorkflowResult } from '../model/execution.ts'
 import type { Ports } from '../model/ports.ts'
-import { withinCall } from '../model/within-call.ts'
+import { withinCall } from '../model/share-calls.ts'
 import type { SendCommand, Workflows } from '../model/workflows.ts'
 
 type OutputPorts = Pick<Ports, 'catalogs' | 'knownRuns' | 'now'>

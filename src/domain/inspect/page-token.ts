@@ -6,8 +6,8 @@
  * read.
  */
 import { fromBase64, toBase64Url } from '../../lib/base64.ts'
-import { canonicalJson } from '../../lib/canonical-json.ts'
-import { sha256 } from '../../lib/sha256.ts'
+import { sha256 } from '../../lib/digest.ts'
+import { canonicalJson } from '../../lib/json.ts'
 import { ServiceError } from '../model/errors.ts'
 
 // In hexadecimal digits: 96 bits.

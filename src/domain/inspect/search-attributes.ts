@@ -1,12 +1,11 @@
-import { decideFresh } from '../../lib/decide-fresh.ts'
+import { type CacheOptions, decideFresh, readThroughCache } from '../../lib/cache.ts'
 import { toPointer } from '../../lib/json-pointer.ts'
-import { type CacheOptions, readThroughCache } from '../../lib/read-through-cache.ts'
 import { backgroundCall, type Call } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { Engine } from '../model/engine.ts'
 import { invalidValue } from '../model/errors.ts'
 import type { AttributeFilter, RunFilter, SearchAttributeType, TypedRunFilter } from '../model/run-filter.ts'
-import { withinCall } from '../model/within-call.ts'
+import { withinCall } from '../model/share-calls.ts'
 
 /** The search attributes that are registered with the engine. Cached for a minute. */
 export interface SearchAttributes {

@@ -1,5 +1,5 @@
 /** Seals links, and opens those that are still valid. */
-import { parseJson } from '../../lib/exact-json.ts'
+import { parseJson } from '../../lib/json.ts'
 import { createSealer } from '../../lib/seal.ts'
 import { type Defaults, denialOf } from '../access/grant.ts'
 import type { Rule } from '../model/caller.ts'

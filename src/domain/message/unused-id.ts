@@ -1,11 +1,11 @@
-import { decideFresh } from '../../lib/decide-fresh.ts'
+import { decideFresh } from '../../lib/cache.ts'
 import type { KnownRun } from '../admission/known-runs.ts'
 import { atMost, type Call } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import { hasErrorName, ServiceError } from '../model/errors.ts'
 import type { ExecutionRef } from '../model/execution.ts'
 import type { Ports } from '../model/ports.ts'
-import { withinCall } from '../model/within-call.ts'
+import { withinCall } from '../model/share-calls.ts'
 
 /**
  * Rejects a message whose id is that of the message that the start of the run carried: the engine would accept it, but

@@ -2,6 +2,7 @@
 
 import type { Status } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
+import type { ExecutionRef } from './execution.ts'
 
 export interface HistoryEvent {
   eventId: number
@@ -53,4 +54,41 @@ export interface HistoryRun extends RunRef {
   completedAt: Date | null
   historyLength: number
   catalog: string
+}
+
+export interface HistoryCommand {
+  ref: ExecutionRef
+  pageSize: number
+  /** From the previous page; null for the first page. */
+  pageToken: string | null
+  /** How long to wait for the next event of an open run. */
+  waitMs: number
+  includePayloads: boolean
+}
+
+export interface RunHistory {
+  workflow: HistoryRun
+  events: HistoryEvent[]
+  /** Null after the last event of a closed run. */
+  nextPageToken: string | null
+}
+
+export interface FollowCommand {
+  ref: ExecutionRef
+  /** Id of the last event that the client has; 0 for none. */
+  after: number
+  includePayloads: boolean
+}
+
+export interface HistoryFeed {
+  /** As it was before the first page. */
+  workflow: HistoryRun
+  /** Ends after the last event of the run, or when the call is aborted. Reads a page when it is requested. */
+  pages: AsyncIterable<HistoryFeedPage>
+}
+
+export interface HistoryFeedPage {
+  events: HistoryEvent[]
+  /** The closed run, if the page has its last event. */
+  closed: HistoryRun | null
 }

@@ -1,5 +1,6 @@
+import { deadlineSignal, unlessAborted } from '../../lib/abort.ts'
 import { atMost, type Call } from './call.ts'
-import { withinCall } from './within-call.ts'
+import { ServiceError } from './errors.ts'
 
 // The call itself says why it has no answer, a moment after its time is over.
 const ANSWER_MS = 1000
@@ -27,4 +28,25 @@ export function shareCalls<Key, T>(
     const waiting = atMost(call, timeoutMs + ANSWER_MS)
     return withinCall(pending.get(key) ?? begin(key, bounded), waiting)
   }
+}
+
+/** Awaits a promise that requests may share, until this call's deadline or abort. The promise itself continues. */
+export async function withinCall<T>(shared: T | Promise<T>, { deadlineAt, signal }: Call): Promise<T> {
+  if (!(shared instanceof Promise)) return shared
+  // A call that arrived during shutdown is aborted from the start, but may still be answered from the cache.
+  const linked = signal.aborted ? deadlineSignal(deadlineAt) : deadlineSignal(deadlineAt, signal)
+  try {
+    return await unlessAborted(shared, linked.signal)
+  } catch (error) {
+    const isAbort = linked.signal.aborted && error === linked.signal.reason
+    throw isAbort ? noResponse() : error
+  } finally {
+    linked.release()
+  }
+}
+
+function noResponse(): ServiceError {
+  return new ServiceError('EngineUnavailableError', 'The workflow engine is not responding.', {
+    details: { retryAfterSeconds: 1 },
+  })
 }

@@ -16,7 +16,7 @@ import type {
 } from './engine.ts'
 import type { ExecutionRef, WorkflowResult } from './execution.ts'
 import type { Explanation } from './explanation.ts'
-import type { HistoryEvent, HistoryRun } from './history-page.ts'
+import type { FollowCommand, HistoryCommand, HistoryFeed, RunHistory } from './history-page.ts'
 import type { CreatedLink, CreateLinkCommand, Link, LinkAnswer, UsedLink, UseLinkCommand } from './link.ts'
 import type { ListedRun, RunCount, RunFilter } from './run-filter.ts'
 import type { FollowStreamCommand, PublishCommand, ReadStreamCommand, StreamBatch, StreamFeed } from './stream.ts'
@@ -212,43 +212,6 @@ export interface RunInput extends RunRef {
   /** The one argument, null for none, the array for several. */
   input: unknown
   args: unknown[]
-}
-
-export interface HistoryCommand {
-  ref: ExecutionRef
-  pageSize: number
-  /** From the previous page; null for the first page. */
-  pageToken: string | null
-  /** How long to wait for the next event of an open run. */
-  waitMs: number
-  includePayloads: boolean
-}
-
-export interface RunHistory {
-  workflow: HistoryRun
-  events: HistoryEvent[]
-  /** Null after the last event of a closed run. */
-  nextPageToken: string | null
-}
-
-export interface FollowCommand {
-  ref: ExecutionRef
-  /** Id of the last event that the client has; 0 for none. */
-  after: number
-  includePayloads: boolean
-}
-
-export interface HistoryFeed {
-  /** As it was before the first page. */
-  workflow: HistoryRun
-  /** Ends after the last event of the run, or when the call is aborted. Reads a page when it is requested. */
-  pages: AsyncIterable<HistoryFeedPage>
-}
-
-export interface HistoryFeedPage {
-  events: HistoryEvent[]
-  /** The closed run, if the page has its last event. */
-  closed: HistoryRun | null
 }
 
 export interface ListCommand {

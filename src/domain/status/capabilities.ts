@@ -1,9 +1,9 @@
-import { type OnCacheRead, readThroughCache } from '../../lib/read-through-cache.ts'
+import { type OnCacheRead, readThroughCache } from '../../lib/cache.ts'
 import { backgroundCall, type Call, withTimeout } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { Capabilities } from '../model/deployment.ts'
 import type { Ports } from '../model/ports.ts'
-import { withinCall } from '../model/within-call.ts'
+import { withinCall } from '../model/share-calls.ts'
 
 export interface CapabilitiesOptions extends Pick<Ports, 'deployment' | 'engine' | 'now'> {
   sharesPending: boolean

@@ -1,4 +1,4 @@
-import { type OnCacheRead, readThroughCache } from '../../lib/read-through-cache.ts'
+import { type OnCacheRead, readThroughCache } from '../../lib/cache.ts'
 import { backgroundCall } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { Engine, EngineReadiness } from '../model/engine.ts'

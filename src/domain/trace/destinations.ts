@@ -5,7 +5,7 @@ import type { Catalogs } from '../catalog/catalogs.ts'
 import type { Call } from '../model/call.ts'
 import { ServiceError } from '../model/errors.ts'
 import type { Description } from '../model/execution.ts'
-import { withinCall } from '../model/within-call.ts'
+import { withinCall } from '../model/share-calls.ts'
 
 type Run = Pick<Description, 'catalog' | 'memo' | 'runId'>
 

@@ -5,8 +5,8 @@ import { type Call, withTimeout } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import { hasErrorName, ServiceError } from '../model/errors.ts'
 import type { Ports } from '../model/ports.ts'
+import { withinCall } from '../model/share-calls.ts'
 import type { FoundTrace, TracedRun, TraceSource } from '../model/trace-source.ts'
-import { withinCall } from '../model/within-call.ts'
 
 export interface ReadRun {
   /** The first source with entries of the run; null when no source has any. */

@@ -1,8 +1,7 @@
 import type { temporal } from '@temporalio/proto'
 import type { Heartbeats } from '../../domain/model/execution.ts'
 import { toSingleValue } from '../../protocol/execution.ts'
-import { storedElsewhere } from '../../temporal/external-storage.ts'
-import type { Payload } from '../../temporal/payload.ts'
+import { type Payload, storedElsewhere } from '../../temporal/payload.ts'
 import { toDate } from '../../temporal/time.ts'
 import { type Payloads, sizeOf } from '../payloads.ts'
 

@@ -6,7 +6,7 @@ import type {
   VisibleRuns,
 } from '../../domain/model/run-filter.ts'
 import { toPointer } from '../../lib/json-pointer.ts'
-import { toStatusWord } from '../../temporal/status.ts'
+import { toStatusWord } from '../../temporal/outcome.ts'
 import { quoteLiteral } from '../../temporal/visibility-query.ts'
 import { rawQueryIssue } from './raw-query.ts'
 

@@ -1,6 +1,7 @@
 /** `enum` and `const`, and the strings by which values are compared: equal values have equal keys. */
-import { canonicalJson } from '../../lib/canonical-json.ts'
+
 import { isObject } from '../../lib/is-object.ts'
+import { canonicalJson } from '../../lib/json.ts'
 import { type Budget, COST } from '../budget.ts'
 import type { Check, Compiler } from '../check.ts'
 import { reconcile, report } from '../report.ts'

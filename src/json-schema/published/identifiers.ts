@@ -1,5 +1,5 @@
 /** Identifiers for generated code: of operations and of schemas. */
-import { sha256 } from '../../lib/sha256.ts'
+import { sha256 } from '../../lib/digest.ts'
 
 export interface Identifiers {
   /** An identifier that no other has, also for generators that ignore case and underscores. */

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../lib/canonical-json.ts'
+import { canonicalJson } from '../../lib/json.ts'
 import type { TraceEntry, TraceError } from './entry.ts'
 
 export interface TraceNode {

@@ -1,4 +1,4 @@
-import { sha256 } from '../../lib/sha256.ts'
+import { sha256 } from '../../lib/digest.ts'
 import { retryStoreCall, type StoreCall } from '../store-call.ts'
 import { createObjectReader, type ObjectReader } from './object-reader.ts'
 import type { ObjectRef } from './object-url.ts'

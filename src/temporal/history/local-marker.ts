@@ -1,7 +1,7 @@
 /** The markers that SDKs record when a local activity ends. */
 import type { temporal } from '@temporalio/proto'
-import { parseJson } from '../../lib/exact-json.ts'
 import { isObject } from '../../lib/is-object.ts'
+import { parseJson } from '../../lib/json.ts'
 import type { HistoryEvent } from '../outcome.ts'
 import type { Payload } from '../payload.ts'
 import { eventTime } from './history-state.ts'

@@ -1,5 +1,5 @@
 import { sleep } from '../../lib/abort.ts'
-import { boundedMap } from '../../lib/bounded-map.ts'
+import { boundedMap } from '../../lib/cache.ts'
 import { mapConcurrent } from '../../lib/map-concurrent.ts'
 import type { Warn } from '../tracing/rate-limited-warnings.ts'
 import type { ClosedRun } from './closed-run.ts'

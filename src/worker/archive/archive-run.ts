@@ -1,4 +1,4 @@
-import { MAX_JSON_DEPTH } from '../../lib/exact-json.ts'
+import { MAX_JSON_DEPTH } from '../../lib/json.ts'
 import { parseEntries } from '../../protocol/trace/document.ts'
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
 import type { StoreCall } from '../../store/store-call.ts'

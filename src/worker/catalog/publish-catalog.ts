@@ -1,6 +1,6 @@
 import type { NativeConnection } from '@temporalio/worker'
-import { canonicalJson } from '../../lib/canonical-json.ts'
-import { sha256 } from '../../lib/sha256.ts'
+import { sha256 } from '../../lib/digest.ts'
+import { canonicalJson } from '../../lib/json.ts'
 import {
   CATALOG_TYPE,
   type CatalogDefinition,

@@ -2,13 +2,13 @@ import type { Worker } from '@temporalio/worker'
 import { REDACTED } from '../../protocol/secret-names.ts'
 import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
 import { isSpanId } from '../../protocol/trace/mask-entry.ts'
-import { storedElsewhere } from '../../temporal/external-storage.ts'
 import {
   type Codec,
   createPayloadReader,
   type Decoded,
   type Payload,
   type PayloadReader,
+  storedElsewhere,
   toPayload,
   toSingleDecoded,
 } from '../../temporal/payload.ts'

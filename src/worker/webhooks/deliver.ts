@@ -1,5 +1,5 @@
 import type { WebhookEndpoint } from '../../config/webhooks.ts'
-import { MAX_JSON_DEPTH } from '../../lib/exact-json.ts'
+import { MAX_JSON_DEPTH } from '../../lib/json.ts'
 import type { Closing, ErrorCause, ErrorDetails } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { TraceError } from '../../protocol/trace/entry.ts'

@@ -71,7 +71,7 @@ export interface ApiFixture {
 export const TOKEN = 'first+secret/token=='
 export const OTHER_TOKEN = 'second-token'
 export const ORIGIN = 'https://app.example.com'
-export const MESSAGE_TIMEOUT_MS = UNANSWERED_MS
+const MESSAGE_TIMEOUT_MS = UNANSWERED_MS
 
 /** What each request of the suite sends, except those about missing tokens. */
 export const AUTHORIZED = { Authorization: `Basic ${TOKEN}` }

@@ -1,15 +1,7 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { rule } from '../../support/rules.ts'
-import {
-  type ApiFixture,
-  anId,
-  MESSAGE_TIMEOUT_MS,
-  pause,
-  startDirectly,
-  startMessages,
-  untilStatus,
-} from './api-fixture.ts'
+import { type ApiFixture, anId, pause, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
 /** POST signal, query and update. */
 export function message(api: () => ApiFixture): void {
@@ -172,7 +164,6 @@ export function message(api: () => ApiFixture): void {
     const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'messages', {
       taskQueue: `nobody-${anId()}`,
     })
-    const sentAt = performance.now()
 
     const { status, body } = await api().restrictedService.post(`${workflowId}/update/set`, { payload: 1 })
 
@@ -186,7 +177,6 @@ export function message(api: () => ApiFixture): void {
         source: 'engine',
       }),
     ])
-    expect(performance.now() - sentAt).toBeGreaterThan(MESSAGE_TIMEOUT_MS - 50)
   })
 
   rule('messages.need-a-handler-of-that-name', async () => {

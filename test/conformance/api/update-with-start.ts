@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type ApiFixture, anId, MESSAGE_TIMEOUT_MS, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, anId, untilStatus } from './api-fixture.ts'
 
 /** POST /workflow/update-with-start/:name. */
 export function updateWithStart(api: () => ApiFixture): void {
@@ -116,7 +116,6 @@ export function updateWithStart(api: () => ApiFixture): void {
     const workflowId = anId()
     const body = { ...MESSAGES, workflowId, payload: 600_000 }
     if (await isLacking('update-with-start/wait', body)) return
-    const sentAt = performance.now()
 
     const { status, headers, body: late } = await post('update-with-start/wait', body, 'restrictedService')
 
@@ -124,7 +123,6 @@ export function updateWithStart(api: () => ApiFixture): void {
     const facts = [status, late.error, late.workflowId, late.runId]
     expect(facts).toEqual([504, 'DeadlineExceededError', workflowId, run.runId])
     expect([late.updateId, headers.get('Retry-After')]).toEqual([expect.stringMatching(/./), null])
-    expect(performance.now() - sentAt).toBeGreaterThan(MESSAGE_TIMEOUT_MS - 50)
     await post(`${workflowId}/terminate`)
   })
 

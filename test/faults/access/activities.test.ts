@@ -1,7 +1,7 @@
 /** The right `complete`, narrowed by the type of the activity: threats 16, 19, 21 and 22 of docs/access.md. */
 import { expect } from 'vitest'
 import type { Api } from '../../support/api.ts'
-import { bytesOf, refusal, testWithCallers, tokenRule, untilOpen } from './callers.ts'
+import { bytesOf, rejectionOf, testWithCallers, tokenRule, untilOpen } from './callers.ts'
 
 const RULES = [
   tokenRule('mail', { can: ['complete:outside'], ids: ['own:*'] }),
@@ -37,7 +37,7 @@ test('a caller without the right, or for other ids, gets the same 403 for activi
     as('mail').post('other:1/activities/approval/heartbeat'),
   ])
 
-  expect(answers.map(refusal)).toEqual(answers.map(() => [403, 'ForbiddenError', 'complete']))
+  expect(answers.map(rejectionOf)).toEqual(answers.map(() => [403, 'ForbiddenError', 'complete']))
   await operator.post(`${activity}/complete`)
 })
 

@@ -86,7 +86,7 @@ export function bytesOf({ status, headers, text }: Answer): unknown[] {
 }
 
 /** What the response says to a client that may not do this. */
-export function refusal({ status, body }: Answer): unknown[] {
+export function rejectionOf({ status, body }: Answer): unknown[] {
   return [status, body?.error, body?.action]
 }
 

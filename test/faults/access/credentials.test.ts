@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { makeApi } from '../../support/api.ts'
-import { hashOf, OPERATOR, refusal, testWithCallers, tokenOf, tokenRule } from './callers.ts'
+import { hashOf, OPERATOR, rejectionOf, testWithCallers, tokenOf, tokenRule } from './callers.ts'
 
 const USERS = {
   name: 'users',
@@ -57,7 +57,7 @@ test('a caller loses what its rule loses while it waits for its next request, in
   service.setPolicy(policyOf(tokenRule('ci', { ...CI, ids: ['ci2:*'] })))
 
   expect(before.status).toBe(200)
-  expect(refusal(await start(`ci:${crypto.randomUUID()}`))).toEqual([403, 'ForbiddenError', 'start'])
+  expect(rejectionOf(await start(`ci:${crypto.randomUUID()}`))).toEqual([403, 'ForbiddenError', 'start'])
   expect((await start(`ci2:${crypto.randomUUID()}`)).status).toBe(200)
 })
 

@@ -55,7 +55,7 @@ schemaTest(
     const path = await linkTo(callers.as('mailer'), run, { choices })
     const holder = publicApi(callers.service)
 
-    const refused = [
+    const rejected = [
       await holder.call('POST', path, { choice: 'Reject' }),
       await holder.call('POST', path, { choice: 'Reject', comment: ' ' }),
       await holder.call('POST', path, { choice: 'Reject', comment: 'no' }),
@@ -66,7 +66,7 @@ schemaTest(
     const recorded = await holder.call('POST', path, 'choice=Reject&comment=Too+much%0D%0Amoney', FORM)
     const other = await holder.call('POST', path, { choice: 'Reject', comment: 'another' })
 
-    expect(refused.map(({ status, body }) => [status, body.issues[0].path])).toEqual([
+    expect(rejected.map(({ status, body }) => [status, body.issues[0].path])).toEqual([
       [400, '/comment'],
       [400, '/comment'],
       [400, '/comment'],

@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Answer } from '../../support/api.ts'
-import { refusal } from './callers.ts'
+import { rejectionOf } from './callers.ts'
 import {
   browse,
   errorOf,
@@ -66,9 +66,9 @@ test('one rule must allow both links and what they send', async ({ callers, clie
   const create = (rule: string, more: object = {}) =>
     callers.as(rule).post(`${run.workflowId}/links`, { ...QUESTION, ...more })
 
-  expect(refusal(await create('split'))).toEqual([403, 'ForbiddenError', 'signal:add'])
-  expect(refusal(await create('sender'))).toEqual([403, 'ForbiddenError', 'link'])
-  expect(refusal(await create('narrow'))).toEqual([403, 'ForbiddenError', 'signal:add'])
+  expect(rejectionOf(await create('split'))).toEqual([403, 'ForbiddenError', 'signal:add'])
+  expect(rejectionOf(await create('sender'))).toEqual([403, 'ForbiddenError', 'link'])
+  expect(rejectionOf(await create('narrow'))).toEqual([403, 'ForbiddenError', 'signal:add'])
   expect((await create('narrow', { signal: 'finish', choices: [{ label: 'End' }] })).status).toBe(201)
 })
 

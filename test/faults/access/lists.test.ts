@@ -4,7 +4,7 @@ import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Answer, Api } from '../../support/api.ts'
 import { testWithOwnEngine } from '../../support/fixtures.ts'
 import { HOSTILE_VALUES } from '../../support/hostile-filters.ts'
-import { refusal, startCallers, tokenRule } from './callers.ts'
+import { rejectionOf, startCallers, tokenRule } from './callers.ts'
 
 // Lists have a rate limit of their own, which these tests would reach.
 const test = testWithOwnEngine({
@@ -184,5 +184,5 @@ test('pages with a filtered row are short, and their token leads to the next one
 test('reading runs is no right to list them (threat 17)', async ({ callers: { as } }) => {
   const answers = await Promise.all(['runs', 'runs/count'].map((path) => as('reader').get(path)))
 
-  expect(answers.map(refusal)).toEqual(answers.map(() => [403, 'ForbiddenError', 'list']))
+  expect(answers.map(rejectionOf)).toEqual(answers.map(() => [403, 'ForbiddenError', 'list']))
 })

@@ -4,7 +4,7 @@ import { sealPageToken } from '../../../src/domain/inspect/page-token.ts'
 import { ENDPOINTS } from '../../../src/http/endpoints/endpoints.ts'
 import type { Api } from '../../support/api.ts'
 import { callEach, requestTo } from '../endpoints.ts'
-import { bytesOf, historyLengthOf, refusal } from './callers.ts'
+import { bytesOf, historyLengthOf, rejectionOf } from './callers.ts'
 import { newId, startRun, test } from './tenants.ts'
 
 const ABOUT_A_RUN = ENDPOINTS.filter(({ path }) => path.startsWith('/workflow/:id/'))
@@ -179,7 +179,7 @@ test("trace-log includes child runs, and a child's own id is a 403 unless the ru
   )
 
   expect(trace.text).toContain(`"id":"${child?.runId}"`)
-  expect(own.map(refusal)).toEqual(own.map(() => [403, 'ForbiddenError', 'read']))
+  expect(own.map(rejectionOf)).toEqual(own.map(() => [403, 'ForbiddenError', 'read']))
 })
 
 test('a result, a wait and a trace that one caller has just read are not served to another (threat 25)', async ({
@@ -195,7 +195,7 @@ test('a result, a wait and a trace that one caller has just read are not served 
   await as('globex').post(`${open.workflowId}/signal/finish`)
 
   expect([...reads, await waiting].map(({ status }) => status)).toEqual([200, 200, 200, 200])
-  expect(denied.map(refusal)).toEqual(denied.map(() => [403, 'ForbiddenError', 'read']))
+  expect(denied.map(rejectionOf)).toEqual(denied.map(() => [403, 'ForbiddenError', 'read']))
 })
 
 test('catalog and OpenAPI document have only what a caller may use, and no ETag of another caller is a match (threat 25)', async ({

@@ -4,7 +4,7 @@ import { POLICY_OPTIONS } from '../../../src/config/policy.ts'
 import { ENDPOINTS } from '../../../src/http/endpoints/endpoints.ts'
 import type { Api } from '../../support/api.ts'
 import { callEach, requestTo } from '../endpoints.ts'
-import { historyLengthOf, refusal, testWithCallers, tokenRule } from './callers.ts'
+import { historyLengthOf, rejectionOf, testWithCallers, tokenRule } from './callers.ts'
 
 const RULES = [
   tokenRule('ci', { can: ['start', 'read', 'signal', 'update', 'query'], ids: ['ci:*'] }),
@@ -38,7 +38,7 @@ test('a start gets the id that it names if it is its own, and the same 403 for a
   const foreign = await Promise.all([used, `other:${uuid()}`, 'ci', `CI:${uuid()}`, `xci:${uuid()}`].map(start))
 
   expect(own.status).toBe(200)
-  expect(foreign.map(refusal)).toEqual(foreign.map(() => FORBIDDEN))
+  expect(foreign.map(rejectionOf)).toEqual(foreign.map(() => FORBIDDEN))
 })
 
 test('a generated id begins with the first own pattern, with a key and for a claim too (threat 12)', async ({
@@ -56,7 +56,7 @@ test('a generated id begins with the first own pattern, with a key and for a cla
 })
 
 test('a rule with exact ids alone generates none (threat 12)', async ({ callers: { as } }) => {
-  expect(refusal(await as('exact').start('nothing'))).toEqual(FORBIDDEN)
+  expect(rejectionOf(await as('exact').start('nothing'))).toEqual(FORBIDDEN)
   expect((await as('exact').start('nothing', null, { workflowId: 'only-this' })).status).toBe(200)
 })
 
@@ -155,7 +155,7 @@ test('headers of messages, and headers of requests that are forwarded, need the 
     return Object.keys(started?.workflowExecutionStartedEventAttributes?.header?.fields ?? {})
   }
 
-  expect(denied.map(refusal)).toEqual(
+  expect(denied.map(rejectionOf)).toEqual(
     ['signal:add', 'update:set', 'query:state'].map((action) => [403, 'ForbiddenError', action]),
   )
   expect(await forwarded(as('ci'))).not.toContain('x-user')
@@ -191,7 +191,7 @@ test('a credential that only starts reads nothing of its own run, and cannot wai
 
   expect(status).toBe(200)
   expect(denied.filter((answer) => answer.status !== 403)).toEqual([])
-  expect(waits.map(refusal)).toEqual([
+  expect(waits.map(rejectionOf)).toEqual([
     ...Array(6).fill([403, 'ForbiddenError', 'read']),
     [403, 'ForbiddenError', 'list'],
   ])
@@ -225,7 +225,7 @@ test('no start attaches to the open run of another, or of another workflow witho
   const attached = await as('owner').post('signal-with-start/add', { ...request, workflowId: own, payload: 'owner' })
   expect(attached.body).toMatchObject({ runId, started: false })
   const terminating = { ...request, workflowId: own, workflowIdConflictPolicy: 'terminate-existing' }
-  expect(refusal(await as('owner').post('start', terminating))).toEqual([403, 'ForbiddenError', 'terminate'])
+  expect(rejectionOf(await as('owner').post('start', terminating))).toEqual([403, 'ForbiddenError', 'terminate'])
 })
 
 test('Last-Event-ID needs the right to read the run that it names (threat 20)', async ({ callers: { as } }) => {
@@ -246,9 +246,9 @@ test('Last-Event-ID needs the right to read the run that it names (threat 20)', 
   expect((await result(own)).text).toContain('"output":"own"')
   expect((await runToEnd(own)).status).toBe(204)
   const denied = await Promise.all([foreign, missing].flatMap((id) => [run(id), runToEnd(id)]))
-  expect(denied.map(refusal)).toEqual(denied.map(() => [403, 'ForbiddenError', 'read']))
+  expect(denied.map(rejectionOf)).toEqual(denied.map(() => [403, 'ForbiddenError', 'read']))
   const unmatched = await Promise.all([foreign, missing].map(result))
-  expect(unmatched.map(refusal)).toEqual(unmatched.map(() => [404, 'WorkflowNotFoundError', undefined]))
+  expect(unmatched.map(rejectionOf)).toEqual(unmatched.map(() => [404, 'WorkflowNotFoundError', undefined]))
 })
 
 test('errors of a start list granted workflows alone, and the run that uses the id only to its readers (threat 26)', async ({
@@ -267,7 +267,7 @@ test('errors of a start list granted workflows alone, and the run that uses the 
   expect([hidden.status, hidden.body.error]).toEqual([409, 'WorkflowAlreadyStartedError'])
   expect(hidden.text).not.toContain(runId)
   expect(shown.body).toMatchObject({ error: 'WorkflowAlreadyStartedError', runId: ofCi.runId })
-  expect(refusal(named)).toEqual(FORBIDDEN)
+  expect(rejectionOf(named)).toEqual(FORBIDDEN)
   expect(named.text).not.toMatch(/available|echo|parrot|ids|e:/)
   expect([available.error, available.available]).toEqual(['UnsupportedWorkflowError', expect.arrayContaining(['echo'])])
 })

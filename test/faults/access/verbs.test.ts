@@ -5,7 +5,7 @@ import { ENDPOINTS } from '../../../src/http/endpoints/endpoints.ts'
 import { POLICY_VERBS } from '../../../src/protocol/policy-verbs.ts'
 import type { Answer, Api } from '../../support/api.ts'
 import { requestTo } from '../endpoints.ts'
-import { bytesOf, historyLengthOf, refusal, testWithCallers, tokenRule } from './callers.ts'
+import { bytesOf, historyLengthOf, rejectionOf, testWithCallers, tokenRule } from './callers.ts'
 
 const RULES = [
   ...POLICY_VERBS.map((verb) => tokenRule(`only-${verb}`, { can: [verb], ids: ['own:*'], catalogs: ['*'] })),
@@ -104,7 +104,7 @@ test('the declared right is the one that the verb asks: it alone opens the endpo
     const expected = POLICY_VERBS.filter((verb) => verb !== right).map((verb) => !opens.includes(verb))
     expect([id, ...others]).toEqual([id, ...expected])
     const also = ALSO.get(id)
-    expect([id, refusal(allowed)]).toEqual([
+    expect([id, rejectionOf(allowed)]).toEqual([
       id,
       also === undefined ? expect.not.arrayContaining([403]) : [403, 'ForbiddenError', also],
     ])
@@ -162,7 +162,7 @@ test('a verb that is narrowed reaches these handlers alone, in any encoding and 
   // One after the other: a run holds one waiting query.
   const sendEach = async (paths: string[]) => {
     const answers: unknown[][] = []
-    for (const path of paths) answers.push(refusal(await as('narrow').post(path, { payload: 1 })))
+    for (const path of paths) answers.push(rejectionOf(await as('narrow').post(path, { payload: 1 })))
     return answers
   }
   const paths = (names: string[]) =>
@@ -189,7 +189,7 @@ test('a verb that is narrowed reaches these handlers alone, in any encoding and 
 
   expect(allowed.map(([status]) => status)).toEqual(allowed.map(() => 200))
   expect(denied.map(([status]) => status)).toEqual(denied.map(() => 403))
-  expect(refusal(reading)).toEqual([403, 'ForbiddenError', 'update:validated'])
+  expect(rejectionOf(reading)).toEqual([403, 'ForbiddenError', 'update:validated'])
   expect(hidden).toBe(JSON.stringify(bytesOf(await readAs('narrow', unknown))))
   expect(JSON.parse(hidden)[0]).toBe(404)
   const readable = [

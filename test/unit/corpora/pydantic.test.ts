@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { checkInput } from '../../../src/domain/admission/check-input.ts'
-import { parseJson } from '../../../src/lib/exact-json.ts'
+import { parseJson } from '../../../src/lib/json.ts'
 import type { JsonSchema } from '../../../src/protocol/catalog.ts'
 
 interface Corpus {

@@ -128,6 +128,28 @@ test('update-with-start: sends the canonical name, with generated ids', async ()
   expect(new Set([workflowId, ...requests.map(([, , updateId]) => updateId)]).size).toBe(3)
 })
 
+test('query, update, update-with-start: a handler has the time of the setting, whenever the request would end', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const deadlines: number[] = []
+  const { fixture, workflows } = makeWorkflows({
+    describe: async () => aDescription(),
+    query: async (_ref, _message, { deadlineAt }) => deadlines.push(deadlineAt),
+    update: async (_ref, _message, _id, { deadlineAt }) => deadlines.push(deadlineAt),
+    async updateWithStart({ workflowId }, _message, _id, { deadlineAt }) {
+      deadlines.push(deadlineAt)
+      return { workflowId, runId: 'run-1', started: true, result: 'done' }
+    },
+  })
+  fixture.publish('c1', [{ name: 'parcel' }])
+  const call = aCall({ deadlineAt: Date.now() + 5000 })
+
+  await workflows.query({ ref: REF, message: MESSAGE }, call)
+  await workflows.update({ ref: REF, message: MESSAGE }, call)
+  await workflows.updateWithStart({ start: COMMAND, update: MESSAGE }, call)
+
+  expect(deadlines).toEqual([60_000, 60_000, 60_000].map((ms) => Date.now() + ms))
+})
+
 test('update-with-start: is rejected for a name that the catalog does not have, before anything is sent', async () => {
   const { fixture, workflows } = makeWorkflows()
   fixture.publish('c1', [{ name: 'order' }])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createPayloads } from '../../../src/engine/payloads.ts'
-import { parseJson } from '../../../src/lib/exact-json.ts'
+import { parseJson } from '../../../src/lib/json.ts'
 import { type Codec, type Payload, toPayload } from '../../../src/temporal/payload.ts'
 import { rejection } from '../call.ts'
 import { payload, turning } from '../temporal/turning-codec.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ServiceError } from '../../../src/domain/model/errors.ts'
 import { splitNamespace } from '../../../src/http/path.ts'
-import { sha256 } from '../../../src/lib/sha256.ts'
+import { sha256 } from '../../../src/lib/digest.ts'
 import { makeApi, rejection, running } from './api.ts'
 
 const AUTHORIZATION = { Authorization: 'Bearer s3cret' }

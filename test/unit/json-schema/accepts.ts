@@ -1,5 +1,5 @@
 import { checkInput } from '../../../src/domain/admission/check-input.ts'
-import { parseJson } from '../../../src/lib/exact-json.ts'
+import { parseJson } from '../../../src/lib/json.ts'
 import type { JsonSchema } from '../../../src/protocol/catalog.ts'
 
 /** Whether the value is valid. */

@@ -3,7 +3,7 @@ import { TIMEOUT_MS } from '../../../domain/model/deadlines.ts'
 import type { Message } from '../../../domain/model/engine.ts'
 import { ServiceError } from '../../../domain/model/errors.ts'
 import type { ExecutionRef } from '../../../domain/model/execution.ts'
-import { toStatus } from '../../../temporal/status.ts'
+import { toStatus } from '../../../temporal/outcome.ts'
 import { type EngineContext, executionIds, toExecution } from '../../context.ts'
 import { withEngineWatchdog } from '../with-engine-watchdog.ts'
 

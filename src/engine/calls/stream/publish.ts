@@ -1,7 +1,7 @@
 import type { Call } from '../../../domain/model/call.ts'
 import { signalIdOf } from '../../../domain/model/keyed-id.ts'
 import type { StreamItem } from '../../../domain/model/stream.ts'
-import { sha256 } from '../../../lib/sha256.ts'
+import { sha256 } from '../../../lib/digest.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'
 import { type PublishInput, STREAM_PUBLISH } from '../../../protocol/stream.ts'
 import { toPayload } from '../../../temporal/payload.ts'

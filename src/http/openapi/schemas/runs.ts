@@ -2,11 +2,11 @@
 
 import type { ActivityProgress, RunVersion } from '../../../domain/model/execution.ts'
 import type { Explanation } from '../../../domain/model/explanation.ts'
-import type { HistoryRun } from '../../../domain/model/history-page.ts'
+import type { HistoryRun, RunHistory } from '../../../domain/model/history-page.ts'
 import type { ListedRun, RunCount } from '../../../domain/model/run-filter.ts'
 import type { Trace } from '../../../domain/model/trace-source.ts'
 import type { WorkflowStatus } from '../../../domain/model/workflow-status.ts'
-import type { RunHistory, RunInput, RunPage } from '../../../domain/model/workflows.ts'
+import type { RunInput, RunPage } from '../../../domain/model/workflows.ts'
 import type { TraceError } from '../../../protocol/trace/entry.ts'
 import type { TraceNode } from '../../../protocol/trace/tree.ts'
 import {

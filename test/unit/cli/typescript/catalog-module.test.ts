@@ -258,7 +258,7 @@ async function typeErrorsOf(files: Record<string, string>): Promise<string> {
   const tsconfig = {
     extends: '../../tsconfig.json',
     compilerOptions: { types: ['node'] },
-    include: ['*.ts', '../../src/lib/exact-json.ts'],
+    include: ['*.ts', '../../src/lib/json.ts'],
   }
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
   return outputOf({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { checkInput } from '../../../../src/domain/admission/check-input.ts'
-import { parseJson } from '../../../../src/lib/exact-json.ts'
+import { parseJson } from '../../../../src/lib/json.ts'
 
 const ORDER = {
   type: 'object',

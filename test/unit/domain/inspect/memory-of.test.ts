@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { memoryOf } from '../../../../src/domain/inspect/closed-runs.ts'
-import { parseJson } from '../../../../src/lib/exact-json.ts'
+import { parseJson } from '../../../../src/lib/json.ts'
 
 const MEBIBYTE = 1024 * 1024
 const UNLIMITED = Number.POSITIVE_INFINITY

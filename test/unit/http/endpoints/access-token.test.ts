@@ -1,12 +1,16 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { bearer } from '../policies.ts'
 import { makeTokenApi } from './token-api.ts'
 
+afterEach(() => void vi.useRealTimers())
+
 test('tokens: a stream whose token expires ends without an error, and the next request is a 401', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] })
   const { call, calls, tokenOf, events } = makeTokenApi()
   const token = await tokenOf({ can: ['read'], expiresIn: 150 })
 
   const response = await call('GET', `/workflow/u:1/history/stream?access_token=${token}`)
+  await vi.advanceTimersByTimeAsync(150)
   const body = await response.text()
   const again = await call('GET', `/workflow/u:1/history/stream?access_token=${token}`)
 
@@ -23,7 +27,7 @@ test('tokens: a stream whose token expires ends without an error, and the next r
 
 test('access_token: is accepted for events only, and the responses are never cached and send no referrer', async () => {
   const { call, tokenOf } = makeTokenApi()
-  const token = await tokenOf({ can: ['read'], expiresIn: 300 })
+  const token = await tokenOf({ can: ['read'] })
   const ask = (method: string, path: string, headers = {}) =>
     call(method, `${path}${path.includes('?') ? '&' : '?'}access_token=${token}`, undefined, headers)
   const rejected: [method: string, path: string, headers?: object][] = [
@@ -68,6 +72,7 @@ test('access_token: any other credential is a 400 that names the header and not 
 })
 
 test('tokens: no line of the log, no span, no header and no error has the token', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] })
   const spans: unknown[] = []
   const { call, events, tokenOf } = makeTokenApi({
     audit: 'all',
@@ -84,6 +89,7 @@ test('tokens: no line of the log, no span, no header and no error has the token'
   const paths = ['/workflow/u:1/history/stream', '/workflow/u:1/result', '/nope', '/docs']
 
   const responses = await Promise.all(paths.map((path) => call('GET', `${path}?access_token=${token}`)))
+  await vi.advanceTimersByTimeAsync(300)
   const shown = await Promise.all(
     responses.map(async (response) => [await response.text(), ...response.headers.values()].join('\n')),
   )

@@ -6,7 +6,7 @@ import type {
   HistoryCommand,
   HistoryFeed,
   HistoryFeedPage,
-} from '../../../../src/domain/model/workflows.ts'
+} from '../../../../src/domain/model/history-page.ts'
 import { makeApi, rejection } from '../api.ts'
 
 const RUN = {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Call } from '../../../../src/domain/model/call.ts'
 import type { Rule } from '../../../../src/domain/model/caller.ts'
-import type { HistoryFeedPage } from '../../../../src/domain/model/workflows.ts'
+import type { HistoryFeedPage } from '../../../../src/domain/model/history-page.ts'
 import { createAccessTokens } from '../../../../src/http/credentials/access-tokens.ts'
 import { type ApiOptions, makeApi, running } from '../api.ts'
 import { bearer, tokenPolicy } from '../policies.ts'

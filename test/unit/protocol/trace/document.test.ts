@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MAX_JSON_DEPTH } from '../../../../src/lib/exact-json.ts'
+import { MAX_JSON_DEPTH } from '../../../../src/lib/json.ts'
 import { parseEntries, parseTraceDocument, toTraceDocument } from '../../../../src/protocol/trace/document.ts'
 import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
 import { spansKey, stepId } from '../../../../src/protocol/trace/keys.ts'

@@ -1,5 +1,3 @@
-import { boundedMap } from './bounded-map.ts'
-
 export interface CachedValue<T> {
   value: T
   /** Epoch milliseconds at which its load began. */
@@ -92,4 +90,46 @@ interface Entry<T> {
 
 async function toCachedValue<T>({ readAt, pending, loaded }: Entry<T>): Promise<CachedValue<T>> {
   return { value: loaded === null ? await pending : loaded.value, readAt }
+}
+
+/** A map that holds at most `maxSize` entries. Setting another key evicts the entry that was set longest ago. */
+export interface BoundedMap<Key, Value> {
+  get(key: Key): Value | undefined
+  has(key: Key): boolean
+  set(key: Key, value: Value): void
+  delete(key: Key): void
+}
+
+export function boundedMap<Key, Value>(maxSize: number): BoundedMap<Key, Value> {
+  // A Map iterates in the order in which its keys were added.
+  const entries = new Map<Key, Value>()
+  return {
+    get: (key) => entries.get(key),
+    has: (key) => entries.has(key),
+    set(key, value) {
+      entries.delete(key)
+      entries.set(key, value)
+      const [oldest] = entries.keys()
+      if (entries.size > maxSize && oldest !== undefined) entries.delete(oldest)
+    },
+    delete: (key) => void entries.delete(key),
+  }
+}
+
+/**
+ * Decides from cached values, but never rejects because of a value that was read before the request arrived: before a
+ * rejection, it decides again from fresh values.
+ *
+ * `decide` gets the time after which values must have been read (epoch milliseconds); 0 accepts any cached value.
+ * `rejectedAt` returns when the oldest value behind a rejection was read; null if nothing is rejected.
+ */
+export async function decideFresh<T>(
+  decide: (freshSince: number) => Promise<T>,
+  rejectedAt: (decision: T) => number | null,
+  now: () => number = Date.now,
+): Promise<T> {
+  const arrivedAt = now()
+  const cached = await decide(0)
+  const readAt = rejectedAt(cached)
+  return readAt !== null && readAt < arrivedAt ? decide(arrivedAt) : cached
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MAX_JSON_DEPTH, parseJson } from '../../../src/lib/exact-json.ts'
+import { MAX_JSON_DEPTH, parseJson } from '../../../src/lib/json.ts'
 
 /** Parses and prints. */
 function roundTrip(text: string): string {

@@ -1,4 +1,4 @@
-/** Signatures with a shared secret, and a comparison whose time does not help to guess one. */
+/** Hashes, signatures with a shared secret, and a comparison whose time does not help to guess one. */
 
 export type Bytes = Uint8Array<ArrayBuffer>
 
@@ -42,4 +42,14 @@ export function anyEqual(presented: readonly ArrayLike<number>[], expected: read
     }
   }
   return found === 1
+}
+
+/** The hash in hexadecimal. Strings are hashed as UTF-8. */
+export async function sha256(content: string | Uint8Array<ArrayBuffer>): Promise<string> {
+  const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
+  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))
+}
+
+export function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { anyEqual } from '../../../src/lib/hmac.ts'
+import { anyEqual } from '../../../src/lib/digest.ts'
 
 test('anyEqual: finds an equal pair at any position, and none where a single byte differs', () => {
   const expected = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readThroughCache } from '../../../src/lib/read-through-cache.ts'
+import { boundedMap, decideFresh, readThroughCache } from '../../../src/lib/cache.ts'
 
 test('concurrent callers share one read', async () => {
   const { read, reads } = counted()
@@ -123,3 +123,63 @@ function counted() {
   let count = 0
   return { read: async (key: string) => `${key}${++count}`, reads: () => count }
 }
+
+test('boundedMap: evicts the entry that was set longest ago', () => {
+  const map = boundedMap<string, number>(2)
+
+  map.set('a', 1)
+  map.set('b', 2)
+  map.set('a', 3)
+  map.set('c', 4)
+
+  expect([map.get('a'), map.get('b'), map.get('c')]).toEqual([3, undefined, 4])
+  expect([map.has('a'), map.has('b')]).toEqual([true, false])
+})
+
+test('boundedMap: a deleted entry makes room for another', () => {
+  const map = boundedMap<string, number>(2)
+
+  map.set('a', 1)
+  map.set('b', 2)
+  map.delete('a')
+  map.set('c', 3)
+
+  expect([map.get('a'), map.get('b'), map.get('c')]).toEqual([undefined, 2, 3])
+})
+
+interface Decision {
+  rejects: boolean
+  readAt: number
+}
+
+/** What is decided at the time 100, and how often. */
+async function decideFrom(cached: Decision, fresh: Decision) {
+  const asked: number[] = []
+  const decision = await decideFresh(
+    async (freshSince) => {
+      asked.push(freshSince)
+      return freshSince === 0 ? cached : fresh
+    },
+    ({ rejects, readAt }) => (rejects ? readAt : null),
+    () => 100,
+  )
+  return { decision, asked }
+}
+
+test('decide fresh: an acceptance from cached values counts', async () => {
+  const cached = { rejects: false, readAt: 1 }
+
+  expect(await decideFrom(cached, { rejects: true, readAt: 100 })).toEqual({ decision: cached, asked: [0] })
+})
+
+test('decide fresh: a rejection from older values is decided again', async () => {
+  const fresh = { rejects: false, readAt: 100 }
+
+  expect(await decideFrom({ rejects: true, readAt: 99 }, fresh)).toEqual({ decision: fresh, asked: [0, 100] })
+})
+
+test('decide fresh: a rejection from values that were read since the request arrived counts', async () => {
+  const cached = { rejects: true, readAt: 100 }
+
+  expect(await decideFrom(cached, { rejects: false, readAt: 101 })).toEqual({ decision: cached, asked: [0] })
+})

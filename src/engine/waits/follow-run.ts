@@ -1,14 +1,18 @@
-import { atMost, type Call } from '../../domain/model/call.ts'
+/** How waits follow a run on the engine, whether they share polls or not. */
+import { atMost, backgroundCall, type Call } from '../../domain/model/call.ts'
 import { TIMEOUT_MS } from '../../domain/model/deadlines.ts'
-import type { Closing } from '../../protocol/execution.ts'
+import { type Closing, isOpen, STATUSES } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { HistoryEventFilterType } from '../../temporal/enums.ts'
+import { toStatusWord } from '../../temporal/outcome.ts'
+import { quoteLiteral } from '../../temporal/visibility-query.ts'
 import { readLast } from '../calls/history-pages.ts'
 import { classifyPollFailure } from '../calls/poll-failure.ts'
 import { pollUntil } from '../calls/poll-until.ts'
 import { type EngineContext, executionIds, toExecution } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import { readClosing } from '../read-closing.ts'
+import type { SharedWaitsPorts } from './shared-waits.ts'
 
 /**
  * How the run ended; null when `call` is over first. Used on workerd, where requests cannot share a wait
@@ -26,7 +30,7 @@ export async function unsharedWait(context: EngineContext, run: RunRef, call: Ca
  * The same for a wait that requests share: its caller holds a slot for the poll. Ends with `limited` when the engine
  * allows no more polls at the moment.
  */
-export async function follow(context: EngineContext, run: RunRef, call: Call): Promise<Closing | 'limited' | null> {
+async function follow(context: EngineContext, run: RunRef, call: Call): Promise<Closing | 'limited' | null> {
   try {
     return await pollUntilClosed(context, run, call, 'throw')
   } catch (error) {
@@ -88,4 +92,37 @@ export async function readClosingNow(context: EngineContext, run: RunRef, call: 
     if (classifyPollFailure(failure) === 'final') throw failure
     return null
   }
+}
+
+/** The engine calls of shared waits. No request's deadline ends a call that several requests share. */
+export function waitPorts(context: EngineContext): SharedWaitsPorts {
+  return {
+    slots: context.polls,
+    poll: (run, signal, note) =>
+      follow(context, run, { ...backgroundCall('waits', 0), deadlineAt: Number.POSITIVE_INFINITY, signal, note }),
+    findEnded: (runs) => findEnded(context, runs),
+    readClosing: (run) => readClosingNow(context, run, backgroundCall('waits', TIMEOUT_MS.describe)),
+  }
+}
+
+// Not `!= 'Running'`: a paused run is open too, and older engines reject a query with the word `Paused`.
+const ENDED_WORDS = STATUSES.filter((status) => !isOpen(status)).map((status) => quoteLiteral(toStatusWord(status)))
+const ENDED = `ExecutionStatus IN (${ENDED_WORDS.join(',')})`
+
+/**
+ * The run ids of those that the engine's visibility store lists as ended. It may list a run late, or not at all.
+ *
+ * Rejects with an `RpcError` while the store is unavailable or at its rate limit.
+ */
+export async function findEnded(
+  { rpc, namespace }: EngineContext,
+  runs: readonly RunRef[],
+): Promise<ReadonlySet<string>> {
+  const runIds = runs.map(({ runId }) => quoteLiteral(runId)).join(',')
+  const { executions } = await rpc(
+    'listWorkflowExecutions',
+    { namespace, query: `${ENDED} AND RunId IN (${runIds})`, pageSize: runs.length },
+    backgroundCall('waits', TIMEOUT_MS.describe),
+  )
+  return new Set((executions ?? []).map(({ execution }) => execution?.runId ?? ''))
 }

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
-import { withinCall } from '../../../../src/domain/model/within-call.ts'
+import { withinCall } from '../../../../src/domain/model/share-calls.ts'
 import { aCall, rejection } from '../../call.ts'
 
 const never = new Promise<never>(() => {})
