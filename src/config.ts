@@ -20,7 +20,8 @@ import {
 } from './config/variables.ts'
 import { isLoopback } from './lib/network-address.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
-import { catalogIssue, checkedString } from './protocol/names.ts'
+import { checkedString } from './protocol/checked-string.ts'
+import { catalogIssue } from './protocol/names.ts'
 
 export { type FileText, parseFile } from './config/json-document.ts'
 export {

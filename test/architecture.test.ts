@@ -95,7 +95,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'version.ts': row('', ''),
   'protocol/': row('protocol/ lib/', ''),
   'protocol/catalog.ts': row('protocol/ lib/', 'zod/mini'),
-  'protocol/names.ts': row('', 'zod/mini'),
+  'protocol/checked-string.ts': row('', 'zod/mini'),
   'json-schema/': row('json-schema/ lib/', ''),
   'json-schema/patterns/compile-pattern.ts': row('json-schema/', 're2js'),
   'lib/': row('lib/', ''),

@@ -1,6 +1,7 @@
 /** The connection to the engine. The API and its workers read the same variables. */
 import * as z from 'zod/mini'
-import { characterIssue, checkedString } from '../protocol/names.ts'
+import { checkedString } from '../protocol/checked-string.ts'
+import { characterIssue } from '../protocol/names.ts'
 import { anyString, baseUrl, flag, list, matching, type Variables } from './variables.ts'
 
 export interface EngineConfig {

@@ -1,7 +1,8 @@
 /** The hooks of a policy: what happens with the webhooks of other systems. `docs/hooks.md` describes them. */
 import * as z from 'zod/mini'
+import { checkedString } from '../protocol/checked-string.ts'
 import { HOOK_ACTIONS, HOOK_SCHEMES, HOOK_SECRET_PREFIX, isDecodable } from '../protocol/hook-schemes.ts'
-import { activityIdIssue, catalogIssue, checkedString, handlerNameIssue, workflowNameIssue } from '../protocol/names.ts'
+import { activityIdIssue, catalogIssue, handlerNameIssue, workflowNameIssue } from '../protocol/names.ts'
 import { always, oneOrMore } from './json-document.ts'
 import { hasPlaceholders, idTemplateIssue } from './policy-pattern.ts'
 

@@ -1,8 +1,8 @@
 /** The endpoints that receive a message when a run ends: `SERVICE_WEBHOOKS`. `docs/webhooks.md` describes them. */
 import * as z from 'zod/mini'
 import { fromBase64 } from '../lib/base64.ts'
+import { checkedString } from '../protocol/checked-string.ts'
 import { BASE64_SECRET_PREFIX } from '../protocol/hook-schemes.ts'
-import { checkedString } from '../protocol/names.ts'
 import {
   type FileText,
   listOf,

@@ -1,5 +1,6 @@
 /** The configuration of a worker. */
-import { catalogIssue, checkedString } from '../protocol/names.ts'
+import { checkedString } from '../protocol/checked-string.ts'
+import { catalogIssue } from '../protocol/names.ts'
 import { type EngineConfig, engineConfig } from './engine.ts'
 import { type TracesConfig, tracesConfig } from './traces.ts'
 import { type Environment, integer, isOn, readVariables, type Variables } from './variables.ts'

@@ -1,5 +1,4 @@
-/** Which ids and names are accepted. Each check returns what is wrong, or null. */
-import * as z from 'zod/mini'
+/** Which ids and names are accepted. Each function returns what is wrong, or null. */
 
 const encoder = new TextEncoder()
 
@@ -74,14 +73,4 @@ function stringIssue(value: string, maxBytes: number): string | null {
 function prefixIssue(value: string, prefixes: string[]): string | null {
   const prefix = prefixes.find((reserved) => value.startsWith(reserved))
   return prefix === undefined ? null : `must not start with "${prefix}", which is reserved`
-}
-
-/** A zod schema for a string that `check` accepts. `check` returns what is wrong with it, or null. */
-export function checkedString(check: (value: string) => string | null) {
-  return z.string().check(
-    z.superRefine((value, context) => {
-      const issue = check(value)
-      if (issue !== null) context.addIssue(issue)
-    }),
-  )
 }

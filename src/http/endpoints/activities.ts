@@ -1,6 +1,7 @@
 /** Ends activities that complete outside their worker. */
 import * as z from 'zod/mini'
-import { characterIssue, checkedString } from '../../protocol/names.ts'
+import { checkedString } from '../../protocol/checked-string.ts'
+import { characterIssue } from '../../protocol/names.ts'
 import { endpoint, type RequestBody } from '../endpoint.ts'
 import { idempotencyKey } from '../idempotency-key.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'

@@ -1,8 +1,9 @@
 /** Lists and counts runs. */
 import * as z from 'zod/mini'
 import type { ListedRun } from '../../domain/model/run-filter.ts'
+import { checkedString } from '../../protocol/checked-string.ts'
 import { STATUSES } from '../../protocol/execution.ts'
-import { catalogIssue, checkedString, filterValueIssue, workflowNameIssue } from '../../protocol/names.ts'
+import { catalogIssue, filterValueIssue, workflowNameIssue } from '../../protocol/names.ts'
 import { endpoint } from '../endpoint.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { jsonResponse } from '../response.ts'

@@ -1,7 +1,8 @@
 /** The bodies of requests about links. */
 import * as z from 'zod/mini'
 import { isObject } from '../../../lib/is-object.ts'
-import { characterIssue, checkedString } from '../../../protocol/names.ts'
+import { checkedString } from '../../../protocol/checked-string.ts'
+import { characterIssue } from '../../../protocol/names.ts'
 import type { RequestBody } from '../../endpoint.ts'
 import { COMMENTS } from '../../links/link-state.ts'
 import { durationField } from './field-values.ts'

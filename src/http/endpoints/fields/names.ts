@@ -1,9 +1,9 @@
 /** Ids and names, as bodies contain them and as `path.ts` reads them from paths. */
+import { checkedString } from '../../../protocol/checked-string.ts'
 import {
   activityIdIssue,
   catalogIssue,
   characterIssue,
-  checkedString,
   handlerNameIssue,
   runIdIssue,
   UUID_PATTERN,

@@ -8,8 +8,9 @@ import {
   type WorkflowOptions,
 } from '../../../domain/model/workflow-options.ts'
 import { isObject } from '../../../lib/is-object.ts'
+import { checkedString } from '../../../protocol/checked-string.ts'
 import { memoKeys } from '../../../protocol/memo-keys.ts'
-import { characterIssue, checkedString } from '../../../protocol/names.ts'
+import { characterIssue } from '../../../protocol/names.ts'
 import { chosenSchema, durationField, headersField, jsonObject, memo, validKeys } from './field-values.ts'
 import { jsonForms, optional } from './json-forms.ts'
 import { requiredText, text } from './names.ts'
