@@ -16,7 +16,7 @@ const NOT_CAUSED_BY_WORKER: ReadonlySet<unknown> = new Set([
   WorkflowTaskFailedCause.WORKFLOW_PAUSE_REQUESTED_BEFORE_TASK_STARTED,
 ])
 
-// The Java SDK wraps an error of the workflow's code twice, in errors that name only the states of its own machines.
+// The Java SDK wraps an error of the workflow's code twice, in errors that describe only the SDK's own state machines.
 const JAVA_TASK_ERROR = 'io.temporal.internal.statemachines.InternalWorkflowTaskException'
 const JAVA_STATE_ERROR = /^\w+: failure executing \S+, transition history is \[/
 

@@ -10,8 +10,12 @@ import type { RpcError } from '../transport/transport.ts'
 import { missingHandler, queryRejection } from './diagnosis/missing-handler.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
-// The SDKs of Java and Go append the stack to the message; the others send it in a field of its own.
-const STACKS = [/\r?\n\tat [^\s(]+\(.*$/s, /, stack trace: query handler \[panic\]:\n.*$/s]
+// By the `source` of a failure. The SDKs of Java and Go append the stack to the message; the others send it in a field of
+// its own. Java's failures have no source, because that SDK sends only a message.
+const STACKS: ReadonlyMap<string, RegExp> = new Map([
+  ['', /\r?\n\tat [^\s(]+\(.*$/s],
+  ['GoSDK', /, stack trace: query handler \[panic\]:\n.*$/s],
+])
 
 export async function query(context: EngineContext, ref: ExecutionRef, message: Message, call: Call): Promise<unknown> {
   const { header, payloads } = requestHeaders(call, message.headers)
@@ -52,8 +56,10 @@ export async function queryFailed(
   { name }: Pick<Message, 'name'>,
   cause: RpcError,
 ): Promise<ServiceError> {
-  const failure = toErrorDetails(await decodeFailure(queryFailure(cause), payloads))
-  const errorDetails = { ...failure, message: STACKS.reduce((text, stack) => text.replace(stack, ''), failure.message) }
+  const failure = queryFailure(cause)
+  const details = toErrorDetails(await decodeFailure(failure, payloads))
+  const stack = STACKS.get(failure.source ?? '')
+  const errorDetails = stack === undefined ? details : { ...details, message: details.message.replace(stack, '') }
   const message = `Query "${name}" of workflow ${ref.workflowId} failed: ${errorDetails.message}`
   return new ServiceError('QueryFailedError', message, { cause, details: { ...executionIds(ref), errorDetails } })
 }

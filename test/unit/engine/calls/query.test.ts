@@ -6,7 +6,7 @@ import { aCall } from '../../call.ts'
 import { answer, detail } from '../rpc-errors.ts'
 import { scriptedContext } from './scripted-context.ts'
 
-/** What a query throws that a worker answers with this message, and with a failure if its SDK sends one. */
+/** The error of a query whose worker responds with this message, and with this failure if its SDK sends one. */
 async function failureOf(message: string, failure?: object): Promise<ServiceError> {
   const { context } = scriptedContext(
     answer(GrpcCode.INVALID_ARGUMENT, message, detail('QueryFailedFailure', failure && { failure })),
@@ -42,4 +42,12 @@ test('query: keeps every line of a message that a handler has written', async ()
   const message = 'Not delivered\n  at the door (closed)\n\tat 5 pm, stack trace: none'
 
   expect((await failureOf(message, { message })).details.errorDetails).toMatchObject({ message })
+})
+
+test('query: keeps a stack that a handler has quoted, with what follows it', async () => {
+  const message = 'The shop answered: IllegalStateException\n\tat a.B.c(B.java:1)\nOrder 17 was not charged'
+
+  const { details } = await failureOf(message, { message, source: 'PythonSDK' })
+
+  expect(details.errorDetails).toMatchObject({ message })
 })
