@@ -286,6 +286,6 @@ export interface RequestOptions extends CallOptions {
   /** Sent as JSON. */
   body?: unknown
   headers?: Record<string, string>
-  /** With a key, a start, and any request to one run (`…/runs/<run id>/…`), can be repeated too. */
+  /** With a key, starts and requests to one run (`…/runs/<run id>/…`, except `fail`) are repeated too. */
   idempotencyKey?: string | undefined
 }

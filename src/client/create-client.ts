@@ -44,7 +44,8 @@ export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): 
 const READS = /^\/workflow\/(validate$|.+\/query\/)/
 
 // A key holds within one run: a message that is sent again to a workflow id could reach a later run.
-const KEYED = /^\/workflow\/(run$|start$|.+\/runs\/)/
+// `fail` could fail the next attempt of its activity.
+const KEYED = /^\/workflow\/(?:(?:run|start)(?:\?|$)|[^/?]+\/runs\/(?!.*\/fail(?:\?|$)))/
 
 /** The methods of the handles that `get` returns, with the argument of `get` before their own. */
 function methodsOf(get: (ref: WorkflowRef) => WorkflowHandle): HandleMethods & Pick<Client<AnyWorkflows>, 'stream'> {

@@ -110,10 +110,11 @@ test('request: with a key, a start and a request to one run are sent again, a me
     return (await rejection(client.request('POST', path, { idempotencyKey: 'k' }))).attempts
   }
 
-  const repeated = ['start', 'run', 'x/runs/r/signal/next', 'x/runs/r/activities/a/complete']
+  const repeated = ['start', 'run?body=output', 'x/runs/r/signal/next', 'x/runs/r/activities/a/complete']
   for (const path of repeated) expect([path, await attemptsOf(`/workflow/${path}`)]).toEqual([path, 3])
-  const single = ['x/signal/next', 'x/update/set', 'x/stream', 'x/activities/a/complete', 'signal-with-start/next']
-  for (const path of single) expect([path, await attemptsOf(`/workflow/${path}`)]).toEqual([path, 1])
+  const single = ['x/signal/next', 'x/stream?from=/runs/', 'x/activities/runs/complete', 'signal-with-start/next']
+  for (const path of [...single, 'x/runs/r/activities/a/fail'])
+    expect([path, await attemptsOf(`/workflow/${path}`)]).toEqual([path, 1])
 })
 
 test('onRetry: gets the error of each attempt before the next one', async () => {
