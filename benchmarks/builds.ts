@@ -1,6 +1,6 @@
 /**
- * Does a request cost more than in another version? Compares the CPU time of `GET status` of several builds, with
- * sockets and an engine: `builds.ts <rounds> <folder>…`. Each folder is a checkout after `npm run build`.
+ * Does a request cost more than in another version? Compares the CPU time of `GET status` with a token of several
+ * builds, with sockets and an engine: `builds.ts <rounds> <folder>…`. Each folder is a checkout after `npm run build`.
  */
 import { join, resolve } from 'node:path'
 import { percentile } from '../dev/percentiles.ts'
@@ -12,6 +12,7 @@ import { type RunningTarget, startBuild } from './requests/targets.ts'
 
 const [rounds = '100', ...folders] = process.argv.slice(2)
 const CATALOG = 'builds'
+const TOKEN = 'token-of-the-benchmark'
 const CONCURRENCY = 32
 const WARM_UP_MS = 5000
 const TURN_MS = 1000
@@ -30,7 +31,7 @@ try {
   // The first one again shows how much of a difference is chance.
   for (const folder of [...folders.slice(0, 1), ...folders]) {
     const script = join(resolve(folder), 'dist/node.js')
-    builds.push({ folder, target: await startBuild(folder, script, engine, CATALOG), cpuMs: [] })
+    builds.push({ folder, target: await startBuild(script, engine, CATALOG, TOKEN), cpuMs: [] })
   }
   const request = await statusOfAnOpenRun()
   const measure = async (target: RunningTarget, durationMs: number) =>
@@ -50,12 +51,13 @@ async function statusOfAnOpenRun(): Promise<Exchange> {
   const { agent, close } = connect()
   const body = { workflowName: 'order', input: { orderId: '1', amount: 500, card: '4242' } }
   const started = await until('an order starts', () =>
-    exchange(port, { method: 'POST', path: '/workflow/start', body }, agent).catch(() => null),
+    exchange(port, { method: 'POST', path: '/workflow/start', body, token: TOKEN }, agent).catch(() => null),
   )
   close()
   // Whatever the worker does would be measured, too.
   await worker.kill()
-  return { method: 'GET', path: `/workflow/${(JSON.parse(started) as { workflowId: string }).workflowId}/status` }
+  const { workflowId } = JSON.parse(started) as { workflowId: string }
+  return { method: 'GET', path: `/workflow/${workflowId}/status`, token: TOKEN }
 }
 
 function print(): void {

@@ -14,6 +14,7 @@ export interface Exchange {
   method: 'GET' | 'POST'
   path: string
   body?: unknown
+  token?: string
 }
 
 export interface Sample {
@@ -77,11 +78,14 @@ export async function exchange(port: number, request: Exchange, agent: Agent): P
 
 export function send(
   port: number,
-  { method, path, body }: Exchange,
+  { method, path, body, token }: Exchange,
   agent: Agent,
 ): Promise<{ status: number; text: string }> {
   const text = body === undefined ? '' : JSON.stringify(body)
-  const headers = text === '' ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
+  const headers = {
+    ...(text !== '' && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  }
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, method, path, headers, agent }, (response) => {
       const parts: Buffer[] = []

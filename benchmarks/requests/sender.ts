@@ -29,6 +29,7 @@ export function createSender(port: number, { method, path, body }: Exchange): Se
     socket
       .setEncoding('latin1')
       .on('data', (part: string) => receive(connection, part))
+      // 'close' follows.
       .on('error', () => {})
       .on('close', () => {
         all.delete(connection)

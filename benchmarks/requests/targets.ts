@@ -29,14 +29,14 @@ export async function startPortico(
   return startTarget(`portico on ${runtime}`, runtime, script, engine, catalog, env)
 }
 
-/** A build of any version. */
+/** A build of any version, which requires the token. */
 export function startBuild(
-  name: string,
   script: string,
   engine: RunningEngine,
   catalog: string,
+  token: string,
 ): Promise<RunningTarget> {
-  return startTarget(name, 'node', script, engine, catalog)
+  return startTarget(script, 'node', script, engine, catalog, { SERVICE_API_AUTH_TOKEN: token })
 }
 
 export function startFloor(runtime: Runtime, engine: RunningEngine, catalog: string): Promise<RunningTarget> {
