@@ -1,6 +1,6 @@
 /**
- * JSON without loss: a number that a double cannot represent is kept as the digits it came as (`JSON.rawJSON`).
- * Also written in a canonical form.
+ * JSON without loss: a number that a double cannot represent keeps its digits (`JSON.rawJSON`). Also writes the
+ * canonical form of RFC 8785.
  */
 import { compareDecimals, toDecimal } from './decimal.ts'
 import { isObject } from './is-object.ts'

@@ -250,7 +250,7 @@ test('stop and terminate: 2, and 1 on a closed run', async () => {
   expect(await counted(endingAgain)).toEqual({ DescribeWorkflowExecution: 2 })
 })
 
-test('publish 3, for the description, what the workflow says of its stream, and the items; then 2', async () => {
+test('publish 3, for the description, the query for the stream and the signal; 2 afterwards', async () => {
   const id = await start('streamSignals', {})
   const publish = () => counted(() => post(`${id}/stream`, { topic: 'tokens', data: 1 }))
 

@@ -20,7 +20,8 @@ const IDLE_WITHIN_MS = 30_000
 /** What `read` still returns 30 s after the last client has left. Nothing, unless the service leaks. */
 export async function workAtRest(read: () => Promise<string[]>): Promise<string[]> {
   const isIdle = async () => (await read()).length === 0
-  return until('the service is idle', isIdle, { timeoutMs: IDLE_WITHIN_MS }).then(() => [], read)
+  const whatIsOpen = () => read().catch((error: unknown) => [`no metrics: ${error}`])
+  return until('the service is idle', isIdle, { timeoutMs: IDLE_WITHIN_MS }).then(() => [], whatIsOpen)
 }
 
 function isOpen({ name, labels, value }: Sample, countScrapes: boolean): boolean {

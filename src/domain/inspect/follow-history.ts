@@ -3,8 +3,13 @@ import { type Call, withTimeout } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import { ServiceError } from '../model/errors.ts'
 import type { Description } from '../model/execution.ts'
-import type { FollowCommand, HistoryFeed, HistoryFeedPage } from '../model/history-page.ts'
-import { type EventValues, HISTORY_START } from '../model/history-page.ts'
+import {
+  type EventValues,
+  type FollowCommand,
+  HISTORY_START,
+  type HistoryFeed,
+  type HistoryFeedPage,
+} from '../model/history-page.ts'
 import { describeUserRun, eventValues, type HistoryPorts, toHistoryRun, withoutSecrets } from './history.ts'
 
 // The limit on the memory of a stream, whatever the length of the history.

@@ -4,14 +4,15 @@ import { redactSecrets } from '../../protocol/secret-names.ts'
 import { rejectReserved } from '../control/catalog-guard.ts'
 import type { Call } from '../model/call.ts'
 import type { Description, ExecutionRef } from '../model/execution.ts'
-import type { HistoryCommand, RunHistory } from '../model/history-page.ts'
 import {
   type EventPage,
   type EventValues,
   HISTORY_START,
+  type HistoryCommand,
   type HistoryEvent,
   type HistoryPosition,
   type HistoryRun,
+  type RunHistory,
 } from '../model/history-page.ts'
 import type { Ports } from '../model/ports.ts'
 import { withinCall } from '../model/share-calls.ts'

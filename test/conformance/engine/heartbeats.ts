@@ -13,14 +13,15 @@ export function heartbeats(fixture: EngineFixture): void {
 
     const { activities, decode } = await readHeartbeats(run)
     const details = JSON.stringify(await decode())
-    const { startedAt } = await fixture.engine.describe(run, call())
     await fixture.engine.terminate(run, null, call())
+    const { startedAt, completedAt } = await fixture.engine.describe(run, call())
 
     expect(activities).toEqual([
       { activityId: '1', activityType: 'reports', attempt: 1, heartbeatAt: expect.any(Date) },
     ])
     expect(details).toBe('[{"percent":40,"id":9007199254740993}]')
-    expect(Number(activities[0]?.heartbeatAt)).toBeGreaterThanOrEqual(Number(startedAt))
+    const heartbeatAt = Number(activities[0]?.heartbeatAt)
+    expect([Number(startedAt), heartbeatAt, Number(completedAt)].toSorted((a, b) => a - b)[1]).toBe(heartbeatAt)
   })
 
   test('heartbeats: the next attempt of an activity has those of the last one', async () => {

@@ -184,7 +184,9 @@ export function running(fixture: EngineFixture): void {
   })
 
   test('lastPolledAt: returns the time of the last poll, or null for a task queue without a worker', async () => {
-    const { startedAt } = await fixture.engine.describe(await fixture.start('waitForSignal'), call())
+    const started = await fixture.start('nothing')
+    await fixture.closed(started)
+    const { startedAt } = await fixture.engine.describe(started, call())
 
     // The worker polls again after it has taken the task of the run.
     await until('a worker has polled since the start', async () => {

@@ -11,7 +11,7 @@ export function makeWorkflows(verbs: Partial<Engine> = {}, deployment = DEPLOYME
     traceSources: [],
     traceMaxBytes: 1000,
     deployment,
-    messageTimeoutMs: 60_000,
+    messageTimeoutMs: 12_345,
     defaults: { catalog: 'orders', namespace: 'default' },
     resultCacheBytes: 0,
   }

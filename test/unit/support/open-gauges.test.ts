@@ -5,7 +5,7 @@ import { openGauges } from '../../support/open-gauges.ts'
 const BUILD = { version: '1.2.3', runtime: 'node', transport: 'grpc' }
 const POLL = { method: 'getWorkflowExecutionHistory', isPoll: true } as const
 
-test('open gauges: places, turns, waits, polls and readers are open until they end, and what was counted is not', () => {
+test('open gauges: requests, queued requests, waits, polls and readers count until they end, and counters never do', () => {
   const metrics = createMetrics(BUILD)
   const open = () => openGauges(metrics.text(), { countScrapes: false }).map((gauge) => gauge.replace(/[{ ].*/, ''))
   const idle = open()
