@@ -40,7 +40,7 @@ import { result } from './wait/result.ts'
 export interface WorkflowsOptions
   extends Omit<Ports, 'knownRuns' | 'links' | 'now' | 'searchAttributes'>,
     Omit<CacheOptions, 'now'> {
-  /** What requests mean that do not name a catalog or a namespace. */
+  /** The catalog and the namespace of requests and rules that do not name one. */
   defaults: Defaults
   /** Default: links are not enabled. */
   links?: Links
@@ -109,7 +109,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
       startable: readCatalog,
       trace: readTrace,
     }),
-    // `guarded` decides it.
+    // Nothing to do: `guarded` decides before it calls this.
     async checkRead() {},
     readChain: createReadChain({ ...ports, sharesPending }),
     capabilities: createCapabilities({ ...ports, sharesPending, onCacheRead }),

@@ -1,4 +1,4 @@
-/** Translates errors of the engine. Its own messages decide what an error means, but are never passed on. */
+/** Translates errors of the engine. Its messages help to find out what an error means; clients do not get them. */
 import type { temporal } from '@temporalio/proto'
 import { type ErrorFacts, idInUse, notFoundMessage, ServiceError } from '../domain/model/errors.ts'
 import { ResourceExhaustedCause } from '../temporal/enums.ts'
@@ -138,7 +138,7 @@ function detailOf<Name extends keyof Failures>(
 /** Whether a limit of one run was exceeded, not one of the engine. */
 export function isBusyWorkflow(error: RpcError): boolean {
   const isBusy = detailOf(error, 'ResourceExhaustedFailure')?.cause === ResourceExhaustedCause.BUSY_WORKFLOW
-  // The engine gives this limit of a run the cause and the scope of its limit on long polls.
+  // The engine reports this limit of one run with the same cause and scope as its own limit on long polls.
   return isBusy || error.message.startsWith('limit on number of concurrent in-flight updates')
 }
 

@@ -11,7 +11,7 @@ export function lazyEngine(options: EngineOptions): Engine {
     ({ createEngine }) => createEngine(options),
   )
 
-  // Not async: each function that a waiting request is suspended in takes half a KiB.
+  // Not async: each async function in which a waiting request is suspended takes half a KiB.
   function later<Name extends Asynchronous>(name: Name): Engine[Name] {
     const call = (...args: unknown[]) => {
       const { current } = engine

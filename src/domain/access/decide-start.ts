@@ -40,9 +40,9 @@ export async function decideStart(
   const { workflowIdConflictPolicy = 'fail' } = given.options ?? {}
   const options = Object.keys(given.options ?? {})
     .map(optionName)
-    // `fail` reaches no run that a start without the option does not reach.
+    // `fail` is the default: a caller that names it needs no rule with this option.
     .filter((name) => name !== 'workflowIdConflictPolicy' || workflowIdConflictPolicy !== 'fail')
-  // The open run of the id may be of any workflow.
+  // Whether the start can reach an open run of the id, which may be of any workflow.
   const attaches = carriesMessage || workflowIdConflictPolicy !== 'fail'
   const isAllowed = (grant: Grant, request: AccessRequest) =>
     denialOf(grant, request, ports.defaults) === null && (!attaches || reachesAnyWorkflow(grant))
@@ -71,12 +71,12 @@ export async function decideStart(
   throw denied({ ...(missing ?? start), workflowName: given.workflowName }, call)
 }
 
-/** What a message asks for, without its run. */
+/** The access that a message needs; its run is not part of it. */
 export function requestOf(verb: 'signal' | 'query' | 'update', { name, headers }: MessageCommand): AccessRequest {
   return { verb, handler: name, ...(headers && { options: ['headers'] }) }
 }
 
-/** The idempotency key of the caller: two callers with the same key do not meet, and a new token keeps the keys. */
+/** The key, made unique for the caller: callers do not share keys, and a caller keeps its keys with a new token. */
 export function keyOf({ idempotencyKey }: { idempotencyKey?: string }, { caller }: Call): { idempotencyKey?: string } {
   return idempotencyKey === undefined ? {} : { idempotencyKey: `${caller?.id}\n${idempotencyKey}` }
 }
@@ -85,16 +85,16 @@ function idOf({ workflowId }: StartCommand): Pick<AccessRequest, 'workflowId'> {
   return workflowId === undefined ? {} : { workflowId }
 }
 
-/** An id in the first granted pattern that has room for one; null without such a pattern. */
+/** An id that matches the first granted pattern that ends in `*`; null without such a pattern, or if it is too long. */
 async function generatedId({ ids = ['*'] }: Grant, idempotencyKey: string | undefined): Promise<string | null> {
   const pattern = ids.find((id) => id.endsWith('*'))
   if (pattern === undefined) return null
   const id = pattern.slice(0, -1) + (idempotencyKey === undefined ? newId() : await keyedId(idempotencyKey))
-  // A claim can be longer than an id may be.
+  // A claim in the pattern can make the id too long.
   return workflowIdIssue(id) === null ? id : null
 }
 
-/** The name behind an alias. Of a name that the catalog does not have, only a fresh catalog says so. */
+/** The name behind an alias. The catalog is read again before a name counts as missing from it. */
 async function canonicalName(
   { catalogs, now }: Pick<DecideStartPorts, 'catalogs' | 'now'>,
   { catalog, workflowName }: StartCommand,

@@ -30,7 +30,7 @@ export function allowOperator(request: AccessRequest, ids: Partial<ExecutionRef>
   call.audit({ action: actionOf(request), rule: null, ...ids })
 }
 
-/** Records what the holder of a link asks: the seal of the link is the right to use it. */
+/** Records the request of the holder of a link, which needs no decision: a valid link is the right to use it. */
 export function allowHolder(
   request: AccessRequest,
   { namespace, workflowId, runId, workflowName, rule }: Link,
@@ -92,7 +92,7 @@ export function admitsActivity(
   }
 }
 
-/** Finds the rule for completing an activity; undefined without one. Only the run says the type. */
+/** Finds the rule for completing an activity; undefined without one. The type is known once the run is read. */
 export function activityRule(
   ports: Pick<DecidePorts, 'defaults'>,
   grants: readonly Grant[],
@@ -111,7 +111,7 @@ function allow(grant: Grant, ref: ExecutionRef, call: Call): Allowed {
   return { ref, call: callFor(grant, call), rule: grant.rule }
 }
 
-/** The name of the workflow of a run never changes. Without a run id, a run that was read before may be another one. */
+/** Without a run id the run is always read, because the latest run may have changed; else a cached one will do. */
 async function readRun(
   { engine, knownRuns }: Pick<DecidePorts, 'engine' | 'knownRuns'>,
   ref: ExecutionRef,

@@ -29,8 +29,8 @@ export interface Delegation {
 }
 
 /**
- * What a token of the caller passes on in the namespace, whose rules are the only ones that the caller has here. Throws
- * `ForbiddenError` if the caller itself may do less.
+ * What a token of the caller passes on in the namespace. `caller` has only the rules that apply in this namespace.
+ * Throws `ForbiddenError` if the caller itself may do less than `given`.
  */
 export async function delegate(caller: Caller, given: Scope, namespace: string, call: Call): Promise<Delegation> {
   const scope = normalized(given)
@@ -68,7 +68,7 @@ export function delegateOf(
 
 const EVERYTHING: Grant = { rule: null, can: ['*'], catalogs: ['*'], namespaces: ['*'], options: ['*'] }
 
-/** In one form, whatever the order and the repetitions. */
+/** The scope in one form: sorted, without repetitions, and with `signal` for `signal:*`. */
 function normalized({ can, ids, workflows }: Scope): Scope {
   const sorted = (values: readonly string[]) => [...new Set(values)].toSorted()
   return {
@@ -116,12 +116,12 @@ function narrow(grant: Grant, scope: Scope): Grant[] {
   const ids = commonPatterns(grant.ids, scope.ids)
   const workflows = commonPatterns(grant.workflows, scope.workflows)
   if ([can, ids, workflows].some((list) => list?.length === 0)) return []
-  // With ids, the narrower grant would look as if its rule owned all runs with these ids.
+  // Computed before narrowing: the ids of the scope would let the grant seem to reach runs of any workflow.
   const reachesAny = reachesAnyWorkflow(grant)
   return [{ ...grant, can, ids, workflows, ...(!reachesAny && { reachesAny }) }]
 }
 
-/** What of `right` is granted: `signal:app*` of `signal:*`. Null for nothing. */
+/** The part of `right` that is granted: `signal:app*` of `signal` if only that is granted. Null for nothing. */
 function narrowRight(granted: string, right: string): string | null {
   if (granted === '*' || granted === right) return right
   const [verb, handlers = '*'] = partsOf(granted)

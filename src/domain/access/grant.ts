@@ -15,8 +15,8 @@ import {
 } from './patterns.ts'
 
 /**
- * The caller with the rules that apply to it. Null for a token that no rule has. The claims of a JWT are those of a
- * verified one, so they always identify a caller, which may have no rules.
+ * The caller with the rules that apply to it. Null for a token that no rule contains. A JWT was verified before, so it
+ * always identifies a caller, even if no rule applies to it.
  */
 export function callerOf(identity: Identity, { rules }: { rules: readonly Rule[] }): Caller | null {
   const own = rules.filter(({ who }) => isHolder(who, identity))
@@ -71,7 +71,7 @@ export interface AccessRequest {
   options?: readonly string[]
 }
 
-/** What requests mean that do not name a catalog or a namespace. */
+/** The catalog and the namespace of requests and rules that do not name one. */
 export interface Defaults {
   catalog: string
   namespace: string
@@ -133,7 +133,7 @@ function verbsOf(access: PolicyVerb | 'catalog' | 'tools'): readonly PolicyVerb[
   return access === 'tools' ? TOOL_VERBS : [access]
 }
 
-/** Whether the rule leaves no doubt about which runs it reaches: by their ids, or because it reaches all workflows. */
+/** Whether a start may reach an open run of any workflow by this rule: it names ids, or reaches all workflows. */
 export function reachesAnyWorkflow({ ids, workflows, reachesAny = true }: Grant): boolean {
   return reachesAny && (!matchesAll(ids) || matchesAll(workflows))
 }

@@ -38,7 +38,7 @@ const READING: StartNeed = { also: [{ verb: 'read' }] }
 export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflows {
   const filterCatalog = createCatalogFilter()
 
-  // The functions below are not async where an operator passes: a waiting request would take more memory.
+  // For an operator, the functions below are not async: otherwise a waiting request would take more memory.
 
   function onRun<T>(
     request: AccessRequest,
@@ -194,7 +194,7 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
     result: (command, call) =>
       onRun({ verb: 'read' }, command.ref, call, (ref, call) => workflows.result({ ...command, ref }, call)),
     async history(command, call) {
-      // A page token names the run, and clients can make one.
+      // The page token names the run that is read. Clients can make tokens, so this run must be allowed.
       const ref = isRestricted(call) ? await pinnedByToken(command, ports.namespace) : command.ref
       return onRun({ verb: 'read' }, ref, call, (ref, call) => workflows.history({ ...command, ref }, call))
     },
@@ -267,7 +267,7 @@ export function guarded(workflows: Workflows, ports: DecideStartPorts): Workflow
   }
 }
 
-// One array, because responses are cached by it.
+// Always the same array, because responses are cached with the array as the key.
 const NONE: CatalogEntry[] = []
 
 async function audited<Run extends RunRef>(call: Call, running: Promise<Run>): Promise<Run> {

@@ -12,7 +12,7 @@ export function matchesAny(patterns: readonly string[] | undefined, value: strin
   return patterns === undefined || patterns.some((pattern) => matches(pattern, value))
 }
 
-/** The pattern for what both match; null if there is nothing. A pattern matches another that is no wider. */
+/** The narrower pattern if the other one matches it: it stands for what both match. Null if both match nothing. */
 export function commonPattern(one: string, other: string): string | null {
   if (matches(one, other)) return other
   return matches(other, one) ? one : null
@@ -44,7 +44,7 @@ export function claimValue(claims: Claims, name: string): unknown {
   )
 }
 
-/** The claims that contain those with these names or JSON Pointers. */
+/** The top-level claims to which these names or JSON Pointers lead. */
 export function onlyClaims(claims: Claims, names: readonly string[]): Claims {
   const keys = new Set(names.map((name) => (name.startsWith('/') ? pointerKeys(name)[0] : name)))
   return Object.fromEntries(Object.entries(claims).filter(([key]) => keys.has(key)))
@@ -91,12 +91,12 @@ export function encodeClaim(text: string): string {
   }).join('')
 }
 
-// Access tokens can have any patterns, so the combinations of the policy do not limit the memory.
+// Limits the memory: access tokens can have any patterns, so the policy does not limit their combinations.
 const MAX_FILTERED = 1000
 
 /**
- * Selects the entries that the grants name. Returns the same array for the same entries and patterns: responses are
- * cached by it.
+ * Selects the entries that the grants name. Returns the same array for the same entries and patterns, because responses
+ * are cached with the array as the key.
  */
 export function createCatalogFilter(): (entries: CatalogEntry[], grants: readonly Grant[]) => CatalogEntry[] {
   const filtered = new WeakMap<CatalogEntry[], Map<string, CatalogEntry[]>>()

@@ -4,7 +4,7 @@ import type { Call } from '../model/call.ts'
 import type { Issue } from '../model/errors.ts'
 import type { Arguments } from '../model/workflows.ts'
 
-// See decision 020.
+// Loaded on first use: docs/decisions/020-what-is-loaded-when.md.
 const inputCheck = lazy(
   () => import('./check-input.ts'),
   ({ checkInput }) => checkInput,

@@ -77,8 +77,8 @@ export async function onLatestRun<T>(
 }
 
 /**
- * Whether the engine rejected the request: only that error has a cause. A run that was described as closed has no next
- * run.
+ * Whether the run closed after it was described: only then the error is the engine's, and has a cause. A latest run
+ * that was described as closed has no next run.
  */
 function wasClosedMeanwhile(error: unknown): boolean {
   return hasErrorName(error, 'WorkflowNotRunningError') && error.cause !== undefined

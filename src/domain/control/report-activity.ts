@@ -50,7 +50,7 @@ interface Reported {
   isRepeated: boolean
 }
 
-/** If the activity ends at this moment, the run is read again, which says why. Only the same run: ids belong to one. */
+/** If the activity ends meanwhile, the same run is described again to find out why. Activity ids belong to one run. */
 async function report(
   { engine }: ReportPorts,
   command: ActivityCommand,
@@ -83,7 +83,7 @@ async function reportTo(
   const isAdmitted = ({ activityType }: { activityType: string }) => admits({ activityType, workflowName })
 
   const open = isOpen(status) ? (run.openActivity?.(activityId) ?? null) : null
-  // A workflow may use the id of an activity again, so the key of an open one is looked up too.
+  // The workflow may have used the id again, so the key is looked up even if an activity with the id is open.
   const found = open === null || mark !== null ? await engine.endedActivity(activity, mark, call) : null
   const ended = found !== null && isAdmitted(found) ? found : null
   if (ended?.isMarked) return repeated

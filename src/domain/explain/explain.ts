@@ -76,8 +76,8 @@ async function readQueue(
 }
 
 /**
- * The task queue of an activity that waits for a worker; that of the workflow if a workflow task waits, or nothing
- * does. One activity is enough to explain the wait.
+ * The task queue on which the run waits for a worker. It is that of the first activity that waits for one, or that of
+ * the workflow if there is a workflow task or no such activity.
  */
 function awaitedQueue(
   { catalog }: Description,

@@ -49,8 +49,8 @@ function workflowTaskFailing({ work: { problem } }: RunFacts): Reason[] {
 }
 
 /**
- * Not while a worker executes the workflow: it may not poll, because it has no free slot. If it stops, its task times
- * out.
+ * Empty while a worker executes the workflow: that worker does not poll if it has no free slot. If it stops, its task
+ * times out.
  */
 function noWorkers({ work, queue: { isPolled, lastPolledAt, taskQueue, tasks } }: RunFacts): Reason[] {
   if (isPolled || work.workflowTask?.startedAt) return []

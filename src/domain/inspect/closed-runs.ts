@@ -52,7 +52,7 @@ export function keepClosedRuns(engine: Engine, options: ClosedRunsOptions): Engi
     const { workflowId, runId, memo } = execution
     const bytes = memoryOf({ ...execution, memo: [...memo.values()] }, maxBytes * RUN_SHARE)
     if (bytes > maxBytes * RUN_SHARE) return
-    // Without the id, which may be a part of the request's URL and would keep that in memory. Keys are new strings.
+    // Without the workflow id: as a part of the request's URL, it may keep the URL in memory. Keys are new strings.
     runs.set(toKey({ workflowId, runId }), { ...execution, workflowId: '' }, bytes)
     if (pinned === undefined) latest.set(toKey({ workflowId }), runId, 2 * runId.length)
   }

@@ -57,7 +57,7 @@ function admitActivity(
   return { handler: activityType, rule: allowed.rule }
 }
 
-// Stands for the text of a person, of which the published schema must accept any.
+// Used to check choices with a comment against the published schema, which must accept any text of a person.
 const SAMPLE_COMMENT = 'A comment'
 
 /** Checks everything that the link can send. */

@@ -1,6 +1,6 @@
 import { type ErrorName, ServiceError } from '../model/errors.ts'
 
-/** What people read who do not know workflows. */
+/** Messages for people who do not know workflows. */
 const MESSAGES: ReadonlyMap<ErrorName, string> = new Map([
   ['WorkflowNotFoundError', 'What this link is about does not exist any more'],
   ['WorkflowNotRunningError', 'No answer is expected any more: the workflow has ended, or has started over'],
@@ -11,10 +11,10 @@ const MESSAGES: ReadonlyMap<ErrorName, string> = new Map([
 
 const UNAVAILABLE = 'The answer could not be delivered; the link can still be used. Try again later'
 
-// Their messages are about what the person has sent, or about the link itself.
+// These errors keep their messages, which are about what the person has sent, or about the link itself.
 const OF_THE_ANSWER: readonly ErrorName[] = ['LinkUsedError', 'ValidationError']
 
-/** Settles as `act` does, with errors that do not tell ids: the holder of a link is not a client of the service. */
+/** Settles as `act` does, but its errors have no ids: the holder of a link is not a client of the service. */
 export async function forHolder<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act()

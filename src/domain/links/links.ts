@@ -7,7 +7,7 @@ import { ServiceError } from '../model/errors.ts'
 import type { Link } from '../model/link.ts'
 
 export interface LinksOptions {
-  /** The first one seals, all of them open. Null: no links. */
+  /** The first key encrypts new links; links with any of the keys can be opened. Null: no links. */
   keys: readonly Uint8Array<ArrayBuffer>[] | null
   /** The base of links. Null: no links. */
   publicUrl: string | null
@@ -31,7 +31,7 @@ export interface Links {
   open(token: string): Promise<Link>
 }
 
-// With another form of `Link`, another purpose.
+// Change it together with the form of `Link`: links of the earlier form are then not valid.
 const PURPOSE = 'portico link 1'
 
 // Mail programs and proxies cut longer URLs.
@@ -72,7 +72,7 @@ function isAllowed(link: Link, { defaults, findRule }: Pick<LinksOptions, 'defau
   const rule = findRule(name)
   if (rule === undefined) return false
   const { can, namespaces, workflows } = rule
-  // A pattern with a claim was filled in with the creator's, which the link does not have.
+  // A pattern with a claim was filled in with the creator's claim. The link does not have it: ids are not checked then.
   const ids = rule.ids?.some((pattern) => pattern.includes('{')) ? undefined : rule.ids
   const grant = { rule: name, can, ids, namespaces, workflows, catalogs: undefined, options: [] }
   return [{ verb: 'link' } as const, { verb: kind, handler }].every(

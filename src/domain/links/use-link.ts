@@ -111,7 +111,7 @@ async function sendUpdate(
     if (before !== null && hasErrorName(error, 'DeadlineExceededError', 'WorkflowNotReadyError'))
       return assertSame(before, label)
     if (!hasErrorName(error, 'UpdateFailedError')) throw error
-    // The handler may have failed, also for another choice. What a validator rejects is not recorded.
+    // An answer is recorded if the handler failed, perhaps for another choice; not if a validator rejected the update.
     const { answer } = await readAnswer(ports, link, readCall())
     if (answer === null) throw error
     const { recorded, at } = assertSame(answer, label)

@@ -57,7 +57,7 @@ export interface Caller {
   delegatedBy?: string
   /** The only namespace that it may use; absent unless it has an access token. */
   namespace?: string
-  /** What finds its rules again; absent for operators and for access tokens. */
+  /** What its credential proves, to find its rules again later; absent for operators and for access tokens. */
   identity?: Identity
   /** Epoch milliseconds after which the credential is rejected; absent if that never happens. */
   expiresAt?: number
@@ -71,7 +71,7 @@ export interface Grant extends Pick<Rule, 'can' | 'catalogs' | 'ids' | 'namespac
   /** Null for the access token of an operator. */
   rule: string | null
   options: readonly string[]
-  /** False if the rule that an access token narrows does not reach any workflow. */
+  /** False if an access token narrows a rule that does not reach runs of any workflow (`reachesAnyWorkflow`). */
   reachesAny?: boolean
 }
 

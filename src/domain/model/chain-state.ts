@@ -20,8 +20,8 @@ export interface OpenChain extends ChainFacts {
   /** The memo field `$asks`, as workflow code has written it; undefined without one. */
   asks: unknown
   /**
-   * The first of the reasons that `explain` returns; null if it cannot be read. Whether a worker polls is known from up
-   * to 5 s ago.
+   * The first of the reasons that `explain` returns; null if it cannot be read. What it says about polls of workers is
+   * at most 5 s old.
    */
   explain(call: Call): Promise<Reason | null>
 }

@@ -64,7 +64,7 @@ export const TIMEOUT_MS = {
   /** Reading the schema of an output after the run, if outputs are checked. Without it the output is not checked. */
   outputSchema: 500,
 
-  /** The same while the service shuts down. */
+  /** `closedRun` while the service shuts down. */
   closedRunAtShutdown: 600,
 
   /** One trace source: the contract's own number. */
@@ -77,8 +77,8 @@ export const TIMEOUT_MS = {
   streamQuery: 7000,
 
   /**
-   * The same after the run has ended: it is not repeated later. The engine first sends a query to the worker that has
-   * the run in its cache, and to another one after 10 s.
+   * `streamQuery` after the run has ended: it is not repeated later. The engine first sends a query to the worker that
+   * has the run in its cache, and to another one after 10 s.
    */
   streamTailQuery: 18_000,
 

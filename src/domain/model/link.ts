@@ -26,7 +26,7 @@ export interface Link extends RunRef {
   choices: Choice[]
   /** Epoch milliseconds. */
   expiresAt: number
-  /** The answer has a higher event id, so that no reader needs the history before it. */
+  /** The event of the answer has a higher id, so the history up to this event need not be read. */
   afterEventId: number
   /** Id of the caller who created it; null for a service that requires no credential. */
   creator: string | null
@@ -73,7 +73,7 @@ export interface UsedLink {
   result?: unknown
 }
 
-/** The caller of those who use the link. Their right is the seal, so that no rule restricts them. */
+/** The caller of requests with the link. A valid link is the right to use it: no rule restricts this caller. */
 export function holderOf({ linkId, creator }: Link): Caller {
   const id = creator === null ? `link:${linkId}` : `link:${linkId} by ${creator}`
   return { id, grants: null, limits: null }

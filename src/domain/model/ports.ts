@@ -24,8 +24,8 @@ export interface Ports {
   /** Limits the reads before a 408: thousands of waits may time out together, or at shutdown. Default: no limit. */
   limitLastReads?: Limiter
   /**
-   * `engine.describe`, which requests share that need it at the same time. Only to find the run to begin with: a run
-   * that has ended since leads to the next one. Default: each request has its own.
+   * `engine.describe`, shared by requests that need it at the same time. Use it only to find the run to begin with: if
+   * that run has ended since, its next run is found from it. Default: each request has its own.
    */
   describeShared?: Engine['describe']
   /** The clock; default `Date.now`. */

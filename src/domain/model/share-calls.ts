@@ -2,12 +2,12 @@ import { deadlineSignal, unlessAborted } from '../../lib/abort.ts'
 import { atMost, type Call } from './call.ts'
 import { ServiceError } from './errors.ts'
 
-// The call itself says why it has no answer, a moment after its time is over.
+// Callers wait so much longer than the shared call, whose own error says why there is no response.
 const ANSWER_MS = 1000
 
 /**
- * Callers that need the same at the same time share one call of `act`. None of them that leaves ends it for the others.
- * With `sharesPending` false each has its own: on workerd a request cannot await the call of another one.
+ * Callers that need the same at the same time share one call of `act`. A caller that leaves does not end it for the
+ * others. With `sharesPending` false each has its own: on workerd a request cannot await the call of another one.
  */
 export function shareCalls<Key, T>(
   { sharesPending, timeoutMs }: { sharesPending: boolean; timeoutMs: number },

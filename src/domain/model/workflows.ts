@@ -106,7 +106,7 @@ export interface Workflows {
   /** Reports that the activity makes progress, and returns whether it should end because of a cancellation. */
   heartbeatActivity(command: HeartbeatCommand, call: Call): Promise<ActivityRef & { cancelRequested: boolean }>
   catalog(catalog: string, call: Call): Promise<CatalogListing>
-  /** The same, with the workflows that the caller may start. */
+  /** The catalog, with only the workflows that the caller may start. */
   startable(catalog: string, call: Call): Promise<CatalogListing>
   trace(ref: ExecutionRef, call: Call): Promise<Trace>
   capabilities(call: Call): Promise<Capabilities>

@@ -24,7 +24,7 @@ export async function signalWithStart(
   return { ...(await ports.engine.signalWithStart(request, signal, call)), warnings }
 }
 
-/** In one step the engine cannot signal and start only under an unused id, so the id's latest run is read first. */
+/** The engine has no signal-with-start that requires an unused id, so the latest run of the id is read first. */
 async function signalWithStartOnce(
   ports: SignalWithStartPorts,
   { start, signal }: SignalWithStartCommand,

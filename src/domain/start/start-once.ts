@@ -108,7 +108,7 @@ async function findAfterFailure(
   call: Call,
 ): Promise<RepeatedRun | null> {
   if (!hasErrorName(error, ...MAY_BE_REPEATED) || isUnsent(error)) throw error
-  // Otherwise this request may have been carried out, or an earlier one was and the catalog rejects it now.
+  // If not, this request may have been carried out, or an earlier one was, and the catalog rejects its repetition.
   const isIdUsed = error.error === 'WorkflowAlreadyStartedError'
   const found = await findRepeated(engine, keyed, call).catch((failure) => {
     throw isIdUsed || hasErrorName(failure, 'IdempotencyKeyReusedError') ? failure : error

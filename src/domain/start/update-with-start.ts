@@ -48,8 +48,8 @@ async function updateWithStartOnce(
       request ??= (await admitStartWith(ports, { kind: 'update', start: keyed, message: update }, call)).request
       const sent = change(request)
       const result = await engine.updateWithStart(sent, update, updateId, updateCall())
-      // A run that has the update already returns it under any policy. Who has started that run has not been checked
-      // yet.
+      // A run that has the update already returns its result, whatever the policy is. After the error, `startOnce`
+      // checks which request has started that run.
       if (result.started || usesExistingRun(sent)) return result
       throw idInUse({ workflowId: result.workflowId, runId: result.runId })
     },

@@ -6,7 +6,7 @@ import type { ReadStreamCommand, StreamBatch, StreamEvent, StreamItem } from '..
 import { type StreamPorts, sourceOf } from './follow-stream.ts'
 import { type StreamSource, streamEvents } from './stream-events.ts'
 
-// For a worker that responds, whether or not the client waits for items.
+// How long a worker may take to respond, whether or not the client waits for items.
 const WORKER_MS = 8000
 
 const MAX_BYTES = 1024 * 1024
@@ -47,7 +47,7 @@ interface Batch {
   isEmpty(): boolean
   /** The offset after what was read, also of other topics. */
   next(): number
-  /** Whether it has everything that there was. */
+  /** Whether everything that the workflow had published so far was read. */
   isLive(): boolean
   result(): StreamBatch
 }
@@ -111,7 +111,7 @@ function createBatch({ run, from }: StreamSource, maxItems: number): Batch {
       workflowId,
       runId,
       status,
-      // The response says of which run it is; an item only if it is of another one.
+      // The response has the id of its run. An item has one only if it is of another run.
       items: items.map(({ runId: ofRun, ...item }) => ({ ...item, ...(ofRun !== runId && { runId: ofRun }) })),
       next: done === null ? positionId({ next, runId, isEnd: false }) : null,
       truncated,

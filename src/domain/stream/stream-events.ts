@@ -62,7 +62,7 @@ function pageEvents(
   return events
 }
 
-/** The same array without topics: readers share what is derived from it. */
+/** If all topics are read, returns the given array, not a copy: readers share what is derived from it. */
 function ofTopics(items: readonly StreamItem[], topics: readonly string[]): readonly StreamItem[] {
   return topics.length === 0 ? items : items.filter(({ topic }) => topics.includes(topic))
 }

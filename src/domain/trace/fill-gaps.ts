@@ -1,6 +1,6 @@
 /**
- * Adds to a trace from the history what only the trace tree of a worker of the older generation has: values, attributes
- * and nodes.
+ * Fills the gaps of a trace that was read from the history: adds the values, attributes and nodes that only the trace
+ * tree of a worker of the older generation has.
  */
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
 
@@ -20,7 +20,7 @@ export interface FilledTrace {
 export function fillGaps(known: readonly TraceEntry[], older: readonly TraceEntry[]): FilledTrace {
   const nodes = Map.groupBy(known, ({ id }) => id)
   const steps = [...nodes.values()].flatMap(([first]) => (first?.kind === 'step' ? [first] : []))
-  /** The node of the last entries with this id; null if they were rejected. */
+  /** For each id in `older`: the id of the node that its last entry describes; null if the entry was rejected. */
   const meant = new Map<string, string | null>()
   const kinds = new Map<string, string>()
   let rejected = 0

@@ -38,7 +38,7 @@ export async function readRun(
     else read.entries.push(...entries)
     if (found.whole && toTraceTree(read.entries) !== null) break
   }
-  // No other source has entries.
+  // If only sources that fill gaps have entries, these entries are the trace.
   return read.entries.length > 0 ? read : { ...read, entries: read.older, older: [] }
 }
 

@@ -16,8 +16,8 @@ import { toResult } from './chain-end.ts'
 type ReadChainPorts = Pick<Ports, 'catalogs' | 'engine' | 'now'>
 
 /**
- * One engine call for an open chain and one more for its reason, besides the one for the poll of a task queue, which is
- * cached. Two for an ended chain. A few more while it continues, or when another chain has used the workflow id since.
+ * Makes one engine call for an open chain and one more for its reason, besides the one for polls of its task queue,
+ * which is cached; two for an ended chain; a few more while it continues, or if another chain has used the id since.
  */
 export function createReadChain(ports: ReadChainPorts & Pick<CacheOptions, 'sharesPending'>): Workflows['readChain'] {
   const explainPorts: ExplainPorts = { ...ports, engine: { lastPolledAt: cachedPolls(ports) } }

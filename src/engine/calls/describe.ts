@@ -55,7 +55,7 @@ export async function describe(context: EngineContext, ref: ExecutionRef, call: 
   }
 }
 
-/** What only some callers need. */
+/** The functions of a description that read what only some callers need. */
 function readersOf(
   context: EngineContext,
   run: DescribedRun,
@@ -97,8 +97,8 @@ function toUserValues(
 }
 
 /**
- * Whether the task waits for a worker. Only its first attempt counts, because the history records later ones when they
- * end.
+ * Whether the first attempt of the task waits for a worker. Later attempts do not count: the history records them only
+ * when they end.
  */
 function isUnstarted(task: temporal.api.workflow.v1.IPendingWorkflowTaskInfo | null | undefined): boolean {
   return task?.state === PendingWorkflowTaskState.SCHEDULED && (task.attempt ?? 1) < 2

@@ -2,8 +2,8 @@
  * Reads a run's history, and waits at its end. A position is in one of two states:
  *
  * - within the history: `live` is null, and `page` is the engine's page with the next event;
- * - at the end: `live` is the token of polls for the next event. `page` is still the last page, which will contain
- *   that event too: it is read instead while no slot for a poll is free.
+ * - at the end: `live` is the engine's token for polls for the next event. `page` is still the last page, which will
+ *   contain that event too: while no slot for a poll is free, this page is read instead of a poll.
  */
 import { invalidPageToken } from '../../domain/inspect/page-token.ts'
 import { type Call, withTimeout } from '../../domain/model/call.ts'
@@ -98,7 +98,7 @@ async function pollOnce({ context, run, maxEvents }: Reader, from: HistoryPositi
   const request = { maximumPageSize: maxEvents, waitNewEvent: true, ...toToken(live ?? page) }
   const { events, nextPageToken } = await readPage(context, run, call, request)
   const nextLive = nextPageToken && toBase64(nextPageToken)
-  // A paused run has no token. Its polls are answered at once, as are those that find nothing but a pending task.
+  // The engine answers at once for a paused run, without a token, and if there are only events of a pending task.
   const isRepeated = nextLive === null || (live !== null && events.length > 0)
   return { ...select(events, from, maxEvents, { page, live: nextLive }), isRepeated }
 }
@@ -121,8 +121,8 @@ function select(
 }
 
 /**
- * False for the events of a pending workflow task, which the engine appends although it may still drop them (a retry,
- * or a task for an update): they have no task id, and other events get their ids later.
+ * False for the events of a pending workflow task, which have no task id. The engine may still drop them (a retry, or a
+ * task for an update), and give their event ids to other events.
  */
 function isRecorded({ taskId }: HistoryEvent): boolean {
   return Number(taskId ?? 0) !== 0

@@ -10,7 +10,7 @@ import { toServiceError } from '../errors.ts'
 import { type HistoryPage, readLast } from './history-pages.ts'
 
 const PAGE_SIZE = 100
-// The run does more than wait for the message.
+// For all pages after the first one: a run with so many events does more than wait for the message.
 const LATER_PAGE_SIZE = 1000
 
 /** Reads the history backwards, so that the message of a run that waits for it is on the first page. */
@@ -53,7 +53,7 @@ function messageOf(event: HistoryEvent): Recorded | null {
   if (signal) return { id: signal.requestId, header: signal.header }
   const update = event.workflowExecutionUpdateAcceptedEventAttributes
   if (update) return { id: update.protocolInstanceId, header: update.acceptedRequest?.input?.header }
-  // The identity ends with the mark.
+  // The mark of a link is the last word of the identity.
   const identity = event.activityTaskCompletedEventAttributes?.identity ?? ''
   return parseLinkMark(identity.slice(identity.lastIndexOf(' ') + 1))
 }

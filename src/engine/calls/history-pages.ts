@@ -51,7 +51,7 @@ function toPage({
 
 /**
  * The last events, oldest first. Reads backwards until a page has an event for which `isEnough` is true. `needsMore`
- * when the last event alone is never enough.
+ * says that the last event alone is never enough, so that the first page gets more than one event.
  */
 export async function readEnd(
   context: EngineContext,

@@ -22,7 +22,7 @@ export function classifyPollFailure(error: unknown): PollFailure {
   if (!(error instanceof RpcError)) return 'final'
   if (isRetryable(error)) return 'unreachable'
   if (hasDetail(error, 'NamespaceNotFoundFailure')) return 'unregistered'
-  if (error.code === GrpcCode.CANCELLED) return 'unanswered' // before our own deadline for it
+  if (error.code === GrpcCode.CANCELLED) return 'unanswered' // our own signal has ended the poll
   if (!isTransient(error)) return 'final'
   return error.code === GrpcCode.RESOURCE_EXHAUSTED && !isBusyWorkflow(error) ? 'limited' : 'unanswered'
 }

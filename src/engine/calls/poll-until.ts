@@ -39,8 +39,8 @@ const READ_EVERY_MS = 2500
  * Polls until something is found; null when `call` is over first. Meanwhile the request does not count as in flight.
  * Continues through outages of the engine: rejects only with a failure that waiting cannot end.
  *
- * Each poll takes one of the slots `polls`. While all are in use, it reads at intervals instead. Null if the caller
- * takes care of slots.
+ * Each poll takes one of the slots `polls`. While all are in use, it reads at intervals instead. With null, no slot is
+ * taken: the caller has one, or needs none.
  */
 export async function pollUntil<T>(
   { polls }: { polls: PollSlots | null },
@@ -48,7 +48,7 @@ export async function pollUntil<T>(
   attempts: PollAttempts<T>,
 ): Promise<T | null> {
   call.startWaiting()
-  // Counts failures in a row after which polls back off.
+  // The number of failures in a row that make polls back off.
   let failures = 0
   for (let isFirst = true; !isOver(call); isFirst = false) {
     const startedAt = Date.now()

@@ -54,7 +54,7 @@ async function readRun(context: EngineContext, ref: ExecutionRef, call: Call, kn
   }
 }
 
-/** Whether a run is running. `events` is its whole history, without a close event; otherwise the run may be paused. */
+/** Whether the run is running. If not, it may be paused. `events` is its whole history, which has no close event. */
 function isRunning(events: readonly HistoryEvent[]): boolean {
   const { WORKFLOW_EXECUTION_PAUSED, WORKFLOW_EXECUTION_UNPAUSED } = EventType
   // Types that are newer than this code may mean another status. 0 is a type that the HTTP transport does not know.

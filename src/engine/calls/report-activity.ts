@@ -27,8 +27,8 @@ export async function reportActivity(
   const marked = { ...task, identity: `${identity} ${mark}` }
 
   /**
-   * The engine does not recognize a repeated report. It could end another attempt, or a later activity of the same id,
-   * so a lost one is looked up and never sent again.
+   * The engine does not recognize a repeated report, which could end another attempt, or a later activity of the same
+   * id. So after a lost response the report is looked up, and never sent again.
    */
   async function onLostResponse(error: RpcError): Promise<{ result: null }> {
     if (await isReported(context, activity, mark, call)) return { result: null }
@@ -59,7 +59,7 @@ export async function reportActivity(
   }
 }
 
-/** Workers read an encoded message from its own payload, as all SDKs write it if they encode messages of failures. */
+/** With a codec, the message is in `encodedAttributes`, as in failures of SDKs that encode messages of failures. */
 async function toFailure(
   { message, name, details = [], retryable = true }: ActivityFailure,
   mark: string,
@@ -115,10 +115,10 @@ export async function endedActivity(
 
 const PAGE_SIZE = 250
 
-// How far back the history is read, if not for a mark; and for a mark, before the latest activity of the id.
+// The maximum number of pages. For a mark, pages count only from the one that has the latest activity of the id.
 const MAX_PAGES = 5
 
-/** Reads backwards. The engine does not return the id of an activity with the events that end it. */
+/** Reads backwards. The events that end an activity do not have its id, but refer to the event that scheduled it. */
 async function findInHistory(
   context: EngineContext,
   { activityId, ...run }: ActivityRef,

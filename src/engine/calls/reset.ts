@@ -36,7 +36,7 @@ export async function reset(
     requestId: crypto.randomUUID(),
   }
 
-  /** The engine does not recognize a repeated reset, so a lost one is looked up and never sent again. */
+  /** The engine does not recognize a repeated reset, so after a lost response it is looked up, and never sent again. */
   async function onLostResponse(error: RpcError): Promise<LostResponseAction<'resetWorkflowExecution', RunRef>> {
     const runId = await findReset(context, run, { eventId, reason: request.reason }, call)
     if (runId === null) throw unknownOutcomeError(executionIds(run), error)

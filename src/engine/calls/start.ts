@@ -64,8 +64,8 @@ export async function start(context: EngineContext, request: StartRequest, call:
   }
 
   /**
-   * The request to send again, which terminates nothing. A run that it would have terminated is terminated here, by its
-   * run id.
+   * The request to send again, which itself terminates no run: with `terminate-existing`, the older run is terminated
+   * here, by its run id.
    */
   async function withoutTermination(older: FoundRun | null, call: Call): Promise<Request<'startWorkflowExecution'>> {
     if (options.workflowIdConflictPolicy !== 'terminate-existing') return startWorkflow

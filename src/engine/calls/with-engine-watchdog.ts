@@ -6,7 +6,7 @@ import type { Rpc } from '../rpc.ts'
 import { RpcError } from '../transport/transport.ts'
 import { ping } from './readiness.ts'
 
-// Ends a ping in a process that hardly runs, whose running time never reaches `TIMEOUT_MS.ping`.
+// The maximum for a ping if this process hardly runs: only its running time counts towards `TIMEOUT_MS.ping`.
 const LONGEST_PING_MS = 30_000
 
 // The reason that ends a running ping. Shared, because an abort without a reason creates an error with its stack, which

@@ -30,7 +30,7 @@ export type CreateBuffer = (canReadAgain: (chunk: Chunk) => boolean) => StreamBu
 const COPIES = 2
 
 export function createBuffers({ maxBytes, maxTotalBytes, onBytes }: BufferLimits): CreateBuffer {
-  // The one that has got nothing for the longest time comes first: its readers have what they need.
+  // First the buffer that has received nothing for the longest time: its readers have what they need.
   const droppers = new Set<() => boolean>()
   let total = 0
 

@@ -36,7 +36,7 @@ export interface FeedPorts {
 }
 
 export type FeedChange =
-  /** Items were added. Null when the workflow can answer (again). */
+  /** Items were added, or the obstacle may have changed. Null when the workflow can answer (again). */
   | { obstacle: ServiceError | null }
   /** Everything that was stored is read, and the workflow is known to have a stream. */
   | { isLive: true; hasPollQuery: boolean }
@@ -101,7 +101,7 @@ export async function follow(ports: FeedPorts): Promise<void> {
     return pauseMs(state) === null ? Promise.resolve(EXHAUSTED) : pollOnce()
   }
 
-  /** Leaves the run alone for a while, unless there is more already. */
+  /** Adds the chunk, and pauses before the next poll, unless more items are available already. */
   async function take({ chunk, isFull, wasStored }: TimedChunk, state: RunState): Promise<RunState> {
     add(chunk)
     if (!isFull && !wasStored) await sleep(pauseMs(state) ?? 0, signal)
@@ -124,7 +124,7 @@ export async function follow(ports: FeedPorts): Promise<void> {
     const answer = unlessOver(
       await pollUntil<PollAnswer>(context, background, {
         poll: async (call) => ({ found: await sendPoll(context, run, from, call) }),
-        // Leaves the poll with the workflow, and reads its answer when it is there.
+        // Waits only until the workflow has accepted the poll. A later read returns its result.
         read: async (call) => ({ found: toFinal(await sendPoll(context, run, from, call, ACCEPTED)) }),
       }),
     )
@@ -157,7 +157,7 @@ export async function follow(ports: FeedPorts): Promise<void> {
     return true
   }
 
-  /** What prevents the answer at the moment, if it is known. Rejects if the workflow has no stream. */
+  /** Tries to verify the stream. Returns what prevents that, if it is known. Rejects if the workflow has no stream. */
   async function verifyOnce(): Promise<ServiceError | null> {
     try {
       handlers = await ports.verify(run, background)
@@ -170,10 +170,10 @@ export async function follow(ports: FeedPorts): Promise<void> {
     }
   }
 
-  /** Describes the run. `obstacle` is what is known besides. Rejects if the run must be left alone. */
+  /** Describes the run. `obstacle` is reported if the description has none. Rejects if the run must not be polled. */
   async function inspectRun(obstacle: ServiceError | null): Promise<RunState> {
     const state = await persist((call) => inspect(context, run, call))
-    // The engine forgets a poll that makes the workflow task fail: it cannot be told whether there was one.
+    // A poll may be the cause: the engine forgets a poll that makes the workflow task fail, so this cannot be checked.
     if (state.failsAsTooLarge) throw poisoned(run, state.obstacle?.details.problem)
     onChange({ obstacle: state.obstacle ?? obstacle })
     return state
@@ -181,7 +181,7 @@ export async function follow(ports: FeedPorts): Promise<void> {
 
   /** `closed` is the run as it was described after its end; null if it may be open. */
   async function close(closed: RunState | null): Promise<void> {
-    // A canceled run may take its time. Its readers have everything so far.
+    // A canceled run may stay open for a while. Its readers have all items so far.
     if (closed === null && isOpen((await inspectRun(null)).status))
       onChange({ isLive: true, hasPollQuery: handlers?.hasPollQuery === true })
     const { nextRunId } = unlessOver(await ports.waitForEnd(run, background))

@@ -40,7 +40,7 @@ interface FeedsOptions extends StreamOptions {
 /** Opens readers. Rejects while there are too many long polls. */
 export type OpenStream = (run: RunRef, from: number | 'now') => StreamReader
 
-// A reader that reconnects, or another one, may come soon.
+// How long a feed is kept without readers: one may reconnect, or another one may come.
 const GRACE_MS = 5000
 
 const STREAMS_IN_MEMORY = 16
@@ -115,7 +115,7 @@ function createFeed(run: RunRef, options: FeedsOptions, createBuffer: CreateBuff
   function fail(error: unknown): void {
     if (controller.signal.aborted) return
     setState({ failure: { error: translate(error) } })
-    // New readers try again.
+    // The next reader gets a new feed.
     if (graceMs() === 0) onOver()
   }
 
@@ -174,7 +174,7 @@ function createFeed(run: RunRef, options: FeedsOptions, createBuffer: CreateBuff
     })
   }
 
-  /** How long the feed stays without a reader. Of a failure, only one that will last is kept. */
+  /** How long the feed is kept without a reader. A failed feed is only kept if its failure will last. */
   function graceMs(): number {
     const isKept = state.failure === null || hasErrorName(state.failure.error, 'ResourceExhaustedError')
     return sharesPending && isKept ? GRACE_MS : 0

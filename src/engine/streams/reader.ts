@@ -32,18 +32,18 @@ export interface FeedState {
 
 /** A reader with a position of its own. */
 export function createReader(feed: ReadFeed, from: number | 'now', close: () => void): StreamReader {
-  // A feed that is live has, up to the pause between two polls, everything that was published before.
+  // A live feed has everything that was published so far, except since its last poll.
   let position = from !== 'now' ? from : feed.state().isLive ? feed.next() : null
   let isLiveReported = false
   let reportedObstacle: ServiceError | null = null
 
-  /** Items of the feed, whatever has happened to it since. */
+  /** Items of the feed, also after it has ended or failed. */
   async function itemsAt(offset: number, call: Call): Promise<StreamPage | null> {
     const chunk = await feed.chunkAt(offset, call)
     return chunk && toPage(chunk, offset)
   }
 
-  /** What the feed has to say besides; null if the reader must wait. */
+  /** What the feed reports besides items: that it is live, its end or an obstacle. Null if the reader must wait. */
   function news({ isLive, obstacle, end, failure }: FeedState, next: number): StreamPage | null {
     if (isLive && !isLiveReported && end === null) {
       isLiveReported = true
@@ -56,7 +56,7 @@ export function createReader(feed: ReadFeed, from: number | 'now', close: () => 
     return obstacle && { items: [], next, obstacle }
   }
 
-  /** Null while a reader that begins with what is new must wait for the worker. */
+  /** The reader's position. Null while a reader that begins `now` must wait for a worker to report the offset. */
   async function place({ end, isLive, failure }: FeedState, call: Call): Promise<number | null> {
     if (position !== null) return position
     if (end !== null) position = feed.next()
@@ -66,10 +66,10 @@ export function createReader(feed: ReadFeed, from: number | 'now', close: () => 
 
   async function now(state: FeedState, call: Call): Promise<StreamPage | null> {
     const at = await place(state, call)
-    // Without its position such a reader is not told that it has everything.
+    // A reader without a position does not report yet that it is live.
     if (at === null) return news({ ...state, isLive: false }, 0)
     const items = await itemsAt(at, call)
-    // If the call ended before the items could be read again, what follows them must wait.
+    // These items come first: if they could not be read before the call ended, the reader returns nothing else.
     if (items === null) return at < feed.next() ? null : news(state, at)
     position = items.next
     return items

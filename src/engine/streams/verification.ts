@@ -12,7 +12,7 @@ import type { EngineContext } from '../context.ts'
 /** Rejects with `StreamNotFoundError` for a workflow without a stream, and like a query. */
 export type VerifyStream = (run: RunRef, call: Call) => Promise<StreamHandlers>
 
-// A run that has a stream keeps it.
+// The results do not expire, because a run that has a stream keeps it.
 const MAX_KNOWN = 10_000
 
 // The engine holds one query of a run that waits for a worker, and rejects others.

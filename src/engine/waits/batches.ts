@@ -31,8 +31,8 @@ const RUNS_PER_SECOND = 1000
 
 const LOOK_UPS_AT_ONCE = 4
 
-// How late a lookup may be. If a busy process or engine delays lookups by less, the next ones follow sooner, so that
-// delays do not add up over the hundred lookups of an interval; lookups that are later still are skipped.
+// How late a lookup may be. After a shorter delay (a busy process or engine) the next lookups follow sooner, so that
+// delays do not add up over the hundred lookups of an interval. After a longer delay, lookups are skipped.
 const MAX_LATE_MS = 1000
 
 const CHECKS_AT_ONCE = 10

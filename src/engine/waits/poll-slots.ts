@@ -41,7 +41,7 @@ interface PollLimit {
   lower(openPolls: number): void
 }
 
-// An engine under load rejects polls that were sent before the limit was lowered. They are one rejection.
+// Rejections within this time lower the limit once: an engine under load also rejects polls that were sent before.
 const SETTLE_MS = 2000
 
 // The engine holds a poll for 20 s: after that time others have released some of theirs.

@@ -99,8 +99,8 @@ export function toLookupError(error: unknown, details: ErrorFacts): unknown {
 }
 
 /**
- * The run before the latest one: the run that continued as it or, if that is the first run of its chain, the latest run
- * of an earlier use of the workflow id. It is closed. Null if it does not exist.
+ * The run before the latest one, which is closed: the previous run of the same chain or, if `latest` is the first run
+ * of its chain, the newest other run of the workflow id. Null if it does not exist.
  */
 export async function findPreviousRunId(context: EngineContext, latest: RunRef, call: Call): Promise<string | null> {
   const bounded = atMost(call, TIMEOUT_MS.describe)
@@ -123,7 +123,7 @@ async function earlierRunId(
   { workflowId, runId }: RunRef,
   call: Call,
 ): Promise<string | null> {
-  // The engine lists the latest run first, so one of the two can be that run itself.
+  // The newest run is listed first, and may be `runId` itself: then the second one is the result.
   const request = { namespace, query: `WorkflowId = ${quoteLiteral(workflowId)}`, pageSize: 2 }
   const { executions } = await rpc('listWorkflowExecutions', request, call)
   const runIds = (executions ?? []).map(({ execution }) => execution?.runId)

@@ -28,7 +28,8 @@ export type LatestRun =
 export function compareWithRequest(latest: FoundRun | null, startedRun: FoundRun | null, sentAfter: number): LatestRun {
   if (latest === null) return { kind: 'none' }
   if (startedRun !== null) return { kind: 'started by request', run: startedRun }
-  // Times are truncated to milliseconds. A response takes longer than that, so a run of the same millisecond is older.
+  // A run with an equal time is older: times are truncated to milliseconds, but `sentAfter` is before the first attempt
+  // by at least the time of one response, which takes longer than a millisecond.
   const isOlder = latest.startedAt !== null && latest.startedAt <= sentAfter
   return { kind: isOlder ? 'older than request' : 'maybe newer than request', run: latest }
 }

@@ -10,7 +10,7 @@ import type { RpcError } from '../../transport/transport.ts'
 import { describe } from '../describe.ts'
 import { type Attempts, beginAttempts, unknownOutcomeError } from './lost-response.ts'
 
-/** How often a request is sent to a workflow that continues as a new run during each attempt. */
+/** The maximum number of attempts, if the workflow continues as a new run during each of them. */
 export const MAX_ATTEMPTS = 3
 
 /**
@@ -65,7 +65,7 @@ export function afterRejection(
     return { step: 'throw', error: unknownOutcomeError(details, error) }
   if (!isOpen(status)) {
     const message = `Workflow ${workflowId} is not running; its status is ${status}`
-    // The run has not received the update.
+    // Without the id of the update, because the run has not received it.
     const { updateId: _, ...closed } = found
     return {
       step: 'throw',

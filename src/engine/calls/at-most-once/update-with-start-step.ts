@@ -24,7 +24,7 @@ export interface LostResponse {
   sentAfter: number
   /** Whether the update may be sent to a run that the request has not started. */
   usesExisting: boolean
-  /** The run that is known to have the update; null or undefined if none is, or if it need not be known. */
+  /** The run that has the update, if one is known. Only used if `latest` is `maybe newer than request`. */
   updatedRunId?: string | null
 }
 

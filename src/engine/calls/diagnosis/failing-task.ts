@@ -10,7 +10,7 @@ import { toDate } from '../../../temporal/time.ts'
 import type { EngineContext } from '../../context.ts'
 import { readLast } from '../history-pages.ts'
 
-// The engine records only the first failure of a task, and one more after each signal that arrives meanwhile.
+// Usually enough: of a failing task the engine records the first failure, and one more after each signal.
 const PAGE_SIZE = 40
 
 /** The pending workflow task, if it has failed before. */
@@ -45,7 +45,7 @@ export async function toTaskProblem(
   const known = { kind: 'workflow_task_failing', attempt } as const
   try {
     const failed = failuresOfLastTask(await readEvents())
-    // SDKs do not report later failures, and those attempts time out: a failure that a worker reported says more.
+    // SDKs report only the first failure; later attempts end with a timeout, which does not say what the failure is.
     const latest = failed.find((event) => event.workflowTaskFailedEventAttributes) ?? failed[0]
     const taskFailure = await toTaskError((latest && workflowTaskFailure(latest)) ?? {}, context.payloads)
     call.note({ taskFailure })

@@ -10,7 +10,7 @@ import { describe } from '../describe.ts'
 /**
  * If no worker responded, adds to the error why the run makes no progress, and its run id.
  *
- * `ref` is null if only the error knows the run.
+ * `ref` is null if the caller does not know the run. Then the error may contain its ids.
  */
 export async function withProblem<T>(
   context: EngineContext,

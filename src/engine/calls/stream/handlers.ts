@@ -21,7 +21,7 @@ export interface StreamHandlers {
 /**
  * Rejects with `StreamNotFoundError` for a workflow without a stream, and like a query.
  *
- * An update or a signal for a stream must not be sent before: where the SDK of the workflow passes unknown names to a
+ * Call this before an update or a signal for a stream is sent: where the SDK of the workflow passes unknown names to a
  * default handler, that handler throws or runs the user's code.
  */
 export function verifyStream(context: EngineContext, run: RunRef, call: Call): Promise<StreamHandlers> {
@@ -63,19 +63,19 @@ export async function streamHead(context: EngineContext, run: RunRef, call: Call
   throw streamNotFound(run)
 }
 
-/** Whether the workflow has no such query. Others fail because the worker cannot replay the run. */
+/** Whether the workflow does not have the query. Otherwise it failed because the worker cannot replay the run. */
 function isUnknownQuery(error: unknown): boolean {
   if (hasErrorName(error, 'HandlerNotFoundError')) return true
   return hasErrorName(error, 'QueryFailedError') && error.details.errorDetails?.message.includes(STREAM_OFFSET) === true
 }
 
-/** The items that the workflow keeps from an offset on, where it has that query. */
+/** The items that the workflow keeps from an offset on. Only for a workflow with the query `STREAM_POLL`. */
 export async function queryItems(context: EngineContext, run: RunRef, from: number, call: Call): Promise<PollResult> {
   const args = [{ topics: [], from_offset: from }]
   return toPollResult(run, await resent(call, (attempt) => query(context, run, { name: STREAM_POLL, args }, attempt)))
 }
 
-// The engine rejects a second query of a run while it holds one, and needs a moment to forget that.
+// The engine rejects a second query of a run while it holds one, and needs a moment to drop one that timed out.
 const PAUSE_MS = 100
 
 /** Sends the query again if no worker responds soon: it can get lost while updates and signals reach the run. */

@@ -58,7 +58,7 @@ const TOO_LARGE: ReadonlySet<unknown> = new Set([
 ])
 
 async function isTooLarge(context: EngineContext, run: RunRef, call: Call): Promise<boolean> {
-  // The history has the failure of the first attempt. Signals may have been added since.
+  // The history has the failure of the first attempt, which signals may follow.
   const isFailure = (event: HistoryEvent) => event.workflowTaskFailedEventAttributes != null
   const failed = (await readEnd(context, run, call, isFailure)).findLast(isFailure)
   return TOO_LARGE.has(failed?.workflowTaskFailedEventAttributes?.cause)
@@ -72,10 +72,10 @@ function notReady(run: RunRef, { status, problem }: { status?: Status; problem?:
 }
 
 /**
- * Whether the next run of a chain continues the stream of the previous one, or begins its own. `end` is the offset
- * after the last item of the previous run. The state of a stream is in the input of the run that continues it. A retry
- * and a cron run begin with the input of the first run: a state in it is older. A state that cannot be found counts as
- * none: an item that is read twice is better than one that is lost.
+ * Whether the next run of a chain continues the stream of the previous run, or begins its own. A run that continues a
+ * stream has the state of the stream in its input. A retry and a cron run have the input of the first run: a state in
+ * it is older, and ends before `end`, the offset after the last item of the previous run. If no state is found, the run
+ * counts as one that begins its own stream: an item that is read twice is better than one that is lost.
  */
 export async function isCarriedOn(context: EngineContext, next: RunRef, end: number, call: Call): Promise<boolean> {
   const { args } = await input(context, next, call)

@@ -33,7 +33,7 @@ export interface Chunk {
   items: readonly StreamItem[]
   /** The offset to poll next. */
   next: number
-  /** Size of the items as the engine carries them, and what each needs in memory. */
+  /** Size of the items as the engine carries them, plus an overhead in memory for each of them. */
   bytes: number
   /** Whether the engine keeps it, so that it can be read again. */
   isStored: boolean
@@ -100,7 +100,7 @@ export async function sendPoll(
   }
 }
 
-/** Reads what the engine has stored of a poll, where sending the poll again cannot add anything to the run. */
+/** The function that reads a stored poll. It may send the poll again: only use it where that adds nothing. */
 export function storedPoll({ features }: EngineContext): typeof readPoll {
   return features.asyncUpdates.supported ? readPoll : sendPoll
 }
@@ -112,7 +112,7 @@ function toRejection(error: RpcError): PollAnswer | null {
     return { kind: 'closing' }
   if (code !== GrpcCode.FAILED_PRECONDITION && code !== GrpcCode.RESOURCE_EXHAUSTED) return null
   if (message.includes('total number of distinct updates')) return { kind: 'exhausted' }
-  // The run has too many other updates, or is about to continue as a new one, which can fail. So it is described next.
+  // The run has too many other updates, or tries to continue as a new one. That can fail, so the run is described next.
   return code === GrpcCode.FAILED_PRECONDITION || isBusyWorkflow(error) ? { kind: 'unready' } : null
 }
 
@@ -132,12 +132,12 @@ async function toAnswer(
       executionIds(run),
     )
   const { next_offset, more_ready, items } = toPollResult(run, decoded?.value)
-  // A poll that returns nothing ends because the run is continuing as a new one. Its answer would always be the same.
+  // Without items, the poll has ended because the run is continuing as a new one. Sent again, it has the same result.
   if (next_offset <= from) return { kind: 'closing' }
   return { kind: 'chunk', chunk: toChunk(from, { items, next_offset, more_ready }, true), isFull: more_ready === true }
 }
 
-// Of an item that is empty: the object, and the frame of its event.
+// What each item takes besides its data and topic: the object, and the frame of its event.
 const ITEM_BYTES = 150
 
 export function toChunk(from: number, { items, next_offset }: PollResult, isStored: boolean): Chunk {

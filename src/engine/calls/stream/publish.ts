@@ -10,8 +10,8 @@ import type { EngineContext } from '../../context.ts'
 import { signal } from '../signal.ts'
 
 /**
- * Publishes items with a signal. The engine drops a second signal with the same `key` to the run, and the stream drops
- * one to a later run of the chain, because its publisher has sent that batch before. Only for a run that has a stream.
+ * Publishes items with a signal, once for each `key`: the engine drops a second signal to the same run, and the stream
+ * drops one to a later run of the chain, which has that batch of the publisher already. Only for a run with a stream.
  */
 export async function publish(
   context: EngineContext,

@@ -17,8 +17,8 @@ export interface Tail {
 }
 
 /**
- * Reads from `next` on. The workflow is queried for the items or, where it has only the query for their number, the
- * history is searched for them. Items that the history does not have become a chunk without items.
+ * Reads from `next` on: with a query for the items or, if the workflow has only the query for the last offset, from the
+ * history. If the items are not in the history, the chunk for them is empty.
  */
 export async function readTail(context: EngineContext, run: RunRef, next: number, call: Call): Promise<Tail> {
   const chunks: Chunk[] = []
@@ -36,7 +36,7 @@ export async function readTail(context: EngineContext, run: RunRef, next: number
     if (head > from) chunks.push(await fromHistory(context, run, { from, next: head }, call))
     return { chunks, complete: true }
   } catch (error) {
-    // Also a query fails whose worker cannot replay the run any more.
+    // A query also fails if the worker cannot replay the run any more.
     if (!hasErrorName(error, 'DeadlineExceededError', 'WorkflowNotReadyError', 'QueryFailedError')) throw error
     return { chunks, complete: false }
   }
