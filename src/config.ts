@@ -107,10 +107,10 @@ const MEBIBYTE = 1024 * 1024
 // The margin is for the protobuf envelope.
 const MAX_PAYLOAD_BYTES = 2 * MEBIBYTE - 16 * 1024
 
-// The engine allows 1200 in each namespace, and other clients use them too.
+// The engine allows 1200 long polls in each namespace, and other clients use some of them.
 const MAX_POLLS = 1000
 
-// The engine allows 2000 to a run. The others are for the updates of clients.
+// The engine allows 2000 updates for each run. The remaining 500 are for the updates of clients.
 const STREAM_UPDATES = 1500
 
 /** What `parseConfig` must know about the runtime. */
@@ -244,7 +244,7 @@ const originList = z.pipe(
   ),
 )
 
-// They carry the secrets of this service, and of the pages around it.
+// Headers with secrets: of this service, of a proxy, or, in cookies, of other pages on the same host.
 const SECRET_HEADERS = ['authorization', 'cookie', 'proxy-authorization']
 
 const forwardedHeaderList = z.pipe(

@@ -42,7 +42,7 @@ type TransportName = 'grpc' | 'http'
 /** The namespace is validated for `transport`. Workers always use gRPC. */
 export function engineConfig(variables: Variables, transport: TransportName = 'grpc'): EngineConfig {
   const { read, isSet } = variables
-  // Only the API has it. A worker with the same variables must not warn of a misspelled ENGINE_NAMESPACE.
+  // Marks it as known. Only the API reads it, but a worker that has it must not warn of a misspelled ENGINE_NAMESPACE.
   isSet('ENGINE_NAMESPACES')
   return {
     address: read('ENGINE_ADDRESS', address) ?? '127.0.0.1:7233',

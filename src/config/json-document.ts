@@ -1,4 +1,4 @@
-/** Schemas of JSON documents, such as the policy: each mistake is found, with its place, and none shows a value. */
+/** Schemas of JSON documents, such as the policy. All mistakes are reported, with their places and without values. */
 import * as z from 'zod/mini'
 import { isObject } from '../lib/is-object.ts'
 import { findJsonSyntaxError } from '../lib/json-syntax-error.ts'
@@ -53,10 +53,10 @@ export function oneOrMore<T extends z.core.$ZodType<string, string>>(item: T) {
   )
 }
 
-/** For a check of an object, which Zod would leave out if one of the values is wrong. */
+/** For a check of an object: runs it also if one of the object's values is wrong, when Zod would skip it. */
 export const always = { when: ({ value }: { value: unknown }) => isObject(value) }
 
-/** Unlike those of Zod, these records have their values checked below a wrong name too. */
+/** A record whose values are checked even if their name is wrong. Zod's own records do not check them then. */
 export function recordOf<T extends z.core.$ZodType>(name: z.core.$ZodType<string, string>, value: T) {
   return z.record(z.string(), value).check(
     z.check(({ value, issues }) => {
@@ -95,7 +95,7 @@ function toMistakes(issue: z.core.$ZodIssue): Mistake[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({ path: [...path, key], message: 'is not a known key' }))
   if (issue.code !== 'invalid_union') return [{ path, message }]
-  // Of a value or an array: the issues of the one that was meant.
+  // A union is a value or an array of values. Only the issues of the form that the document has are reported.
   const branches = issue.errors.filter(([first]) => first?.code !== 'invalid_type' || first.path.length > 0)
   const meant = branches[0] ?? issue.errors[0] ?? []
   return meant.flatMap(toMistakes).map((mistake) => ({ ...mistake, path: [...path, ...mistake.path] }))

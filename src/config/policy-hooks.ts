@@ -11,7 +11,7 @@ export type HookSecrets = Readonly<Record<string, string>>
 
 const workflowId = checkedString((template) => idTemplateIssue(template))
 
-/** Otherwise only the first event would start a workflow: all others would be duplicates of it. */
+/** An id with placeholders. With one id for all events, only the first event would start a workflow. */
 const idOfEvents = workflowId.check(
   z.refine(hasPlaceholders, {
     error: 'must have a placeholder, such as {/id}: each event starts a workflow of its own',

@@ -18,7 +18,7 @@ export function mistakesBetween(document: unknown): Mistake[] {
   ]
 }
 
-// A token, and the hash of one, is longer.
+// Longer keys are not shown, because they may be tokens or hashes of tokens.
 const MAX_SHOWN_KEY = 40
 
 const SECRET_PREFIX = /^(?:ptc|whsec)_/
@@ -42,7 +42,7 @@ function rulesIn(document: unknown): { rule: Record<string, unknown>; path: Prop
 // No valid policy is nested deeper, and a recursion without a limit could use up the stack.
 const MAX_DEPTH = 10
 
-/** Zod skips these keys of records, so that a rule would apply without the claim of this name. */
+/** Keys named `__proto__`. Zod skips them in records, so that a rule would apply without the claim of this name. */
 export function prototypeKeys(value: unknown, path: readonly PropertyKey[] = []): Mistake[] {
   if (typeof value !== 'object' || value === null || path.length > MAX_DEPTH) return []
   return Object.entries(value).flatMap(([key, inner]) =>

@@ -2,7 +2,7 @@
 import { pointerIssue } from '../lib/json-pointer.ts'
 import { patternIssue, workflowIdIssue } from '../protocol/names.ts'
 
-// A claim is encoded to `[a-z0-9._@~-]` before it is filled in. It cannot contain any of these, so it ends before them.
+// A claim is encoded to `[a-z0-9._@~-]` before it is filled in. It contains none of these, so each one ends a claim.
 const DELIMITERS = ':/|,;=+#!$&()'
 
 const PLACEHOLDER = /\{([^{}]*)\}/g
@@ -33,7 +33,7 @@ export function hasPlaceholders(pattern: string): boolean {
   return placeholdersOf(pattern).length > 0
 }
 
-/** Whether a database that ignores case or accents finds other ids too when it counts or lists. */
+/** Whether a database that ignores case or accents would also list and count runs with other ids. */
 export function isAmbiguousInDatabases(pattern: string): boolean {
   return /[A-Z]|[^\0-\x7f]/.test(pattern.replaceAll(PLACEHOLDER, ''))
 }

@@ -145,7 +145,7 @@ function policySchema(issuers: readonly string[], { namespaces, hookSecrets }: P
       recordOf(name, z.strictObject({ issuer: nonEmpty, audience: oneOrMore(nonEmpty), jwksUrl: privateUrl })),
       {},
     ),
-    // Required without hooks: mistakesBetween.
+    // `mistakesBetween` requires `rules` if there are no hooks.
     rules: z._default(z.array(rule), []),
     hooks: z._default(recordOf(name, hookSchema(hookSecrets)), {}),
   })

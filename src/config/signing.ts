@@ -1,4 +1,4 @@
-/** What access tokens and links need: the keys that seal them, and the address of this service. */
+/** What access tokens and links need: the keys that encrypt them, and the address of this service. */
 import * as z from 'zod/mini'
 import { fromBase64 } from '../lib/base64.ts'
 import { baseUrl, list, matching, type Variables } from './variables.ts'

@@ -17,7 +17,7 @@ import { prototypeKeys, shownPointer } from './policy-mistakes.ts'
 import { namePatternIssue } from './policy-pattern.ts'
 import { anyString, type Variables } from './variables.ts'
 
-/** How a run can end, for the last one of a chain. */
+/** How the last run of a chain can end. */
 export const WEBHOOK_STATUSES = ['completed', 'failed', 'canceled', 'terminated', 'timed_out'] as const
 
 export type WebhookStatus = (typeof WEBHOOK_STATUSES)[number]

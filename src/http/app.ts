@@ -52,7 +52,7 @@ export interface AppOptions {
   defaultCatalog: string
   /** Each request must have a credential of one of them; null allows requests without one. */
   callers: Callers | null
-  /** What `POST /tokens` creates tokens with, and `callers` opens them with. Default: there are none. */
+  /** `POST /tokens` creates tokens with it, and `callers` verifies them with it. Default: no access tokens exist. */
   accessTokens?: AccessTokens | null
   /** Counts what each caller uses. Apps that serve the same callers share one. */
   callerLimiter?: CallerLimiter
@@ -61,7 +61,7 @@ export interface AppOptions {
   /** What the audit log records. Default: `off`. */
   audit?: AuditMode
   maxBodyBytes: number
-  /** For the requests of all apps, without those that only wait. */
+  /** The limit on requests in flight, which all apps share. Requests that only wait do not count. */
   limit: InFlightLimit
   /** How long a body may take to arrive. Default 27 s, so that the connection is closed within the contract's 30 s. */
   bodyTimeoutMs?: number
@@ -92,22 +92,22 @@ export interface AppOptions {
   openRequests?: OpenRequests
 }
 
-// Without the endpoint, it is not used.
+// The value if `POST /mcp` does not exist. Then nothing uses it.
 const NO_MCP: McpSettings = { waitMs: 0, ttlMs: 0 }
 
 const NO_LINKS: OpenLink = async () => {
   throw new ServiceError('NotSupportedError', 'Links are not enabled (GET /capabilities: links)')
 }
 
-// See decision 020.
+// Loaded on demand: docs/decisions/020-what-is-loaded-when.md.
 const createDocument = lazy(
   () => import('./openapi/document.ts'),
   ({ openApiDocument }) => openApiDocument,
 )
 
 /**
- * The HTTP application of a namespace: its endpoints, and the steps that a request passes before its endpoint, in this
- * order.
+ * The HTTP application of a namespace: its endpoints, and the steps of each request before its endpoint. `stepsOf` has
+ * them in their order.
  */
 export function createApp(options: AppOptions): App {
   const { maxBodyBytes, readMetrics = null, readDocsFile, openRequests = createOpenRequests() } = options
@@ -186,7 +186,7 @@ export function createApp(options: AppOptions): App {
     if (access === null) return [audited]
     return [
       audited,
-      // First, so that requests which no rule allows count, too.
+      // Before the next two, so that requests that they reject count towards the limits of their caller, too.
       ...(callers === null ? [] : [limitCallers(callerLimiter, takes)]),
       ...(isNamespaced || access !== 'any' ? [ofNamespace] : []),
       ...(callers === null ? [] : [authorize(access)]),
@@ -200,7 +200,7 @@ export function createApp(options: AppOptions): App {
       ...everyRequest,
       takeUrlToken(endpoint),
       ...authenticated,
-      // What a public endpoint changes is recorded too.
+      // A public endpoint that is not a GET changes something, so the audit log records it, too.
       ...(access === null && endpoint.method === 'get' ? [] : accessSteps(access, endpoint.takes)),
       ...(reportsReplays(endpoint) ? [notReplayed] : []),
       ...(endpoint.path.startsWith('/workflow/') ? [...forward, decodablePath] : []),
@@ -210,7 +210,7 @@ export function createApp(options: AppOptions): App {
   }
 
   const app = new Hono<Env>({ getPath: pathOf, router: createRouter() })
-  // Without a service, `requireNamespace` rejects every request.
+  // `service` is null if the namespace does not exist. Then `requireNamespace` rejects every request.
   for (const endpoint of endpoints)
     app.on(
       endpoint.method,
@@ -236,8 +236,8 @@ export function createApp(options: AppOptions): App {
 }
 
 /**
- * What clients of the Model Context Protocol look for after a 401. A 404 tells them that there is no OAuth. Outside the
- * base path, the path has another slash.
+ * Paths that clients of the Model Context Protocol request after a 401. They need no credential, so that the response
+ * is a 404, which means that there is no OAuth. A path outside the base path begins with a second slash (`pathBelow`).
  */
 const OAUTH_DISCOVERY = /^\/{1,2}\.well-known\/oauth-/
 

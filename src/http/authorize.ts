@@ -1,4 +1,4 @@
-/** Steps that find out who sends a request, and reject callers that cannot do anything like it. */
+/** Steps that identify the caller of a request, and reject callers that no rule allows such a request. */
 import type { Context } from 'hono'
 import { forbidden } from '../domain/access/decide.ts'
 import { mayUse } from '../domain/access/grant.ts'
@@ -15,8 +15,8 @@ import { setHeader } from './response.ts'
 /**
  * Sets `urlToken`, or rejects a request whose URL must not have a token. `endpoint` is null for a path without a route.
  *
- * The EventSource of browsers can send no headers. URLs are written to logs and histories, so only access tokens are
- * accepted there, and only where the response is a stream of events.
+ * The EventSource of browsers cannot send headers, so it sends the token in the URL. Logs and browser histories contain
+ * URLs. Therefore a URL may only contain an access token, and only if the response is a stream of events.
  */
 export function takeUrlToken(endpoint: Endpoint | null): RequestStep {
   return (c) => {
@@ -63,19 +63,19 @@ export function authenticate(callers: Callers): RequestStep {
   }
 }
 
-/** For requests that may be rejected before they reach the app. The others are left to `authenticate`. */
+/** Throws unless `authenticate` would find the caller without a promise. For checks before a request reaches an app. */
 export function requireKnownCaller(callers: Callers): RequestCheck {
   return (c) => {
     if (!callers.knows(c.req.header('Authorization'))) throw UNKNOWN_YET
   }
 }
 
-// Never sent, so that one without a stack of its own is enough.
+// Never sent to a client, so all requests share one error: a new one each time would record a stack.
 const UNKNOWN_YET = unauthorized('not valid')
 
 /**
- * Rejects callers without a rule that has the right. This comes before the body is read; which runs a rule allows is
- * decided by the domain.
+ * Rejects callers that have no rule with this right, before the body is read. The domain decides later which runs the
+ * rules allow.
  */
 export function authorize(access: Access): RequestStep {
   return (c) => {

@@ -49,7 +49,8 @@ export async function readBytes(request: Request, limits: BodyLimits): Promise<U
 }
 
 /**
- * With a Content-Length the body cannot exceed the limit. Runtimes read it much faster as a whole than as a stream.
+ * Whether to read the body as a whole, which is much faster than as a stream. With a Content-Length, which has been
+ * checked, the body cannot exceed the limit.
  */
 function isWhole(headers: Headers): boolean {
   return headers.has('Content-Length') && !headers.has('Transfer-Encoding')

@@ -54,7 +54,7 @@ export function createConstantJson({ sharesPending = true }: ConstantJsonOptions
 
   return async (c, key, create) => {
     const constant = constants.get(nameOf(key)) ?? (await createOnce(key, create))
-    // Its rules decide what a caller may see.
+    // What a caller with rules may see depends on the rules, so shared caches must not keep the response.
     const isRestricted = (c.get('caller')?.grants ?? null) !== null
     const cacheControl = isRestricted && { 'Cache-Control': 'private' }
     return constantResponse(c, constant, { 'Content-Type': 'application/json', ...cacheControl })

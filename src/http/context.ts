@@ -37,9 +37,7 @@ export interface Env {
     signal: AbortSignal
     /** Aborts `signal`. For event streams, which can notice a disconnect before the request's own signal does. */
     abort: (reason?: unknown) => void
-    /**
-     * Waits until the request may be in flight, or rejects it. Call it after awaiting something: the place may be gone.
-     */
+    /** Waits until the request has a place, or rejects it. Call it after reading the body, which may lose the place. */
     takePlace: () => Promise<void>
     /**
      * Counts the request as in flight from now on. Returns the function that ends this: `startWaiting` of its `Call`.

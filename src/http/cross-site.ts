@@ -1,6 +1,6 @@
 /**
- * Protects against cross-site request forgery, which is possible because browsers add stored tokens, and because a
- * service may require none.
+ * Protects against cross-site request forgery: a page of another site could use the token that the browser has stored
+ * for this service, or a service that requires no token.
  */
 import { ServiceError } from '../domain/model/errors.ts'
 import type { RequestCheck, RequestHead } from './context.ts'
@@ -27,9 +27,9 @@ export function rejectCrossSite(origins: readonly string[]): RequestCheck {
 const MAX_SHOWN_ORIGIN = 200
 
 /**
- * Whether a browser without `Sec-Fetch-Site` may have sent the form of a link: the page has the policy `no-referrer`,
- * so that its origin is `null`. Another site can send that, too, but it would have to know the token, which is the only
- * proof that a link needs.
+ * Whether the request may be the form on the page of a link, from a browser that does not send `Sec-Fetch-Site`. The
+ * page has the policy `no-referrer`, so its origin is `null`. Another site can send the same, but would have to know
+ * the token in the path, which is all that a link requires.
  */
 function isFormOfLink({ req }: RequestHead): boolean {
   const hasNoSite = req.header('Sec-Fetch-Site') === undefined && req.header('Origin') === 'null'

@@ -139,7 +139,7 @@ type ToPathReader<Name> = Name extends 'id' ? 'ref' : Name extends keyof PathRea
 /** What endpoints use, one for each app. */
 export interface Service {
   workflows: Workflows
-  /** Of the runs. */
+  /** The engine's namespace of the runs. */
   namespace: string
   /** Null where there are none. */
   accessTokens: AccessTokens | null
@@ -168,7 +168,7 @@ export interface Service {
   readMetrics: (() => string) | null
 }
 
-/** Finds the link that a token seals, and the verbs of its namespace. */
+/** Decrypts the link in a token, and finds the verbs of its namespace. */
 export type OpenLink = (token: string) => Promise<{ link: Link; workflows: Workflows }>
 
 /** How the service speaks the Model Context Protocol. */

@@ -10,11 +10,11 @@ import type { RequestMetrics } from './observe.ts'
 type Limits = NonNullable<Caller['limits']>
 
 export interface CallerLimiter {
-  /** Counts a request of the caller. Throws a `TooManyRequestsError`, after which nothing has been counted. */
+  /** Counts a request of the caller. If it is over a limit, throws a `TooManyRequestsError` and does not count it. */
   admit(caller: string, limits: Limits, takes: Endpoint['takes']): Admission
 }
 
-/** What a request holds. It can be given back more than once, with no further effect. */
+/** A request that is counted. To call a function again has no effect. */
 export interface Admission {
   /** From now on the request only waits. */
   endWork(): void
@@ -30,7 +30,7 @@ export interface CallerLimiterOptions {
   now?: () => number
 }
 
-// Beyond it, the caller whose last request is the oldest is forgotten, and has its whole burst again.
+// With more callers, the idle one whose last request is the oldest is removed. It can send a whole burst again.
 const MAX_CALLERS = 10_000
 
 /** What is known of a caller. */
@@ -133,7 +133,7 @@ function count(c: Context<Env>, { endWork, end }: Admission): void {
   })
 }
 
-// One more every six seconds, after the first ten.
+// A burst of ten, and then one every six seconds.
 const ANSWERS = { perSecond: 10 / 60, burst: 10, rule: 'links' }
 
 /** Limits the answers to each link: 10 per minute and replica. */

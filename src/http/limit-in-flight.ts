@@ -33,7 +33,7 @@ export const OVERLOADED = new ServiceError(
   { details: { retryAfterSeconds: 1 } },
 )
 
-// If requests work for more than 0.47 s on average, the last of as many would wait for more than 15 s and be rejected
+// If requests work for more than 0.47 s on average, the last of 32 waits for more than 15 s, and would be rejected
 // anyway.
 const MAX_WAITING_PER_PLACE = 32
 

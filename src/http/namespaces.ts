@@ -28,7 +28,7 @@ export interface DispatcherOptions extends Pick<LoadShedderOptions, 'corsOrigins
   mount: Mount
   /** The app of paths without a namespace. */
   defaultApp: App
-  /** The app of the paths below `/namespaces/<name>`; null for a name that cannot be one. */
+  /** The app of the paths below `/namespaces/<name>`. `namespace` is null if the name cannot be decoded. */
   appOf(namespace: string | null): App
 }
 
@@ -43,7 +43,7 @@ export function createDispatcher({ mount, defaultApp, appOf, ...options }: Dispa
   const isWork = matcherOf(ENDPOINTS.filter(({ takes }) => takes !== 'nothing'))
   const loadShedder = createLoadShedder({
     ...options,
-    // Of all apps. Paths are checked with their namespace, so those without a token are only the ones without it.
+    // They apply to all apps: a path has its namespace here, so only a path without a namespace can be public.
     checks: defaultApp.checks,
     pathOf,
     isWork: (path) => isWork(splitNamespace(path)?.rest ?? path),

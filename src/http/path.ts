@@ -143,13 +143,13 @@ const OF_A_RUN = '/workflow/:id/'
 const PREFIX = '/workflow/'
 
 /**
- * Finds routes. Most requests are about one run, whose routes a regular expression finds in a fifth of the time of the
- * trie. It cannot contain `/workflow/catalog/:catalog` as well, so the trie finds all other routes.
+ * Finds routes. Most requests are about one run: `RegExpRouter` finds their routes in a fifth of the time that
+ * `TrieRouter` takes. It cannot contain `/workflow/catalog/:catalog` as well, so `TrieRouter` finds all other routes.
  */
 export function createRouter<T>(): Router<T> {
   const all = new TrieRouter<T>()
   const ofRuns = new RegExpRouter<T>()
-  // Path segments that can stand where the id of a run would be.
+  // First path segments below `/workflow/` that are not a workflow id, such as `catalog`.
   const literals = new Set<string>()
 
   function isOfRun(path: string): boolean {

@@ -34,11 +34,12 @@ export interface PlaceQueueOptions {
   onSizeChange(by: 1 | -1): void
 }
 
-// A burst lasts as long as the queue was empty, or got shorter, at some time in this period. A slow engine may take
-// longer than that for a burst, so its requests wait as long as the queue gets shorter.
+// A burst ends when the queue has neither been empty nor become shorter for this time. With a slow engine, a burst can
+// take longer than this: requests keep waiting as long as the queue becomes shorter.
 const BURST_MS = 3000
 
-// How much shorter the queue has to get. A queue that has its maximum size varies by a few requests at any time.
+// A queue is shorter if it has at most this share of its longest size. Small changes do not count, because a full queue
+// varies by a few requests at any time.
 const SHORTER = 0.9
 
 // How long a request waits during a burst. Together with the work, the response arrives before a proxy or client that
@@ -52,9 +53,9 @@ const STANDING_MS = 50
 // After a rejection, the queue does not count as empty or shorter for this time.
 const RECOVERY_MS = 1000
 
-// Requests that newer ones have overtaken get places only when no request has had to wait for this time, and only this
-// share of the places: the others are kept for new requests, which would overtake them again. During an overload the
-// pauses between arrivals are shorter, so a short pause does not accept a request that has waited for 3 s.
+// A request that newer ones have overtaken gets a place only if no new request has had to wait for CALM_MS, and less
+// than this share of the places is taken: the others are kept for new requests, which would overtake it again. In an
+// overload, new requests arrive more often, so that a short pause does not accept a request that has waited for 3 s.
 const CALM_MS = 100
 const SHARE_OF_OVERTAKEN = 0.5
 

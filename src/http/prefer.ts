@@ -19,7 +19,7 @@ export function prefersEvents(c: Context): boolean {
   return c.req.method !== 'HEAD' && accepts(c, { header: 'Accept', supports, default: JSON_TYPE }) === EVENTS
 }
 
-/** Whether the header prefers JSON, where events are the usual response: also for any type, and without the header. */
+/** Whether `Accept` prefers JSON to events. Events are the default, for any type (`*`) and without the header, too. */
 export function prefersJson(c: Context): boolean {
   return accepts(c, { header: 'Accept', supports: [EVENTS, JSON_TYPE], default: EVENTS }) === JSON_TYPE
 }
@@ -40,7 +40,7 @@ export function asyncPreference(c: Context): AsyncPreference | null {
   return { waitMs: /^\d{1,9}$/.test(wait) ? Number(wait) * 1000 : 0 }
 }
 
-/** Adds `Preference-Applied`. It contains `wait` only in whole seconds: any other time comes from another limit. */
+/** Adds `Preference-Applied`. It has `wait` only for whole seconds: any other time is not the client's `wait`. */
 export function preferenceApplied(c: Context<Env>, { waitMs }: AsyncPreference): void {
   const waitSeconds = waitMs / 1000
   const wait = waitSeconds > 0 && Number.isInteger(waitSeconds) ? `, wait=${waitSeconds}` : ''

@@ -12,7 +12,7 @@ import { FINISH_REASONS, type UiChunk } from './ui-chunks.ts'
  * text and reasoning, must not be passed to it. It returns no chunk for a part that a message has no place for.
  */
 export function createPartConverter(): (part: UiChunk) => UiChunk[] {
-  // Whether the message has begun, and what became of the call of the model in it.
+  // Whether the message has begun, whether a step (a call of the model) is open, and whether that call has failed.
   let isStarted = false
   let isInStep = false
   let hasFailed = false
@@ -28,7 +28,7 @@ export function createPartConverter(): (part: UiChunk) => UiChunk[] {
         return [...start, { type: 'start-step' }]
       }
       case 'error':
-        // The activity fails, even if `finish` follows. If that is final, the run ends with an error.
+        // The activity fails, even if `finish` follows. If it is not retried, the run ends with an error.
         hasFailed = true
         return []
       case 'finish': {

@@ -24,7 +24,7 @@ export function respond(
 
 /**
  * A response with the value as JSON; `undefined` becomes `null`.
- * Unlike `c.json`, it keeps the type that serializes exact numbers.
+ * `JSON.rawJSON` objects in it become exact numbers.
  */
 export function jsonResponse(c: Context<Env>, value: unknown, status = 200): Response {
   return respond(c, JSON.stringify(value ?? null), status, { 'Content-Type': 'application/json' })

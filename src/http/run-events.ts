@@ -117,7 +117,7 @@ async function* itemFrames(
 
 type Position = Pick<StreamPosition, 'next' | 'runId'>
 
-/** The events that a run as events has of a stream: their names, their data and the position after them. */
+/** Converts an event of the stream to events of the response: their names, their data and the position after each. */
 function runEventsOf(event: StreamEvent): [name: string, data: unknown, position: Position][] {
   switch (event.type) {
     case 'items':

@@ -64,7 +64,7 @@ export interface LoadShedderOptions {
   isWork(path: string): boolean
 }
 
-// Without HEAD and OPTIONS, and requests without `Host`: they are rare, and their responses differ.
+// Only requests with these methods, and with `Host`, are held here. Others are rare, and their responses differ.
 const METHODS = new Set(['GET', 'POST', 'PATCH'])
 
 const REQUEST_ID = '{requestId}'

@@ -12,7 +12,7 @@ export function streamResponse(c: Context<Env>, { events }: StreamFeed, commentE
   // The position that was reached, and the one that the client knows.
   let [reached, known] = ['', '']
 
-  /** Moves the reader, if it must be moved: an event with an id alone is not dispatched. */
+  /** Sends `reached` as an id without data, which clients store but do not dispatch. Empty if the client knows it. */
   function move(): string {
     if (reached === known) return ''
     known = reached
@@ -35,7 +35,7 @@ export function streamResponse(c: Context<Env>, { events }: StreamFeed, commentE
         reached = position ?? reached
         known = lastId ?? known
         if (frame !== undefined) yield frame
-        // The others move with their items or, if those are of other topics, with the next comment.
+        // Other positions are sent with the next item or, if the items are of other topics, with the next comment.
         if (MOVING.has(event.type) && reached !== known) yield move()
       }
     } catch (error) {
@@ -46,7 +46,8 @@ export function streamResponse(c: Context<Env>, { events }: StreamFeed, commentE
   return eventStream(c, frames(), { commentEveryMs, comment: () => move() || ': still running\n\n' })
 }
 
-// A reader must not get these events again, and one that begins with `now` must not lose what is published next.
+// Events whose position is sent at once: a reader must not get the first two again, and one that begins with `now` must
+// not lose what is published after `live`.
 const MOVING: ReadonlySet<StreamEvent['type']> = new Set(['truncated', 'continued', 'live'])
 
 /** An EventSource reconnects after 2 s, which is too soon for some errors. */

@@ -65,7 +65,7 @@ export function hasType(value: unknown): value is UiChunk {
   return isObject(value) && typeof value.type === 'string'
 }
 
-/** Whether `ai` accepts the chunk. Optional fields are not checked, except one that provider parts have as well. */
+/** Whether `ai` accepts the chunk. Of optional fields, checks only `finishReason`, because provider parts have it. */
 export function isUiChunk(chunk: UiChunk): boolean {
   const required = chunk.type.startsWith('data-') ? DATA : TYPES.get(chunk.type)
   if (required === undefined) return false

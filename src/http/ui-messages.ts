@@ -100,7 +100,7 @@ function errorTextOf({ workflowId, status }: StreamEnd): string | null {
   return `Workflow ${workflowId} ${ENDS.get(status) ?? status}`
 }
 
-/** The header with which a reader of the end of the stream calculates the index that it begins with. */
+/** A reader that wants the last chunks calculates the index of the first one that it receives from this header. */
 export const TAIL_INDEX_HEADER = 'X-Workflow-Stream-Tail-Index'
 
 export interface StreamTail {
@@ -110,13 +110,14 @@ export interface StreamTail {
 }
 
 /**
- * Where to begin in order to send the last `count` chunks of what is published now, and the whole part that they begin
- * in. Leaves `events` after the last item of now, or when the workflow cannot say whether there is more.
+ * Where to begin in order to send the last `count` of the chunks that are published now. If the first one is inside a
+ * part, begins with that part. Stops reading `events` after the last item that is published now, or when the workflow
+ * cannot say whether there is more.
  */
 export async function tailOf(events: AsyncIterable<StreamEvent>, count: number, call: Call): Promise<StreamTail> {
   const toChunks = createChunkReader()
   const parts = createParts()
-  // For each chunk the last index, up to its own, at which no part is open.
+  // For each chunk, the index of the nearest chunk before which no part is open: itself, or an earlier one.
   const starts: number[] = []
   for await (const event of untilNow(events, call)) {
     for (const chunk of toChunks(event)) {
@@ -126,7 +127,7 @@ export async function tailOf(events: AsyncIterable<StreamEvent>, count: number, 
     }
   }
   const startIndex = starts[Math.max(0, starts.length - count)] ?? 0
-  // The reader calculates its first index as `tailIndex + 1 - count`. Hence a lower one, if a part began earlier.
+  // The reader calculates its first index as `tailIndex + 1 - count`, so `tailIndex` is lower if a part began earlier.
   return { startIndex, tailIndex: Math.min(starts.length, startIndex + count) - 1 }
 }
 
@@ -136,7 +137,7 @@ async function* untilNow(events: AsyncIterable<StreamEvent>, call: Call): AsyncG
   for await (const event of events) {
     if (event.type === 'obstacle') return
     yield event
-    // Until then all items are from what is stored. Without a response of the workflow there is nothing to wait for.
+    // The items before `live` were stored already. If the workflow does not respond, the last of them is the end.
     if (event.type === 'live') head = await event.head(call).catch(() => event.next)
     if ((event.type === 'live' || event.type === 'items') && event.next >= head) return
   }
@@ -175,8 +176,8 @@ function decode(data: unknown): unknown {
 }
 
 /**
- * A message with a gap is an error. But items from before the first one that is kept belong to earlier messages, as a
- * rule: `onData` of the reader gets to know it, and the message does not.
+ * A gap inside a message is an error. But items before the first one that is kept usually belong to earlier messages:
+ * this chunk goes only to `onData` of the reader, and not into the message.
  */
 function truncatedChunk({ from, to }: { from: number; to: number }, isGap: boolean): UiChunk {
   if (isGap) return { type: 'error', errorText: `Items ${from} to ${to - 1} of the stream are lost` }

@@ -1,4 +1,4 @@
-/** Waits for a run as long as the client can: with its result, a task, or a stream of progress. */
+/** Waits for a run as long as the client can. Responds with the result, a task, or a stream of progress. */
 import { addIds } from '../domain/model/attach-ids.ts'
 import { type Call, withTimeout } from '../domain/model/call.ts'
 import { TIMEOUT_MS } from '../domain/model/deadlines.ts'
@@ -9,7 +9,7 @@ import type { RunRef } from '../protocol/run-ref.ts'
 import { type Notification, notification, type RequestId } from './protocol.ts'
 import { type CallToolResult, openToolResult, rejectedToolResult } from './tool-result.ts'
 
-/** How long every client waits: most of what ends within it needs neither a task nor a stream. */
+/** How long every client waits: a call that ends within this time needs neither a task nor a stream. */
 const GRACE_MS = 500
 
 const PROGRESS_EVERY_MS = 10_000
@@ -89,7 +89,7 @@ function afterFailure(
 ): Ended {
   if (known !== null && hasErrorName(error, 'WorkflowExecutionTimedOutError')) return { open: known }
   if (known !== null && isOutage(error)) {
-    // The run does not depend on whether it can be read.
+    // The run continues, even if it cannot be read now.
     call.note({ waitInterrupted: error })
     return { open: known, unread: error }
   }
@@ -112,8 +112,8 @@ async function resultOrTask(run: AwaitedRun, call: Call): Promise<ToolAnswer> {
 }
 
 /**
- * The progress names the run at once, so that a client that loses the connection has its ids. Later ones keep the
- * client from giving up.
+ * The first notification contains the ids of the run, so that a client that loses the connection has them. The others
+ * prevent a timeout in the client.
  */
 async function* progressOf(
   workflows: Pick<Workflows, 'explain'>,
@@ -122,7 +122,7 @@ async function* progressOf(
   call: Call,
 ): AsyncGenerator<Notification | { result: CallToolResult }> {
   const result = resultOf(wait)
-  // The reader may have left.
+  // Prevents an unhandled rejection if the client has disconnected.
   result.catch(() => {})
   if (progressToken !== null) {
     const beganAt = Date.now() - GRACE_MS
@@ -142,7 +142,7 @@ async function describe({ explain }: Pick<Workflows, 'explain'>, run: RunRef, ca
   const { workflowId, runId } = run
   const ids = `workflow ${workflowId}, run ${runId}`
   try {
-    // Of the latest run of the chain. The time of the call itself is long over.
+    // Without a run id, for the latest run of the chain. With a new deadline, because the call's own has passed.
     const { verdict, reasons } = await explain({ workflowId }, withTimeout(call, TIMEOUT_MS.request))
     return `${ids}: ${verdict}: ${reasons[0]?.advice}`
   } catch (error) {

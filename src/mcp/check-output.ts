@@ -6,7 +6,7 @@ import type { WorkflowTool } from './tools.ts'
 
 /**
  * The result of the tool for a run that has ended. Clients validate it with the output schema of the tool, and reject
- * all of it if it does not match, so an output that does not match has another name.
+ * the whole result if it does not match. Such an output is therefore in another field, `unexpectedOutput`.
  */
 export async function checkedToolResult(
   result: WorkflowResult,

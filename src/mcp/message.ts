@@ -1,4 +1,4 @@
-/** One message of a client, and the rules of its era. */
+/** Reads one message of a client, with the rules of the protocol's revision that it uses. */
 import { isObject } from '../lib/is-object.ts'
 import { LEGACY_VERSIONS, META, MODERN_VERSIONS, type RequestId, TASKS_EXTENSION } from './protocol.ts'
 import { RPC_CODES, RpcError } from './rpc-error.ts'
@@ -51,7 +51,7 @@ function isLegacyRequest(meta: RequestMessage['meta'], header: ReadHeader): bool
   throw unsupportedVersion(version)
 }
 
-/** Throws `RpcError` if the headers differ from the message, or something is missing. */
+/** Throws `RpcError` if the headers differ from the message, or a required part is missing. */
 function requireModern({ method, params, meta }: Omit<RequestMessage, 'isLegacy' | 'hasTasks'>, header: ReadHeader) {
   const version = meta[META.protocolVersion]
   if (typeof version !== 'string') throw invalid(`_meta must have "${META.protocolVersion}"`)

@@ -12,7 +12,7 @@ export const RPC_CODES = {
   unsupportedVersion: -32_022,
 } as const
 
-/** What an error rejects: the whole message, or its method. Other errors are about what the request asks for. */
+/** What an error rejects: the whole message, or its method. Absent for other errors, such as a wrong parameter. */
 export type Rejected = 'message' | 'method'
 
 /** A JSON-RPC error as the response to a request. */

@@ -23,7 +23,7 @@ import type { Tool } from './tools.ts'
 export interface RunToolContext extends WaitStyle {
   workflows: Workflows
   given: Readonly<Record<string, unknown>>
-  /** Its runs are listed. */
+  /** The catalog whose runs `workflow_runs` lists. */
   catalog: string
   maxWaitMs: number
   idempotencyKey: string | undefined

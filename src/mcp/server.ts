@@ -169,7 +169,7 @@ function selected({ tools, byName, byWorkflow }: ToolSet, only: readonly string[
   }
 }
 
-/** For what no tool can return. A caller that may not use the catalog gets the error of any request. */
+/** Converts errors that no tool can return. A `ForbiddenError` stays: it has the same response as in other requests. */
 async function orRpcError<T>(promise: Promise<T>): Promise<T> {
   try {
     return await promise
@@ -232,7 +232,7 @@ function ofTask(act: (message: RequestMessage, request: McpRequest) => Promise<u
         rejected: 'message',
       })
     }
-    // Also for an outage: the client repeats the request, because the task may exist.
+    // An outage becomes an `RpcError`, too: the client repeats the request, because the task may exist.
     return result(message.id, { resultType: 'complete', ...Object(await orRpcError(act(message, request))) })
   }
 }
@@ -242,8 +242,8 @@ function readTask({ params }: RequestMessage, request: McpRequest): Promise<Task
 }
 
 /**
- * The result of the tool for a chain that has ended. A completed one takes the tool, and so the catalog, which is read
- * from the engine if it is no longer cached.
+ * The result of the tool for a chain that has ended. If it has completed, its output is checked with the tool's schema.
+ * That takes the catalog, which is read from the engine if it is no longer cached.
  */
 function toToolResult(request: McpRequest): ToToolResult {
   return async ({ result, workflowName, catalog }, call) => {

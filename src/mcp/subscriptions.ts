@@ -44,7 +44,7 @@ export function listen({ id, params, ttlMs, readTools, taskEnd }: Subscription, 
 
   async function* messages(): AsyncGenerator<object> {
     call.startWaiting()
-    // Before the acknowledgement: clients read the list after it, and must be notified of every later change.
+    // Read before the acknowledgement: clients read the list after it, and must be notified of every change since then.
     const known = toolsListChanged ? await digest(readTools, call) : null
     const agreed = { ...(toolsListChanged && { toolsListChanged }), ...(taskIds.length > 0 && { taskIds }) }
     yield notification('notifications/subscriptions/acknowledged', { notifications: agreed, ...about })
@@ -90,7 +90,7 @@ async function* toolChanges(
 async function digest(readTools: Subscription['readTools'], call: Call): Promise<string | null> {
   if (call.signal.aborted) return null
   try {
-    // The time of the call itself is long over.
+    // With a new deadline, because the call's own has passed.
     const tools = await readTools(withTimeout(call, TIMEOUT_MS.request))
     return JSON.stringify(tools.map(({ tool }) => tool))
   } catch (error) {

@@ -54,7 +54,7 @@ export function openToolResult({ workflowId, runId }: RunRef, unread?: ServiceEr
 interface FailedCall {
   /** Whether it starts a workflow. */
   starts?: boolean
-  /** Whether it has a key, with which the service would find what it has started. */
+  /** Whether it has an idempotency key: another call with the key finds the run that this one has started. */
   isKeyed?: boolean
   /** The run that it has started. */
   started?: RunRef | null
@@ -92,7 +92,7 @@ const MAYBE_UPDATED =
 
 const MAYBE_DONE = 'The request may have been carried out. Call workflow_explain before you repeat it.'
 
-// After them the update may have been accepted, or even executed.
+// After one of these errors the update may have been accepted, or even executed.
 const MAY_BE_UPDATED: readonly ErrorName[] = [
   'DeadlineExceededError',
   'EngineError',
@@ -104,7 +104,7 @@ const MAY_BE_UPDATED: readonly ErrorName[] = [
 function noteOf(error: ServiceError, { starts = false, isKeyed = false, started = null }: FailedCall): string | null {
   if (started !== null) return STARTED
   const { workflowId, updateId } = error.details
-  // A model that calls again does not send the key.
+  // A model that calls the tool again does not send the idempotency key, and could start a second run.
   if (isKeyed && workflowId !== undefined && hasErrorName(error, 'EngineUnavailableError')) return MAYBE_STARTED
   const isUncertain = mayBeCarriedOut(error)
   if (updateId !== undefined && (isUncertain || hasErrorName(error, ...MAY_BE_UPDATED))) return MAYBE_UPDATED
@@ -112,7 +112,7 @@ function noteOf(error: ServiceError, { starts = false, isKeyed = false, started 
   return starts ? MAYBE_STARTED : MAYBE_DONE
 }
 
-/** Whether the answer of the engine was lost. */
+/** Whether the engine may have executed the request, although its response was lost. */
 function mayBeCarriedOut(error: ServiceError): boolean {
   return isOutage(error) && error.details.retryAfterSeconds === undefined
 }

@@ -6,8 +6,8 @@ import { isObject } from '../lib/is-object.ts'
 import type { JsonSchema } from '../protocol/catalog.ts'
 
 /**
- * How the arguments of a tool become those of its workflow. `flat`: they are its argument. `wrapped`: it is their
- * `input`. `open`: they have `input` or `args`. `none`: the workflow takes no argument.
+ * How the object of a tool's arguments becomes the arguments of its workflow. `flat`: the object is the only argument.
+ * `wrapped`: its field `input` is. `open`: it has `input` or `args`. `none`: the workflow takes no argument.
  */
 export type ArgumentForm = 'flat' | 'wrapped' | 'open' | 'none'
 
@@ -48,10 +48,10 @@ export function inputSchemaOf(
   return { form: 'wrapped', schema }
 }
 
-// Values of a format that the client does not know, or checks in another way, would be rejected after the run.
+// Left out of output schemas: a client that checks a format in another way would reject the output of a run.
 const UNCHECKED: ReadonlySet<string> = new Set(['format'])
 
-/** Is true of every result of the tool: also of one about a run that is open, has failed, or was not started. */
+/** Every result of the tool matches it, also one about a run that is open, has failed, or was not started. */
 export function outputSchemaOf(published: JsonSchema | null, budgetOf: BudgetOf): Schema {
   const { root, definitions } =
     published === null || published === false
@@ -75,7 +75,7 @@ export function outputSchemaOf(published: JsonSchema | null, budgetOf: BudgetOf)
 
 const PREFIX = '#/$defs/'
 
-/** The schema with its definitions apart, which belong to the root of the document. */
+/** Separates the schema from its definitions, which must be at the root of the document. */
 function shown(
   published: JsonSchema,
   name: string,
@@ -89,7 +89,7 @@ function shown(
   return { root, definitions: used.length === 0 ? {} : { $defs: Object.fromEntries(used) } }
 }
 
-/** Follows references that stand alone: hosts do not resolve one at the root. */
+/** Replaces a schema that is only a reference by its target: hosts do not resolve a reference at the root. */
 function resolved(schema: Schema, components: Readonly<Record<string, Schema>>): Schema {
   const seen = new Set<string>()
   let current = schema

@@ -37,8 +37,8 @@ export interface ToolSet {
 // In units of about 50 ns: 0.4 s for the largest catalog.
 const BUDGET = 8_000_000
 
-// Keyed by the cached entries of the catalog: both are dropped together. Values, because on workerd a request cannot
-// await the promise of another one.
+// The keys are the cached entries of a catalog, so that both are dropped together. The values are not promises, because
+// on workerd a request cannot await the promise of another one.
 const known = new WeakMap<readonly CatalogEntry[], ToolSet>()
 
 export async function toolsOf(listing: CatalogListing): Promise<ToolSet> {
@@ -68,7 +68,7 @@ async function createTools({ workflows, inputsChecked }: CatalogListing): Promis
       description: descriptionOf(entry),
       inputSchema: input.schema,
       outputSchema,
-      // What the protocol assumes without further annotations is true: the tool may do anything.
+      // No other annotations: the protocol then assumes that the tool may do anything, which is true.
       annotations: { readOnlyHint: false },
     }
     return {
@@ -87,7 +87,7 @@ async function createTools({ workflows, inputsChecked }: CatalogListing): Promis
   return { tools, byName, byWorkflow }
 }
 
-// Hosts reject or cut longer ones.
+// Hosts reject or truncate longer ones.
 const MAX_DESCRIPTION = 1024
 
 function descriptionOf({ name, description, signals, queries, updates }: CatalogEntry): string {

@@ -70,7 +70,7 @@ async function listen({ fetch, openRequests = () => 0, host, port, log }: Listen
     }
   }
 
-  /** Deno's own shutdown waits for connections whose client never finishes its request, even after the response. */
+  /** Waits for responses only. Deno's own shutdown also waits for clients that never finish a request. */
   async function allResponded(): Promise<void> {
     while (openRequests() > 0) await sleep(POLL_MS)
     await sleep(FLUSH_MS)

@@ -52,7 +52,7 @@ export interface PolicyWatch {
 
 const EVERY_MS = 5000
 
-/** Looks for a new version at intervals, until the returned function is called. Keeps no process running. */
+/** Checks for a new version at intervals, until the returned function is called. Does not keep the process running. */
 export function watchPolicyFile({ path, first, everyMs = EVERY_MS, ...watch }: PolicyWatch): () => void {
   let last = first
   let isReading = false
@@ -70,7 +70,7 @@ export function watchPolicyFile({ path, first, everyMs = EVERY_MS, ...watch }: P
     }
   }
   const timer = setInterval(() => void check(), everyMs)
-  // A number on Deno, where the process ends with `exit`.
+  // On Deno the timer is a number. It needs no `unref` there, because `exit` ends the process.
   if (typeof timer === 'object') timer.unref()
   return () => {
     isStopped = true

@@ -52,7 +52,7 @@ export interface ServiceOptions {
 const WARM_AFTER_MS = 250
 const WARM_AGAIN_AFTER_MS = 5000
 
-// A collector that is down must not delay a deployment, nor turn its exit code into 1.
+// A collector of spans that is down must not delay the end of the process, or make its exit code 1.
 const FLUSH_MS = 2000
 const AFTER_FLUSH_MS = 200
 
@@ -90,7 +90,7 @@ export async function runService({ runtime, process, listen, binds = true }: Ser
     const flushBy = Date.now() + config.server.shutdownTimeoutMs - AFTER_FLUSH_MS
     log('info', 'shutting down')
     await listener.close()
-    // Last, so that the requests that end now are scraped once more.
+    // After the other listener, so that a scrape can still read the metrics of the requests that end now.
     await metricsListener?.close()
     await portico.close()
     await flushSpans?.(Math.min(flushBy, Date.now() + FLUSH_MS))

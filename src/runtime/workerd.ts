@@ -23,7 +23,7 @@ export default {
 }
 
 /**
- * Our bindings as strings; `[vars]` may be numbers and booleans. A binding of ours that is neither is an error:
+ * Our bindings as strings; `[vars]` may be numbers and booleans. A binding of ours with another type is an error:
  * otherwise a token could be ignored.
  */
 function toEnvironment(bindings: Bindings): Environment {

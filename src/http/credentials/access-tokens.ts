@@ -1,4 +1,4 @@
-/** Access tokens: sealed texts that say what their holder may do. Nothing about them is stored. */
+/** Access tokens: encrypted strings that contain the rights of their holder. The service stores nothing about them. */
 import type { Delegation } from '../../domain/access/delegate.ts'
 import { createSealer } from '../../lib/seal.ts'
 
@@ -9,7 +9,7 @@ export interface AccessToken extends Delegation {
 
 export interface AccessTokens {
   seal(token: AccessToken): Promise<string>
-  /** What `seal` got; null for what no key of this service has sealed as an access token. */
+  /** The value that `seal` has encrypted; null if the string is not an access token of one of this service's keys. */
   open(token: string): Promise<AccessToken | null>
 }
 
@@ -18,14 +18,14 @@ export const URL_TOKEN = 'access_token'
 
 const PREFIX = 'ptk_'
 
-// As of a JWT. It must also fit into the header or the URL of a request, which Node limits to 16 KiB together.
+// The same limit as for a JWT. A token must fit into a header or the URL: Node limits both together to 16 KiB.
 export const MAX_TOKEN_CHARACTERS = 8192
 
 export function isAccessToken(text: string): boolean {
   return text.startsWith(PREFIX)
 }
 
-/** The first key seals, and all of them open. */
+/** Encrypts with the first key, and decrypts with any of them. */
 export function createAccessTokens(keys: readonly Uint8Array<ArrayBuffer>[]): AccessTokens {
   const sealer = createSealer(keys, 'portico access token 1')
   return {
@@ -33,7 +33,7 @@ export function createAccessTokens(keys: readonly Uint8Array<ArrayBuffer>[]): Ac
     async open(token) {
       if (!isAccessToken(token) || token.length > MAX_TOKEN_CHARACTERS) return null
       const opened = await sealer.open(token.slice(PREFIX.length))
-      // Only `seal` can have made it.
+      // Not validated: only `seal` can have created it.
       return opened === null ? null : (JSON.parse(opened) as AccessToken)
     },
   }

@@ -18,7 +18,7 @@ export interface Policy {
 
 export interface Callers {
   /**
-   * The caller with this `Authorization` header. Without a promise for an operator, and for a credential that was valid
+   * The caller with this `Authorization` header. Not a promise for an operator, or for a credential that was verified
    * within the last minute. Throws or rejects with an `UnauthorizedError`, or with an `AuthUnavailableError` if the
    * keys of the issuer cannot be fetched.
    */
@@ -45,18 +45,18 @@ export interface CallersOptions extends JwtVerifierOptions {
 
 export const OPERATOR: Caller = { id: 'operator', grants: null, limits: null }
 
-// A rule or a claim that is gone can count for so long, unless the policy is replaced.
+// How long a verified credential is not verified again. A new policy ends this for all credentials.
 const REMEMBERED_MS = 60_000
 
 const MAX_REMEMBERED = 10_000
 const MAX_REMEMBERED_BYTES = 32 * 1024 * 1024
 
-// Of a caller: its id and its grants, with its claims in their patterns.
+// The estimated size of a cached caller: its id, and its grants with the claims filled into their patterns.
 const CALLER_BYTES = 1024
 
 interface PolicyInForce {
   policy: Policy
-  /** By the whole header: a part of a JWT does not prove the rest of it. */
+  /** The key is the whole header: a JWT is valid only as a whole, so no part of it may identify the caller. */
   remembered: WeighedCache<{ caller: Caller; expiresAt: number }>
 }
 
@@ -84,7 +84,7 @@ export function createCallers({ operatorTokens, policy, accessTokens = null, ...
       (await ofAccessToken(presented, policy)) ?? (await ofToken(presented, policy)) ?? (await ofJwt(presented, policy))
     const { expiresAt = Number.POSITIVE_INFINITY } = caller
     const until = Math.min(expiresAt, now() + REMEMBERED_MS)
-    // Each entry weighs at least as much as its share of the memory, which bounds their number.
+    // An entry counts as at least MAX_REMEMBERED_BYTES / MAX_REMEMBERED bytes, so there are at most MAX_REMEMBERED.
     const bytes = Math.max(CALLER_BYTES, MAX_REMEMBERED_BYTES / MAX_REMEMBERED - 2 * authorization.length)
     remembered.set(authorization, { caller, expiresAt: until }, bytes)
     return caller
@@ -134,7 +134,7 @@ export function createCallers({ operatorTokens, policy, accessTokens = null, ...
   }
 }
 
-// Anything else would only be parsed to be rejected.
+// The form of a JWT. Other strings are rejected without parsing them.
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
 const NO_POLICY: Policy = { issuers: {}, rules: [] }
@@ -144,7 +144,7 @@ function inForce(policy: Policy | null): PolicyInForce | null {
   return { policy, remembered: weighedCache({ maxBytes: MAX_REMEMBERED_BYTES, maxAgeMs: REMEMBERED_MS }) }
 }
 
-/** The caller with the first token that a rule names. A hash from the policy is no token: its own hash is another. */
+/** The caller with the first token whose hash is in a rule. That hash itself cannot be used as a token. */
 async function ofToken(presented: readonly string[], { rules }: Policy): Promise<Caller | null> {
   for (const token of presented) {
     const caller = callerOf({ token: await sha256(token) }, { rules })

@@ -20,7 +20,7 @@ export interface VerifiedJwt {
   /** The name of its issuer. */
   issuer: string
   claims: Record<string, unknown>
-  /** Epoch milliseconds: `exp`, or the end of the tolerance if that is over. */
+  /** Epoch milliseconds: `exp`; if that has passed, `exp` and the tolerance for clocks that differ. */
   expiresAt: number
 }
 
@@ -29,7 +29,7 @@ export interface JwtVerifier {
   verify(jwt: string, issuers: Issuers): Promise<VerifiedJwt>
   /** Fetches the keys. Never rejects. */
   warm(issuers: Issuers): Promise<void>
-  /** How old the keys of each issuer are, in seconds. Without issuers whose keys were never fetched. */
+  /** How old the keys of each issuer are, in seconds. Leaves out issuers whose keys were never fetched. */
   keyAges(issuers: Issuers): [issuer: string, seconds: number][]
 }
 
@@ -38,20 +38,20 @@ export interface JwtVerifierOptions extends Pick<KeySetOptions, 'fetch' | 'now' 
   onKeysUnavailable(issuer: string, cause: unknown): void
 }
 
-// None of them can be verified with a public key as a shared secret.
+// Only algorithms with a key pair: with HS256, an attacker could use the public key as the shared secret.
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA']
 
 const MAX_CHARACTERS = 8192
 
 const CLOCK_SKEW_SECONDS = 30
 
-// Of OpenID Connect: https://openid.net/specs/openid-connect-core-1_0.html#IDToken. The encoded subject, which has at
-// most three times as many, is part of the identity of our calls, and the engine rejects one of more than 1000 bytes.
+// The limit of OpenID Connect: https://openid.net/specs/openid-connect-core-1_0.html#IDToken. The encoded subject, at
+// most three times as long, is part of the identity of our calls. The engine rejects an identity of over 1000 bytes.
 const MAX_SUBJECT_BYTES = 255
 
 export function createJwtVerifier({ onKeysUnavailable, ...options }: JwtVerifierOptions): JwtVerifier {
   const { now = Date.now } = options
-  // A policy that is loaded again keeps the keys of issuers that have not changed.
+  // Shared by all policies, so that issuers that have not changed keep their keys when a new policy is loaded.
   const keySets = new Map<string, KeySet>()
 
   function keySetOf(name: string, { jwksUrl }: Issuer): KeySet {
@@ -88,7 +88,7 @@ export function createJwtVerifier({ onKeysUnavailable, ...options }: JwtVerifier
     },
     async warm(issuers) {
       const keySetsToWarm = Object.entries(issuers).map(([name, issuer]) => keySetOf(name, issuer))
-      // An outage is logged. The first JWT tries again.
+      // A failure is already reported to `onKeysUnavailable`. A later JWT causes another fetch.
       await Promise.allSettled(keySetsToWarm.map(async (keySet) => keySet.current()))
     },
     keyAges: (issuers) =>
@@ -103,7 +103,7 @@ function isSubject(sub: unknown): boolean {
   return typeof sub === 'string' && sub !== '' && new TextEncoder().encode(sub).length <= MAX_SUBJECT_BYTES
 }
 
-/** Looks a key up that the issuer may have added since the keys were fetched. */
+/** Finds the key for a JWT. If it is missing, uses newer keys, because the issuer may have added it since the fetch. */
 function keyFinder(keySet: KeySet): JWTVerifyGetKey {
   return async (header, token) => {
     const keys = await keySet.current()
@@ -118,7 +118,7 @@ function keyFinder(keySet: KeySet): JWTVerifyGetKey {
   }
 }
 
-/** Any error of the verification means that the JWT is not valid: it chooses what is parsed, and how. */
+/** Any other error means that the JWT is not valid: its content decides what is parsed, and so which errors occur. */
 function toRejection(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
   return unauthorized(error instanceof errors.JWTExpired ? 'expired' : 'not valid', error)

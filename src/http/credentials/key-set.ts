@@ -5,7 +5,7 @@ import { keysUnavailable, RETRY_AFTER_SECONDS } from './rejection.ts'
 
 /** Keys that were fetched together. */
 export interface Keys {
-  /** The key for a JWT with this header. Rejects with `JWKSNoMatchingKey` without one. */
+  /** The key for a JWT with this header. Rejects with `JWKSNoMatchingKey` if there is no such key. */
   find: ReturnType<typeof createLocalJWKSet>
   /** Epoch milliseconds at which their fetch began. */
   fetchedAt: number
@@ -13,13 +13,13 @@ export interface Keys {
 
 export interface KeySet {
   /**
-   * The keys, which are fetched unless they are fresh. Without a promise if they are. Throws or rejects with an
-   * `AuthUnavailableError` without any.
+   * The keys; a promise if they are not fresh and must be fetched. Throws or rejects with an `AuthUnavailableError` if
+   * there are no usable keys.
    */
   current(): Keys | Promise<Keys>
   /**
-   * For a JWT whose key is not in `keys`: those that were fetched later, or a last attempt to fetch them. Null if that
-   * has been tried recently. Rejects with an `AuthUnavailableError` if the last attempt failed.
+   * Newer keys, for a JWT whose key is not in `keys`. They are fetched, but at most once in 30 s. Null if `keys` are
+   * not older than the last such fetch. Rejects with an `AuthUnavailableError` if that has failed.
    */
   newerThan(keys: Keys): Promise<Keys | null>
   /** Epoch milliseconds at which the keys were fetched; null without any. */
@@ -38,7 +38,7 @@ export interface KeySetOptions {
 
 const FRESH_MS = 10 * 60_000
 
-// If the identity provider is down, callers are let in with the last keys for so long.
+// If the identity provider is down, JWTs are verified with the last keys for this time.
 const USABLE_MS = 24 * 3_600_000
 
 // A flood of JWTs with unknown keys must not become a flood of fetches.
@@ -61,7 +61,7 @@ export function createKeySet(options: KeySetOptions): KeySet {
     try {
       const loaded = { find: createLocalJWKSet(await fetchKeys(url, fetch)), fetchedAt }
       failure = null
-      // Where fetches are not shared, a slow one may end last.
+      // Without `sharesPending`, an older fetch can end after a newer one. The newer keys are kept.
       if (keys === null || keys.fetchedAt <= fetchedAt) keys = loaded
       return keys
     } catch (cause) {

@@ -1,4 +1,4 @@
-/** Why a credential is rejected. The response says no more than these words: details would help to forge one. */
+/** The errors for credentials that are not accepted. They have no details, which would help to forge a credential. */
 import { ServiceError } from '../../domain/model/errors.ts'
 
 export function unauthorized(reason: 'missing' | 'expired' | 'not valid', cause?: unknown): ServiceError {
@@ -7,10 +7,10 @@ export function unauthorized(reason: 'missing' | 'expired' | 'not valid', cause?
   return new ServiceError('UnauthorizedError', `${credential} is ${reason}`, { cause })
 }
 
-// After this time a key set without keys is fetched again.
+// If the fetch of a key set fails and there are no older keys, the next fetch begins after this time at the earliest.
 export const RETRY_AFTER_SECONDS = 5
 
-/** Not a 401, after which clients would discard a valid JWT. */
+/** Not a 401, because clients would then discard their JWT, which may be valid. */
 export function keysUnavailable(cause: unknown): ServiceError {
   return new ServiceError(
     'AuthUnavailableError',

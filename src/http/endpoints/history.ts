@@ -80,7 +80,7 @@ const stream = endpoint({
     const feed = await workflows.followHistory({ ref, after, includePayloads }, call(c))
     // 204 ends the reconnecting of an EventSource.
     if (feed === null) return respond(c, null, 204, {})
-    // Without a run id the path may name another run when the client reconnects.
+    // If the path has no run id, the event ids have it: when the client reconnects, the path may name another run.
     const suffix = path.runId === undefined ? `@${feed.workflow.runId}` : ''
     if (c.req.method === 'HEAD') return respond(c, null, 200, EVENT_STREAM_HEADERS)
     return eventStream(c, feedFrames(c, feed, suffix), { commentEveryMs })

@@ -68,7 +68,7 @@ function findHook(c: Context<Env>, hook: Hook | null): Hook {
   return hook
 }
 
-/** It does not say what is wrong: that would help to forge one. */
+/** The message does not say what is wrong, because that would help to forge a request. */
 function notGenuine(): ServiceError {
   return new ServiceError('UnauthorizedError', 'The request does not prove that it comes from the sender of this hook')
 }

@@ -16,7 +16,7 @@ import { BODY_ERRORS } from './errors.ts'
 import { optional } from './fields/json-forms.ts'
 import { queryDuration } from './fields/query-values.ts'
 
-// See decision 020.
+// Loaded on demand: docs/decisions/020-what-is-loaded-when.md.
 const mcp = lazy(
   () => import('../../mcp/server.ts'),
   (server) => server,
@@ -96,7 +96,7 @@ async function answer(c: Context<Env>, tools: McpTools, catalog: string): Promis
   return responseOf(c, answered, message, commentEveryMs)
 }
 
-/** The error of a body that is not JSON, which is an error of the protocol. Any JSON is a valid body. */
+/** The body, or the error if it is not JSON: the response to that is a JSON-RPC error. */
 async function orNotJson(reading: Promise<unknown>): Promise<unknown> {
   try {
     return await reading

@@ -193,7 +193,7 @@ const updateState = endpoint({
   },
 })
 
-/** How far an update is: its result, or a 202 while it is running. */
+/** Responds with the result of the update, or with a 202 while it is running. */
 function stateResponse(c: Context<Env>, state: UpdateState): Response {
   if (state.stage === 'completed') return jsonResponse(c, state.result)
   const { workflowId, runId, updateId, stage } = state

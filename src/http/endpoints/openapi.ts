@@ -10,7 +10,7 @@ import { catalogName } from './fields/names.ts'
 
 const HEADERS = ['ETag', 'Cache-Control'] as const
 
-// Keys of the documents without a catalog.
+// Cache keys of the document if the catalog is not published, and if it could not be read.
 const notPublished: object = {}
 const unavailable: object = {}
 

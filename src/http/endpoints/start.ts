@@ -131,10 +131,10 @@ function eventsOf(run: AwaitedRun, waitMs: number, follow?: RunEvents['follow'])
   return runEvents(c, { last, commentEveryMs, checkRead, follow, wait: (onFound) => resultOf(run, waitMs, onFound) })
 }
 
-// The name of the AI SDK for what its readers put into the path of the stream: here the workflow id.
+// A header of the AI SDK. Its readers put the value into the path of the stream, so the value is the workflow id.
 const UI_RUN_HEADER = 'X-Workflow-Run-Id'
 
-/** The same with what the workflow publishes. As UI messages, it has nothing else. */
+/** The events of the run, with what the workflow publishes. In the format `ui-message`, only what it publishes. */
 async function withStream(
   run: AwaitedRun,
   waitMs: number,
@@ -260,7 +260,7 @@ export function mayFindRun({ options, idempotencyKey }: StartCommand): boolean {
   return options?.workflowIdConflictPolicy === 'use-existing' || idempotencyKey !== undefined
 }
 
-/** In headers, because a result has exactly the keys of the specification. */
+/** Reports the run in headers, not in the body, because a result has exactly the keys of the specification. */
 export function reportRun(c: Context<Env>, { options }: StartCommand, { isExisting, repeatedStatus }: RunStart): void {
   if (options?.workflowIdConflictPolicy === 'use-existing')
     setHeader(c, 'Portico-Started', String(isExisting === undefined))

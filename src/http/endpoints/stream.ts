@@ -121,7 +121,7 @@ const read = endpoint({
 
 const item = z.strictObject({ topic: requiredText, data: z.unknown() })
 
-// As JSON Schema, what `publishRequest` checks.
+// The check of `publishRequest`, as JSON Schema.
 const EITHER = {
   if: { required: ['items'] },
   else: { required: ['topic', 'data'] },

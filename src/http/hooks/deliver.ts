@@ -1,4 +1,4 @@
-/** What a hook does with an event. The event decides its id and its argument, and nothing else. */
+/** What a hook does with an event. The event supplies values for ids, and the argument. The policy defines the rest. */
 import { encodeClaim, withClaims } from '../../domain/access/patterns.ts'
 import type { Call } from '../../domain/model/call.ts'
 import type { Caller } from '../../domain/model/caller.ts'
@@ -10,7 +10,7 @@ import { activityIdIssue, workflowIdIssue } from '../../protocol/names.ts'
 import type { Hook } from './hooks.ts'
 
 export interface HookEvent {
-  /** Null if the sender does not say which events are the same. */
+  /** The same when the sender sends the event again. Null for a scheme that has no such id. */
   id: string | null
   body: unknown
   headers: Readonly<Record<string, string>>
@@ -23,12 +23,12 @@ type HookVerbs = Pick<Workflows, 'start' | 'signal' | 'signalWithStart' | 'compl
 
 /** What the hook does with this event. */
 export interface HookStep {
-  /** May do this and nothing else. */
+  /** Its only rights are those for this step. */
   caller: Caller
   send(workflows: HookVerbs, call: Call): Promise<Delivered>
 }
 
-/** Throws a `ValidationError` if the body has no values for an id. */
+/** Throws a `ValidationError` if the body does not have the values for the placeholders of an id. */
 export function stepOf(hook: Hook, event: HookEvent, defaultCatalog: string): HookStep {
   const { name, argument, start, signal, signalWithStart, complete } = hook
   const { workflowId: template } = start ?? signal ?? complete ?? signalWithStart?.start ?? {}
@@ -81,7 +81,7 @@ export function stepOf(hook: Hook, event: HookEvent, defaultCatalog: string): Ho
   }
 }
 
-/** Sends the event. Senders learn neither what else could be started, nor of another run. */
+/** Sends the event. Errors contain neither the names of other workflows, nor the ids of an earlier run. */
 export async function deliver({ send }: Pick<HookStep, 'send'>, workflows: HookVerbs, call: Call): Promise<Delivered> {
   try {
     return await send(workflows, call)
@@ -109,7 +109,7 @@ function filled(what: string, template: string, body: unknown, findIssue: FindIs
   throw new ServiceError('ValidationError', message)
 }
 
-/** The values can be longer than an id may be. */
+/** Checks an id that contains values of the event, which can make it too long. */
 function checked(what: string, id: string, findIssue: FindIssue): string {
   const issue = findIssue(id)
   if (issue === null) return id

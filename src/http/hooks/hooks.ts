@@ -55,7 +55,7 @@ export function createHooks(definitions: HookDefinitions, secrets: Secrets): Hoo
   }
 }
 
-/** A variable that is not set is no secret. */
+/** Leaves out variables that are not set: an empty string must not count as a secret. */
 export function toHook(name: string, definition: HookDefinition, secrets: Secrets): Hook {
   const { header = DEFAULT_TOKEN_HEADER, secretEnv } = definition
   const ofHook = secretEnv.flatMap((variable) => (Object.hasOwn(secrets, variable) ? [secrets[variable] ?? ''] : []))

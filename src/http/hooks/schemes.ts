@@ -35,7 +35,7 @@ interface Claimed {
 
 interface SigningScheme {
   claimed(header: ReadHeader): Claimed
-  /** What is signed before the body. */
+  /** The part of the signed bytes that comes before the body. */
   prefixOf(id: string, seconds: string): string
   encode(mac: Bytes): string
   /** The headers of a delivery with this signature. */
@@ -150,7 +150,7 @@ export async function eventIdOf(
 /** Where bodies have the id of their event. */
 const EVENT_ID_KEYS: Partial<Record<HookScheme, string>> = { stripe: 'id', slack: 'event_id' }
 
-/** What workers get of the headers: what describes the event, and nothing that proves it. */
+/** The headers that workers receive: those that describe the event, without signatures and tokens. */
 const EVENT_HEADERS: Record<HookScheme, readonly string[]> = {
   standard: ['webhook-id', 'webhook-timestamp'],
   stripe: [],
@@ -183,7 +183,7 @@ function isAuthorization(header: string): boolean {
   return header.toLowerCase() === 'authorization'
 }
 
-/** The entries of a list that begin with this, without it. */
+/** The entries of a list that begin with `start`, each without it. */
 function valuesOf(list = '', separator: string, start: string): string[] {
   return list
     .split(separator)
@@ -196,7 +196,7 @@ function isRecent(seconds: string, nowMs: number): boolean {
   return /^\d{1,12}$/.test(seconds) && Math.abs(nowMs / 1000 - Number(seconds)) <= TOLERANCE_SECONDS
 }
 
-/** Stripe's secrets begin with the prefix too, and are keys as they stand. */
+/** Secrets of Stripe have the same prefix, but are not base64: the whole string is the key. */
 function keyOf(scheme: HookScheme, secret: string): Bytes {
   const isBase64 = scheme === 'standard' && secret.startsWith(BASE64_SECRET_PREFIX)
   return isBase64 ? new Uint8Array(fromBase64(secret.slice(BASE64_SECRET_PREFIX.length))) : toBytes(secret)

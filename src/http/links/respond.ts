@@ -6,7 +6,7 @@ import { problemBody, problemResponse } from '../errors.ts'
 import { jsonResponse, respond, setHeader } from '../response.ts'
 import { PAGE_POLICY, renderPage, type View } from './page.ts'
 
-/** What `act` sets as soon as it is known, for the page of an error. */
+/** `act` sets the link as soon as it is known, so that the page of an error can show it. */
 export interface Opened {
   link: Link | null
 }

@@ -17,8 +17,8 @@ import { runIds } from './schemas/workflow-result.ts'
 import { toJsonSchema } from './to-json-schema.ts'
 
 /**
- * The components that operations refer to. Generators make types of schemas, parameters and responses, so all their
- * names are different.
+ * The components that operations refer to. Generators create a type for each schema, parameter and response, so no two
+ * of them have the same name.
  */
 export function components(examples: ExampleSource) {
   return {

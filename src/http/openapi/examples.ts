@@ -39,7 +39,7 @@ export interface ExampleSource {
 
 const ORIGIN = 'localhost:3001'
 
-/** Those of the page that have a name. */
+/** The examples of the page that have a name. */
 export async function readExamples(page = new URL('../../../docs/api.md', import.meta.url)): Promise<ExampleSource> {
   const named = parseExchanges(await readFile(page, 'utf8')).flatMap(({ name, response, ...request }) =>
     name === null || response === null
@@ -105,7 +105,7 @@ const OPTIONS = new Map<string, (request: Request, value: string) => void>([
   ['-H', ({ headers }, value) => addHeader(headers, value)],
 ])
 
-/** As a shell splits them; in single quotes nothing has a meaning. */
+/** Splits a command as a shell does. Everything inside single quotes is literal. */
 function wordsOf(command: string): string[] {
   return [...command.replaceAll('\\\n', ' ').matchAll(/'([^']*)'|(\S+)/g)].map(
     ([, quoted, bare]) => quoted ?? bare ?? '',
@@ -126,7 +126,7 @@ function addHeader(headers: Record<string, string>, line: string): void {
   headers[line.slice(0, colon)] = line.slice(colon + 1).trim()
 }
 
-/** Without the key `…`, which stands for others. */
+/** Removes the key `…`, which stands for other keys. */
 function withoutEllipses(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEllipses)
   if (typeof value !== 'object' || value === null) return value

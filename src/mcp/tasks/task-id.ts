@@ -28,7 +28,7 @@ function decodeOrNull(encoded: string): string | null {
   try {
     return decodeURIComponent(encoded)
   } catch {
-    // Not percent-encoding, which is what the caller reports.
+    // Not valid percent-encoding. `parseTaskId` reports that as an unknown task.
     return null
   }
 }

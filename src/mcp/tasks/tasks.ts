@@ -214,7 +214,7 @@ async function untilTaken(
       await sleep(PAUSE_MS, call.signal)
     }
   } catch (error) {
-    // The answers are delivered, whether this can be read or not.
+    // The answers have been delivered, even if it cannot be read whether the run has taken them.
     if (!(error instanceof ServiceError)) throw error
     call.note({ answerUnread: error })
   }
@@ -224,7 +224,7 @@ function openAsks(chain: ChainState): ReturnType<typeof parseAsks> {
   return parseAsks(chain.kind === 'open' ? chain.asks : undefined)
 }
 
-/** To the run whose memo has the question, once for each question. */
+/** Sends the answer to the run whose memo has the question. The idempotency key allows one answer for each question. */
 async function sendAnswer(
   { signal }: Pick<Workflows, 'signal'>,
   { workflowId, runId }: RunRef,
@@ -240,7 +240,7 @@ async function sendAnswer(
   }
 }
 
-/** Calls `act` with the run of the task. The call gets its full time, also when it is one of many of a long request. */
+/** Calls `act` with the run of the task and a new deadline: a long request, such as a subscription, does this often. */
 async function onTask<T>(taskId: unknown, call: Call, act: (run: RunRef, call: Call) => Promise<T>): Promise<T> {
   const run = parseTaskId(taskId)
   try {

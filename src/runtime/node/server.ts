@@ -20,8 +20,8 @@ const SERVER_OPTIONS = {
   requireHostHeader: false,
 }
 
-// Connections that the thread has not accepted yet. Linux drops any more, and their clients repeat them only after a
-// second: with Node's default of 511, requests of a burst waited for up to 4 s before anything could reject them.
+// Maximum number of connections that the process has not accepted yet. Linux drops others, and their clients retry only
+// after a second: with Node's default of 511, requests of a burst waited for up to 4 s before they could be rejected.
 const BACKLOG = 4096
 
 /** A request over HTTP/1.1 or HTTP/2. */

@@ -14,7 +14,7 @@ export function optional<T extends z.core.SomeType>(schema: T, description: stri
   return field
 }
 
-/** The same for a field that will be removed. Its requests are announced with `announceDeprecation`. */
+/** The same for a field that will be removed. An endpoint that receives it calls `announceDeprecation`. */
 export function deprecated<T extends z.core.SomeType>(schema: T, description: string): z.ZodMiniExactOptional<T> {
   const field = z.exactOptional(schema)
   jsonForms.add(field, { description, deprecated: true })

@@ -106,5 +106,5 @@ function startArguments(body: StartBody, listKey: ListKey): Pick<StartCommand, '
   return { args, argumentPointer: args.length === 0 ? '/input' : `/${listKey}/0` }
 }
 
-// When the specification replaced it with `catalog`.
+// Deprecated since the day on which the specification replaced it with `catalog`.
 const TASK_QUEUE = { name: 'taskQueue', since: '2026-01-01' }

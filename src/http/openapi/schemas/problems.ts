@@ -6,7 +6,7 @@ import { array, described, integer, object, oneOf, ref, type Schema, string, tim
 
 export const ERROR_NAMES = Object.keys(PROBLEMS) as ErrorName[]
 
-/** Node's HTTP server can respond with these to any request. Elsewhere the names have other statuses. */
+/** Node's HTTP server can respond to any request with these. The app uses other statuses for the same error names. */
 const OF_THE_SERVER: readonly [number, ErrorName][] = [
   [417, 'ValidationError'],
   [431, 'PayloadTooLargeError'],

@@ -17,7 +17,7 @@ import { type EntryExamples, examplesOfEntry, requestExample, responseExample } 
 // Each operation takes about two kilobytes.
 const MAX_OPERATIONS = 2000
 
-// In units of about 50 ns, together 0.4 s: what the largest catalog, of 2 MB, takes if most of it is references.
+// 0.4 s, in units of about 50 ns. A catalog of the maximum size, 2 MB, takes this if most of it is references.
 const BUDGET = 8_000_000
 
 // The budget for the examples: another 0.1 s.
@@ -157,7 +157,7 @@ function pathOf({ kind, workflow, handler }: Typed): string {
     : `/workflow/{id}/${kind}/${percentEncode(handler)}#${fragment}`
 }
 
-/** The published schemas of what is shown, in this order. */
+/** The published schemas of the operations, in the same order. */
 function publishedSchemas(shown: readonly Typed[]): JsonSchema[] {
   const entries = [...new Set(shown.map(({ entry }) => entry))]
   return entries
@@ -205,8 +205,8 @@ function operationOf(
 }
 
 /**
- * The responses that have the value of the workflow or the handler. With others, a client would have to distinguish the
- * types.
+ * The responses that have the value of the workflow or the handler: with a 202 or 204, a client would have to
+ * distinguish several types.
  */
 function withValue({ 202: _, 204: __, ...responses }: OperationObject['responses']): OperationObject['responses'] {
   return responses
