@@ -10,8 +10,8 @@ import type { RpcError } from '../transport/transport.ts'
 import { missingHandler, queryRejection } from './diagnosis/missing-handler.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
-// By the `source` of a failure. The SDKs of Java and Go append the stack to the message; the others send it in a field of
-// its own. Java's failures have no source, because that SDK sends only a message.
+// By the `source` of a failure. The SDKs of Java and Go append the stack to the message; the others send it in a field
+// of its own. Java's failures have no source, because that SDK sends only a message.
 const STACKS: ReadonlyMap<string, RegExp> = new Map([
   ['', /\r?\n\tat [^\s(]+\(.*$/s],
   ['GoSDK', /, stack trace: query handler \[panic\]:\n.*$/s],

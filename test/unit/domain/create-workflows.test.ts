@@ -1,5 +1,4 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import type { Call } from '../../../src/domain/model/call.ts'
 import { aCall, rejection } from '../call.ts'
 import { aDescription, DEPLOYMENT } from './catalog-fixture.ts'
 import { makeWorkflows } from './make-workflows.ts'
