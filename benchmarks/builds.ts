@@ -8,7 +8,7 @@ import { startEngine } from '../src/cli/dev/servers/engine.ts'
 import { startProcess } from '../src/cli/dev/servers/process.ts'
 import { until } from '../src/cli/dev/servers/until.ts'
 import { connect, type Exchange, exchange, measureLoad } from './requests/load.ts'
-import { type RunningTarget, startBuild } from './requests/targets.ts'
+import { type RunningTarget, startBuild, UNLIMITED } from './requests/targets.ts'
 
 const [rounds = '100', ...folders] = process.argv.slice(2)
 const CATALOG = 'builds'
@@ -18,9 +18,7 @@ const WARM_UP_MS = 5000
 const TURN_MS = 1000
 
 if (folders.length === 0) throw new Error('Name the folders to compare: node benchmarks/builds.ts 100 ../before .')
-const engine = await startEngine({
-  dynamicConfig: { 'frontend.rps': 1_000_000, 'frontend.namespaceRPS': 1_000_000, 'frontend.namespaceCount': 100_000 },
-})
+const engine = await startEngine({ dynamicConfig: UNLIMITED })
 const worker = await startProcess({
   command: process.execPath,
   args: ['examples/worker.ts'],

@@ -15,7 +15,7 @@ import {
   toSummaryRow,
 } from './requests/report.ts'
 import { createScenarios, type Scenario } from './requests/scenarios.ts'
-import { RUNTIMES, type RunningTarget, startFloor, startPortico } from './requests/targets.ts'
+import { RUNTIMES, type RunningTarget, startFloor, startPortico, UNLIMITED } from './requests/targets.ts'
 
 const [rounds = '5', durationMs = '1000', scenarioNames = 'all', runtimeNames = 'all'] = process.argv.slice(2)
 const CATALOG = 'requests'
@@ -25,26 +25,12 @@ const CONCURRENCIES = [1, MAX_CONCURRENCY]
 const WARM_UP_MS = 5000
 const COUNTED = 20
 
-// The dev server's limits are those of a shared cluster. It also closes connections that are idle for 2 minutes or 5
-// minutes old: reconnecting would be measured, too, and Deno crashes if nothing prevents it, as in the floor (decision
-// 021).
-const dynamicConfig = {
-  'frontend.keepAliveMaxConnectionIdle': '24h',
-  'frontend.keepAliveMaxConnectionAge': '24h',
-  'frontend.rps': 1_000_000,
-  'frontend.namespaceRPS': 1_000_000,
-  'frontend.namespaceRPS.visibility': 1_000_000,
-  'frontend.namespaceCount': 100_000,
-  // The engine reads search attributes from its store for lists. From 2000 a second on it rejected lists.
-  'frontend.persistenceMaxQPS': 1_000_000,
-}
-
 // About 20 runs: fewer than the scenario "result" reads in turns, so that it reads each of them from the engine.
 const env = { SERVICE_RESULT_CACHE_BYTES: '40000' }
 
 const isNamed = (names: string, name: string) => names === 'all' || names.split(',').includes(name)
 
-const engine = await startEngine({ dynamicConfig })
+const engine = await startEngine({ dynamicConfig: UNLIMITED })
 const worker = await startProcess({
   command: process.execPath,
   args: ['examples/worker.ts'],

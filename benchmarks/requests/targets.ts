@@ -17,6 +17,22 @@ export interface RunningTarget extends Target {
   kill(): Promise<unknown>
 }
 
+// The dev server's limits are those of a shared cluster. It also closes connections that are idle for 2 minutes or 5
+// minutes old: reconnecting would be measured, too, and Deno crashes if nothing prevents it, as in the floor (decision
+// 021).
+export const UNLIMITED = {
+  'frontend.keepAliveMaxConnectionIdle': '24h',
+  'frontend.keepAliveMaxConnectionAge': '24h',
+  'frontend.rps': 1_000_000,
+  'frontend.namespaceRPS': 1_000_000,
+  'frontend.namespaceRPS.visibility': 1_000_000,
+  'frontend.namespaceCount': 100_000,
+  // The engine reads search attributes from its store for lists. From 2000 a second on it rejected lists.
+  'frontend.persistenceMaxQPS': 1_000_000,
+  'history.rps': 1_000_000,
+  'history.persistenceMaxQPS': 1_000_000,
+}
+
 const FLOOR = fileURLToPath(new URL('./floor.ts', import.meta.url))
 
 export async function startPortico(
