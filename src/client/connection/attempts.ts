@@ -24,7 +24,7 @@ export function createAttempts(): FailedAttempts {
       isOpen ||= isLastOpen
       attempts++
       remark = ''
-      if (attempts > 1 && isNoResponse(error)) remark = `; attempt ${attempts} got no response in time`
+      if (attempts > 1 && isNoResponse(error)) remark = `; attempt ${attempts} got no response`
       else shown = error
       // The messages of Portico's own errors already say that.
       if (isLastOpen && (isForeign(error) || isNoResponse(error))) remark += '; it may have been carried out'

@@ -113,6 +113,6 @@ export function createRepeat({ retryMs, onRetry, isReached }: RepeatOptions): Re
 }
 
 function notSent({ method, path }: HttpRequest): PorticoError {
-  const message = `${method} ${path}: the service is overloaded, so that it was not sent in time`
+  const message = `${method} ${path}: not sent; the service is overloaded`
   return new PorticoError('OverloadedError', message, { status: null })
 }

@@ -129,7 +129,7 @@ function toEvent<Data>({ event, data, id }: ServerEvent): StreamEvent<Data> {
 /** Without a final id, the stream can be continued. */
 function serverError({ data, retryMs = 0 }: ServerEvent, isFinal: boolean): PorticoError {
   if (isProblem(data)) return toError(data, isFinal ? {} : { retryAfterMs: retryMs })
-  return new PorticoError('UnexpectedResponseError', 'The stream ended with an unexpected error', { status: null })
+  return new PorticoError('UnexpectedResponseError', 'The stream ended unexpectedly', { status: null })
 }
 
 function truncated({ workflowId }: Target, { from, to }: { from: number; to: number }): PorticoError {
