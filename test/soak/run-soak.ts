@@ -76,7 +76,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     stopped.abort()
     await faults.ended
     const late = early === null ? null : await settled(world)
-    const openWork = await workAtRest(world.openWork)
+    const openWork = await workAtRest(world.openWork).catch((error: unknown) => [`no metrics: ${error}`])
     print('Reading the histories')
     await record(world, recorder)
     const inventories = early === null || late === null ? null : ([early, late] as const)

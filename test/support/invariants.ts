@@ -7,10 +7,9 @@ import type { Inventory } from '../../dev/servers/print-inventory.ts'
 import type { ServiceProcess } from '../../dev/servers/service.ts'
 import { isGone } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { sleep } from '../../src/lib/abort.ts'
 import { POLL } from './call-log.ts'
 import type { FaultProxy } from './fault-proxy.ts'
-import { openGauges } from './open-gauges.ts'
+import { openGauges, workAtRest } from './open-gauges.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -36,9 +35,6 @@ interface WatchedFile {
   maxGrowthBytes: number
 }
 
-// The engine holds a poll for 20 s, and workerd ends a wait of a client that has left when it next writes.
-const IDLE_WITHIN_MS = 30_000
-const PROBE_EVERY_MS = 100
 const SCRAPE_TIMEOUT_MS = 10_000
 
 // What Node prints about listeners that are never removed, and about an unhandled rejection.
@@ -184,13 +180,7 @@ export function checkInvariants(): void {
 }
 
 async function untilIdle({ name, readWork }: WatchedService): Promise<string[]> {
-  const deadlineAt = Date.now() + IDLE_WITHIN_MS
-  while (true) {
-    const work = await readWork()
-    if (work.length === 0) return []
-    if (Date.now() > deadlineAt) return work.map((it) => `${name} is not idle: ${it}`)
-    await sleep(PROBE_EVERY_MS)
-  }
+  return (await workAtRest(readWork)).map((it) => `${name} is not idle: ${it}`)
 }
 
 async function openWork({ read, countScrapes }: Metrics): Promise<string[]> {
