@@ -2,8 +2,7 @@ import type { AnyWorkflows } from '../client/catalog-types.ts'
 import type { Client } from '../client/client.ts'
 import { createClient } from '../client/create-client.ts'
 import type { PorticoError } from '../client/portico-error.ts'
-import { isObject } from '../lib/is-object.ts'
-import { parseJson } from '../lib/json.ts'
+import { isObject, parseJson } from '../lib/json.ts'
 import type { Settings } from './settings.ts'
 
 export interface Connection {

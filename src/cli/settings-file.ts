@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { errorCode } from '../lib/error-code.ts'
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/json.ts'
 import { findJsonSyntaxError } from '../lib/json-syntax-error.ts'
 
 const NAME = '.portico.json'

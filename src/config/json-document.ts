@@ -1,6 +1,6 @@
 /** Schemas of JSON documents, such as the policy. All mistakes are reported, with their places and without values. */
 import * as z from 'zod/mini'
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/json.ts'
 import { findJsonSyntaxError } from '../lib/json-syntax-error.ts'
 import { isLoopback } from '../lib/network-address.ts'
 import { type Mistake, shownPointer } from './policy-mistakes.ts'

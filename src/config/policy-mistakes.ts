@@ -1,6 +1,5 @@
 /** Mistakes in a policy that no schema of a single value finds, and the places of mistakes. */
-import { isObject } from '../lib/is-object.ts'
-import { toPointer } from '../lib/json-pointer.ts'
+import { isObject, toPointer } from '../lib/json.ts'
 import { hasPlaceholders } from './policy-pattern.ts'
 
 export interface Mistake {

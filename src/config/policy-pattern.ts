@@ -1,5 +1,5 @@
 /** The patterns in the rules of a policy. Each function returns what is wrong with one, or null. */
-import { pointerIssue } from '../lib/json-pointer.ts'
+import { pointerIssue } from '../lib/json.ts'
 import { patternIssue, workflowIdIssue } from '../protocol/names.ts'
 
 // A claim is encoded to `[a-z0-9._@~-]` before it is filled in. It contains none of these, so each one ends a claim.

@@ -1,6 +1,6 @@
 /** The policy: who may do what. `docs/access.md` describes it. */
 import * as z from 'zod/mini'
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/json.ts'
 import { checkedString } from '../protocol/checked-string.ts'
 import { POLICY_NARROWED_VERBS, POLICY_VERBS } from '../protocol/policy-verbs.ts'
 import { always, listOf, name, nonEmpty, oneOrMore, parseWith, privateUrl, recordOf } from './json-document.ts'

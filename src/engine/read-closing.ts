@@ -1,5 +1,5 @@
 import { ServiceError } from '../domain/model/errors.ts'
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/json.ts'
 import type { Closing } from '../protocol/execution.ts'
 import { MAX_CAUSES } from '../protocol/trace/entry.ts'
 import { type TraceMeta, toTraceMeta } from '../protocol/trace/trace-meta.ts'

@@ -5,8 +5,7 @@
 import type { Context } from 'hono'
 import type * as z from 'zod/mini'
 import { type Issue, ServiceError } from '../domain/model/errors.ts'
-import { MAX_JSON_DEPTH, parseJson } from '../lib/json.ts'
-import { toPointer } from '../lib/json-pointer.ts'
+import { MAX_JSON_DEPTH, parseJson, toPointer } from '../lib/json.ts'
 import { findJsonSyntaxError } from '../lib/json-syntax-error.ts'
 import type { RequestCheck } from './context.ts'
 

@@ -3,8 +3,7 @@
  * chunks of a UI message. `@temporalio/ai-sdk` 1.23 publishes these parts unchanged.
  */
 
-import { isObject } from '../lib/is-object.ts'
-import { parseJson } from '../lib/json.ts'
+import { isObject, parseJson } from '../lib/json.ts'
 import { FINISH_REASONS, type UiChunk } from './ui-chunks.ts'
 
 /**

@@ -1,5 +1,5 @@
 /** The chunks of the AI SDK's UI message stream: https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol */
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/json.ts'
 
 export interface UiChunk {
   type: string

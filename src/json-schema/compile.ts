@@ -1,5 +1,5 @@
 /** Compiles a JSON Schema to a check. */
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/json.ts'
 import { type Budget, COST } from './budget.ts'
 import type { Check, Compiler, Context, Evaluated, Location } from './check.ts'
 import type { Dialect } from './dialects.ts'

@@ -1,5 +1,5 @@
 /** Reporting violations, and checks whose violations are not reported. */
-import { toPointer } from '../lib/json-pointer.ts'
+import { toPointer } from '../lib/json.ts'
 import { COST } from './budget.ts'
 import type { Check, Context, Evaluated, Location, Violation } from './check.ts'
 import { UnsupportedError } from './errors.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/json.ts'
 
 /**
  * The properties that the schema requires. With `requiresDefaults` false, without those that have a default: a schema

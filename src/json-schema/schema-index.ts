@@ -1,6 +1,5 @@
 /** Where each subschema is, and what `$ref` refers to. Nothing is fetched: a schema must contain what it refers to. */
-import { isObject } from '../lib/is-object.ts'
-import { pointerKeys } from '../lib/json-pointer.ts'
+import { isObject, pointerKeys } from '../lib/json.ts'
 import { type Budget, COST } from './budget.ts'
 import { DEFAULT_DIALECT, type Dialect, dialectOf } from './dialects.ts'
 import { SchemaError } from './errors.ts'

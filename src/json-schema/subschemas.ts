@@ -1,5 +1,4 @@
-import { isObject } from '../lib/is-object.ts'
-import { escapePointer } from '../lib/json-pointer.ts'
+import { escapePointer, isObject } from '../lib/json.ts'
 
 /** Keywords whose value is a subschema or an array of subschemas. */
 const DIRECT = new Set([

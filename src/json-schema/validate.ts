@@ -1,4 +1,4 @@
-import { pointerKeys } from '../lib/json-pointer.ts'
+import { pointerKeys } from '../lib/json.ts'
 import type { Budget } from './budget.ts'
 import type { Location, Violation } from './check.ts'
 import type { CompiledSchema } from './compile.ts'

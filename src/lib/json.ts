@@ -1,9 +1,8 @@
 /**
- * JSON without loss: a number that a double cannot represent keeps its digits (`JSON.rawJSON`). Also writes the
- * canonical form of RFC 8785.
+ * JSON without loss: a number that a double cannot represent keeps its digits (`JSON.rawJSON`). Also the canonical form
+ * of RFC 8785, and JSON Pointers.
  */
 import { compareDecimals, toDecimal } from './decimal.ts'
-import { isObject } from './is-object.ts'
 
 declare global {
   interface JSON {
@@ -153,4 +152,34 @@ export function canonicalJson(value: unknown): string {
     .filter(([, member]) => member !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`).join(',')}}`
+}
+
+/** Whether a JSON value is an object: not null, not an array, and not a number kept as its digits (`JSON.rawJSON`). */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
+}
+
+/** JSON Pointers: https://www.rfc-editor.org/rfc/rfc6901. */
+
+/** A key, escaped as one step of a JSON Pointer. */
+export function escapePointer(key: string | number): string {
+  return String(key).replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+/** The pointer that follows `keys` from the root; empty for the root itself. */
+export function toPointer(keys: readonly (string | number)[]): string {
+  return keys.map((key) => `/${escapePointer(key)}`).join('')
+}
+
+/** The keys of a pointer, from the root down. */
+export function pointerKeys(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** What is wrong with a pointer, or null. */
+export function pointerIssue(pointer: string): string | null {
+  return /^(?:\/(?:[^~/]|~[01])*)*$/.test(pointer) ? null : 'must be a JSON Pointer, in which ~0 is ~ and ~1 is /'
 }

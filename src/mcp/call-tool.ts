@@ -2,7 +2,7 @@
 import type { Call } from '../domain/model/call.ts'
 import { ServiceError } from '../domain/model/errors.ts'
 import type { Workflows } from '../domain/model/workflows.ts'
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/json.ts'
 import { awaitRun, type ToolAnswer, type WaitStyle } from './await-run.ts'
 import { checkedToolResult } from './check-output.ts'
 import { invalidParams } from './rpc-error.ts'

@@ -1,5 +1,5 @@
 /** Reads one message of a client, with the rules of the protocol's revision that it uses. */
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/json.ts'
 import { LEGACY_VERSIONS, META, MODERN_VERSIONS, type RequestId, TASKS_EXTENSION } from './protocol.ts'
 import { RPC_CODES, RpcError } from './rpc-error.ts'
 

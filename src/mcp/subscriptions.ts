@@ -3,7 +3,7 @@ import { type Call, isAbortedByService, withTimeout } from '../domain/model/call
 import { TIMEOUT_MS } from '../domain/model/deadlines.ts'
 import { ServiceError } from '../domain/model/errors.ts'
 import { sleep, whenAborted } from '../lib/abort.ts'
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/json.ts'
 import { createLimiter, type Limiter } from '../lib/limiter.ts'
 import { META, notification, type RequestId, resultMessage } from './protocol.ts'
 import { invalidParams } from './rpc-error.ts'

@@ -1,7 +1,7 @@
 /** The arguments of a call, as those of the workflow. */
 import { invalidValue } from '../domain/model/errors.ts'
 import type { Arguments } from '../domain/model/workflows.ts'
-import { toPointer } from '../lib/json-pointer.ts'
+import { toPointer } from '../lib/json.ts'
 import type { WorkflowTool } from './tools.ts'
 
 /** Throws `ValidationError`. Issues have paths in the arguments of the tool. */

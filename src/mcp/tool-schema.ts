@@ -2,7 +2,7 @@
 import { createIdentifiers } from '../json-schema/published/identifiers.ts'
 import { type PublishTarget, publishSchema } from '../json-schema/published/published-schema.ts'
 import type { Schema } from '../json-schema/published/schema-keywords.ts'
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/json.ts'
 import type { JsonSchema } from '../protocol/catalog.ts'
 
 /**

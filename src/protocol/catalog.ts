@@ -1,6 +1,6 @@
 /** What workers publish and the API reads: `docs/protocol.md`. */
 import * as z from 'zod/mini'
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/json.ts'
 import { isTraceTemplate } from './trace/template.ts'
 import type { WorkerVersion } from './worker-version.ts'
 

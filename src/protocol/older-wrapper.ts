@@ -1,5 +1,5 @@
 /** Workers of the older generation wrap their outputs: `docs/protocol.md`. */
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/json.ts'
 import { type TraceMeta, toTraceMeta } from './trace/trace-meta.ts'
 
 const WORKFLOW_WRAPPER = '__output_workflow_wrapper_version'

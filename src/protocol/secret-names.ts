@@ -1,4 +1,4 @@
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/json.ts'
 
 /** Replaces a value that must not be shown. */
 export const REDACTED = '[redacted]'

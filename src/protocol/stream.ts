@@ -2,7 +2,7 @@
  * The protocol of Temporal's workflow streams: the names and shapes that the SDKs' stream libraries agree on, and the
  * ids of ours. docs/protocol.md describes both.
  */
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/json.ts'
 import { UUID_PATTERN } from './names.ts'
 
 /** Signal: appends items to the stream. */

@@ -1,5 +1,5 @@
 import type { temporal } from '@temporalio/proto'
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/json.ts'
 import type { ErrorCause, ErrorDetails } from '../protocol/execution.ts'
 import { MAX_CAUSES, type TraceError } from '../protocol/trace/entry.ts'
 import type { Payload, PayloadReader } from './payload.ts'

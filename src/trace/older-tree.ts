@@ -1,6 +1,6 @@
 /** Converts traces that workers of the older generation have stored, which are trees of nodes: `docs/protocol.md`. */
 import type { Description } from '../domain/model/execution.ts'
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/json.ts'
 import { unwrapOutput } from '../protocol/older-wrapper.ts'
 import { isInstant, MAX_STRING_LENGTH, type Parsed } from '../protocol/trace/document.ts'
 import { MAX_CAUSES, type TraceEntry, type TraceError } from '../protocol/trace/entry.ts'

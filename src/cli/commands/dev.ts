@@ -2,7 +2,7 @@
 
 import { createBudget } from '../../json-schema/budget.ts'
 import { exampleOf } from '../../json-schema/examples/example.ts'
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 import { type PublishedWorkflow, type ReadyApi, runDev } from '../dev/run-dev.ts'
 import { shellWord } from '../output/advice.ts'
 import { printable } from '../output/terminal.ts'

@@ -1,6 +1,6 @@
 /** Lists of runs and of the workflows of a catalog, and how many runs there are. */
 import type { ListedRun } from '../../client/responses.ts'
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 import { cellOf, durationOf, pairs, shorten, table, timeCell, widthOf } from './table.ts'
 import { paint, paintStatus } from './terminal.ts'
 

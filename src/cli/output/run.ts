@@ -7,7 +7,7 @@ import type {
   WorkflowResult,
   WorkflowStatus,
 } from '../../client/responses.ts'
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 import {
   cellOf,
   durationCell,

@@ -8,7 +8,7 @@
 import { createBudget } from '../../json-schema/budget.ts'
 import { requiredNames } from '../../json-schema/required-names.ts'
 import { indexSchema, refStandsAlone, type SchemaIndex } from '../../json-schema/schema-index.ts'
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 import { block, comment, literal, propertyName } from './source-text.ts'
 
 export interface SchemaTypes {

@@ -1,5 +1,5 @@
 /** Patterns of the policy: exact values, or beginnings that end in `*`. */
-import { pointerKeys } from '../../lib/json-pointer.ts'
+import { pointerKeys } from '../../lib/json.ts'
 import type { CatalogEntry } from '../../protocol/catalog.ts'
 import type { Grant } from '../model/caller.ts'
 

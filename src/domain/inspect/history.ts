@@ -1,4 +1,4 @@
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 import { runIdIssue } from '../../protocol/names.ts'
 import { redactSecrets } from '../../protocol/secret-names.ts'
 import { rejectReserved } from '../control/catalog-guard.ts'

@@ -1,5 +1,5 @@
 import { type CacheOptions, decideFresh, readThroughCache } from '../../lib/cache.ts'
-import { toPointer } from '../../lib/json-pointer.ts'
+import { toPointer } from '../../lib/json.ts'
 import { backgroundCall, type Call } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { Engine } from '../model/engine.ts'

@@ -1,5 +1,5 @@
 /** What a choice of a link sends. */
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 import { LINK_CHOICE } from '../../protocol/link-choice.ts'
 import { characterIssue } from '../../protocol/names.ts'
 import { invalidValue } from '../model/errors.ts'

@@ -1,8 +1,7 @@
 /** What an Idempotency-Key becomes: an id, and what is recorded about the request. */
 
 import { sha256 } from '../../lib/digest.ts'
-import { isObject } from '../../lib/is-object.ts'
-import { canonicalJson } from '../../lib/json.ts'
+import { canonicalJson, isObject } from '../../lib/json.ts'
 import { newId } from '../../lib/new-id.ts'
 import { IDEMPOTENCY_MEMO } from '../../protocol/memo-keys.ts'
 import type { MessageCommand, StartCommand } from './workflows.ts'

@@ -1,6 +1,5 @@
 /** The values in a trace: encoded ones are decoded, and secrets are removed. */
-import { isObject } from '../../lib/is-object.ts'
-import { pointerKeys } from '../../lib/json-pointer.ts'
+import { isObject, pointerKeys } from '../../lib/json.ts'
 import { redactSecrets } from '../../protocol/secret-names.ts'
 import type { EncodedPayload, TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
 import type { Call } from '../model/call.ts'

@@ -1,6 +1,6 @@
 import type { StartRequest } from '../../domain/model/engine.ts'
 import { type Issue, ServiceError } from '../../domain/model/errors.ts'
-import { toPointer } from '../../lib/json-pointer.ts'
+import { toPointer } from '../../lib/json.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
 import { TYPE_NAMES } from '../../temporal/search-attributes.ts'
 import { isTooLarge } from '../errors.ts'

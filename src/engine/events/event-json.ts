@@ -1,7 +1,7 @@
 /** History events as JSON, with the engine's names. Fields that are not set, or not meant for clients, are left out. */
 import type { HistoryEvent } from '../../domain/model/history-page.ts'
 import { toBase64 } from '../../lib/base64.ts'
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 import { IDEMPOTENCY_MEMO } from '../../protocol/memo-keys.ts'
 import type { HistoryEvent as EventMessage } from '../../temporal/outcome.ts'
 import type { Payload } from '../../temporal/payload.ts'

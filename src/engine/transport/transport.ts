@@ -1,6 +1,6 @@
 import type { temporal } from '@temporalio/proto'
 import type { EngineFeatures } from '../../domain/model/engine.ts'
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 import { STREAM_POLL } from '../../protocol/stream.ts'
 
 type WorkflowService = temporal.api.workflowservice.v1.WorkflowService

@@ -5,7 +5,7 @@ import type {
   TypedRunFilter,
   VisibleRuns,
 } from '../../domain/model/run-filter.ts'
-import { toPointer } from '../../lib/json-pointer.ts'
+import { toPointer } from '../../lib/json.ts'
 import { toStatusWord } from '../../temporal/outcome.ts'
 import { quoteLiteral } from '../../temporal/visibility-query.ts'
 import { rawQueryIssue } from './raw-query.ts'

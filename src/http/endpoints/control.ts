@@ -1,6 +1,6 @@
 /** Cancels, terminates, resets, pauses or continues an execution. */
 import * as z from 'zod/mini'
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 import { endpoint, type RequestBody } from '../endpoint.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { jsonResponse } from '../response.ts'

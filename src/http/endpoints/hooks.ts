@@ -2,7 +2,7 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import { ServiceError } from '../../domain/model/errors.ts'
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 import {
   decodeBody,
   FORM_TYPE,

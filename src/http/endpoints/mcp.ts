@@ -2,7 +2,7 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import { hasErrorName, ServiceError } from '../../domain/model/errors.ts'
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 import { lazy } from '../../lib/lazy.ts'
 import type { McpAnswer } from '../../mcp/server.ts'
 import type { Env } from '../context.ts'

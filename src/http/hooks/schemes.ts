@@ -1,7 +1,7 @@
 /** How the senders of webhooks prove who they are, each in its own headers: docs/hooks.md. */
 import { fromBase64, toBase64 } from '../../lib/base64.ts'
 import { anyEqual, type Bytes, hmacSha256, sha256, toBytes, toHex } from '../../lib/digest.ts'
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 import { newId } from '../../lib/new-id.ts'
 import { BASE64_SECRET_PREFIX, type HookScheme } from '../../protocol/hook-schemes.ts'
 import { presentedTokens } from '../credentials/presented-tokens.ts'

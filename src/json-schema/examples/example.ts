@@ -1,5 +1,5 @@
 /** Creates an example of a value that a JSON Schema allows, in bounded time. */
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 import type { Budget } from '../budget.ts'
 import { compileSchema, type JsonSchema } from '../compile.ts'
 import { BudgetExceededError, CircularReferenceError, SchemaError } from '../errors.ts'

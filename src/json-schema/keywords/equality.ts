@@ -1,7 +1,6 @@
 /** `enum` and `const`, and the strings by which values are compared: equal values have equal keys. */
 
-import { isObject } from '../../lib/is-object.ts'
-import { canonicalJson } from '../../lib/json.ts'
+import { canonicalJson, isObject } from '../../lib/json.ts'
 import { type Budget, COST } from '../budget.ts'
 import type { Check, Compiler } from '../check.ts'
 import { reconcile, report } from '../report.ts'

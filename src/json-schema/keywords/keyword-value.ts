@@ -1,5 +1,5 @@
 /** The value of a keyword, checked to be of the type that the keyword needs. Throws a `SchemaError` otherwise. */
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 import { SchemaError } from '../errors.ts'
 
 export function asString(value: unknown): string {

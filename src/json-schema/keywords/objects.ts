@@ -1,5 +1,5 @@
 /** Keywords about objects. */
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 import { COST } from '../budget.ts'
 import type { Check, Compiler, Context, Evaluated } from '../check.ts'
 import { compilePattern, type Match } from '../patterns/compile-pattern.ts'

@@ -1,5 +1,5 @@
 /** `type`, `pattern`, and limits on the size of a value. */
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 import { COST } from '../budget.ts'
 import type { Check, Compiler, Context } from '../check.ts'
 import { SchemaError } from '../errors.ts'

@@ -3,7 +3,7 @@
  * becomes a component.
  */
 
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 import { type Budget, createBudget } from '../budget.ts'
 import { dialectOf } from '../dialects.ts'
 import { BudgetExceededError, SchemaError } from '../errors.ts'

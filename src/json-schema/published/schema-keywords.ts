@@ -1,7 +1,7 @@
 /**
  * The JSON Schema keywords that are shown, each with its valid values. Others are left out, because tools reject them.
  */
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 
 export type Schema = Readonly<Record<string, unknown>>
 

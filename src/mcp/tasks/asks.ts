@@ -1,7 +1,7 @@
 /** What a run asks people (`src/protocol/asks.ts`), as the protocol's elicitation. */
 import { checkInput } from '../../domain/admission/check-input.ts'
 import type { Issue } from '../../domain/model/errors.ts'
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 import type { Answer, Ask } from '../../protocol/asks.ts'
 import { handlerNameIssue } from '../../protocol/names.ts'
 import { RPC_CODES, RpcError } from '../rpc-error.ts'

@@ -2,8 +2,7 @@
  * The format of stored traces (an object in a bucket, or a file) and of stored lists of entries: `docs/protocol.md`.
  */
 
-import { isObject } from '../../lib/is-object.ts'
-import { parseJson } from '../../lib/json.ts'
+import { isObject, parseJson } from '../../lib/json.ts'
 import { MAX_CAUSES, type TraceEntry, type TraceError } from './entry.ts'
 
 export const TRACE_CONTENT_TYPE = 'application/json'

@@ -1,4 +1,4 @@
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 
 /** Where a trace was written. */
 export interface TraceMeta {

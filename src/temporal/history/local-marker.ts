@@ -1,7 +1,6 @@
 /** The markers that SDKs record when a local activity ends. */
 import type { temporal } from '@temporalio/proto'
-import { isObject } from '../../lib/is-object.ts'
-import { parseJson } from '../../lib/json.ts'
+import { isObject, parseJson } from '../../lib/json.ts'
 import type { HistoryEvent } from '../outcome.ts'
 import type { Payload } from '../payload.ts'
 import { eventTime } from './history-state.ts'

@@ -1,5 +1,5 @@
 /** Converts the argument of `defineCatalog` to catalog entries. Checks every part, for callers without TypeScript. */
-import { isObject } from '../../lib/is-object.ts'
+import { isObject } from '../../lib/json.ts'
 import type { CatalogEntry, HandlerEntry, JsonSchema } from '../../protocol/catalog.ts'
 import { handlerNameError } from './check-name.ts'
 import { acceptsNothing } from './schemas/accepts-nothing.ts'

@@ -1,4 +1,4 @@
-import { escapePointer } from '../../lib/json-pointer.ts'
+import { escapePointer } from '../../lib/json.ts'
 import { isSecretName, isSecretPair, REDACTED } from '../../protocol/secret-names.ts'
 import { payloadOf } from '../../temporal/payload-json.ts'
 

@@ -4,7 +4,7 @@ import type { Call } from '../../../domain/model/call.ts'
 import { ServiceError } from '../../../domain/model/errors.ts'
 import { outputStoredElsewhere } from '../../../domain/model/stored-elsewhere.ts'
 import type { StreamItem } from '../../../domain/model/stream.ts'
-import { isObject } from '../../../lib/is-object.ts'
+import { isObject } from '../../../lib/json.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'
 import {
   isOffset,

@@ -5,7 +5,7 @@
  * is an `ErrorDetail`.
  */
 import { fromBase64, toBase64 } from '../../../lib/base64.ts'
-import { isObject } from '../../../lib/is-object.ts'
+import { isObject } from '../../../lib/json.ts'
 import { type ErrorDetail, shortName } from '../transport.ts'
 import type { HttpSchema } from './schema.ts'
 import { createTypeTable } from './type-table.ts'

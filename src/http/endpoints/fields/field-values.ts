@@ -1,7 +1,7 @@
 /** Values of fields that zod cannot describe alone. */
 import * as z from 'zod/mini'
 import { durationMs } from '../../../lib/duration.ts'
-import { isObject } from '../../../lib/is-object.ts'
+import { isObject } from '../../../lib/json.ts'
 import { characterIssue } from '../../../protocol/names.ts'
 import { jsonForms, optional } from './json-forms.ts'
 

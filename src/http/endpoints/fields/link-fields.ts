@@ -1,6 +1,6 @@
 /** The bodies of requests about links. */
 import * as z from 'zod/mini'
-import { isObject } from '../../../lib/is-object.ts'
+import { isObject } from '../../../lib/json.ts'
 import { checkedString } from '../../../protocol/checked-string.ts'
 import { characterIssue } from '../../../protocol/names.ts'
 import type { RequestBody } from '../../endpoint.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { SEARCH_ATTRIBUTE_TYPES } from '../../../domain/model/run-filter.ts'
 import type { SearchAttributeValue } from '../../../domain/model/workflow-options.ts'
-import { isObject } from '../../../lib/is-object.ts'
+import { isObject } from '../../../lib/json.ts'
 import { checkedString } from '../../../protocol/checked-string.ts'
 import { chosenSchema, isTime, TIME_FORM } from './field-values.ts'
 import { jsonForms } from './json-forms.ts'

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import type { StartCommand } from '../../../domain/model/workflows.ts'
-import { isObject } from '../../../lib/is-object.ts'
+import { isObject } from '../../../lib/json.ts'
 import type { Env } from '../../context.ts'
 import type { RequestBody } from '../../endpoint.ts'
 import { idempotencyKey } from '../../idempotency-key.ts'

@@ -7,7 +7,7 @@ import {
   type VersioningOverride,
   type WorkflowOptions,
 } from '../../../domain/model/workflow-options.ts'
-import { isObject } from '../../../lib/is-object.ts'
+import { isObject } from '../../../lib/json.ts'
 import { checkedString } from '../../../protocol/checked-string.ts'
 import { memoKeys } from '../../../protocol/memo-keys.ts'
 import { characterIssue } from '../../../protocol/names.ts'

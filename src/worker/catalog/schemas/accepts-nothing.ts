@@ -1,7 +1,7 @@
 import { createBudget } from '../../../json-schema/budget.ts'
 import { compileSchema } from '../../../json-schema/compile.ts'
 import { validate } from '../../../json-schema/validate.ts'
-import { isObject } from '../../../lib/is-object.ts'
+import { isObject } from '../../../lib/json.ts'
 import type { JsonSchema } from '../../../protocol/catalog.ts'
 
 /**

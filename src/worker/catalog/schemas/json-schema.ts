@@ -4,7 +4,7 @@ import { compileSchema } from '../../../json-schema/compile.ts'
 import { CircularReferenceError } from '../../../json-schema/errors.ts'
 import { validate } from '../../../json-schema/validate.ts'
 import { errorMessage } from '../../../lib/error-message.ts'
-import { isObject } from '../../../lib/is-object.ts'
+import { isObject } from '../../../lib/json.ts'
 import type { JsonSchema } from '../../../protocol/catalog.ts'
 import { zodInputSchema } from './zod-input-schema.ts'
 
