@@ -1,10 +1,20 @@
-/** Compiles a JSON Schema to a check. */
-import { isObject } from '../lib/json.ts'
-import { type Budget, COST } from './budget.ts'
-import type { Check, Compiler, Context, Evaluated, Location } from './check.ts'
+/** Compiles a JSON Schema to a check, and validates values with it. */
+import { isObject, pointerKeys } from '../lib/json.ts'
+import {
+  type Budget,
+  type Check,
+  COST,
+  type Compiler,
+  type Context,
+  type Evaluated,
+  type Issue,
+  type Location,
+  report,
+  toIssue,
+  type Violation,
+} from './check.ts'
 import type { Dialect } from './dialects.ts'
 import { CircularReferenceError, SchemaError, UnsupportedError } from './errors.ts'
-import { report } from './report.ts'
 import { indexSchema, refStandsAlone, type SchemaIndex } from './schema-index.ts'
 import { appliesSubschemas } from './subschemas.ts'
 
@@ -167,4 +177,43 @@ function mergeEvaluated({ all, keys, items }: Evaluated, outer: Evaluated, { bud
   outer.all ||= all
   for (const key of keys) outer.keys.add(key)
   for (const item of items) outer.items.add(item)
+}
+
+export interface ValidationResult {
+  issues: Issue[]
+  /** Why validation ended without a result: the budget is spent, or a keyword cannot be evaluated. Null otherwise. */
+  abortedBy: unknown
+}
+
+/**
+ * Validates a value that stands at `pointer`; empty for the whole document. Throws a `CircularReferenceError` for a
+ * schema that never ends.
+ */
+export function validate(
+  { check }: Pick<CompiledSchema, 'check'>,
+  value: unknown,
+  budget: Budget,
+  pointer = '/',
+): ValidationResult {
+  const violations: Violation[] = []
+  let abortedBy: unknown = null
+  try {
+    check(value, toLocation(pointer), { budget, violations, depth: 0 }, null)
+  } catch (error) {
+    if (error instanceof CircularReferenceError) throw error
+    // If a violation was found before, the value is invalid anyway.
+    if (violations.length === 0) abortedBy = error
+  }
+  const issues = violations.map(toIssue)
+  // The location of the whole document has an empty key.
+  return { issues: pointer === '' ? issues.map(withoutFirstKey) : issues, abortedBy }
+}
+
+function withoutFirstKey({ path, message }: Issue): Issue {
+  return { path: path.slice(1), message }
+}
+
+function toLocation(pointer: string): Location {
+  const [key = '', ...rest] = pointerKeys(pointer)
+  return rest.reduce((parent: Location, key) => ({ parent, key }), { parent: null, key })
 }

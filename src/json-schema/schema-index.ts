@@ -1,6 +1,6 @@
 /** Where each subschema is, and what `$ref` refers to. Nothing is fetched: a schema must contain what it refers to. */
 import { isObject, pointerKeys } from '../lib/json.ts'
-import { type Budget, COST } from './budget.ts'
+import { type Budget, COST } from './check.ts'
 import { DEFAULT_DIALECT, type Dialect, dialectOf } from './dialects.ts'
 import { SchemaError } from './errors.ts'
 import { subschemasOf } from './subschemas.ts'

@@ -159,9 +159,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
 }
 
-/** JSON Pointers: https://www.rfc-editor.org/rfc/rfc6901. */
-
-/** A key, escaped as one step of a JSON Pointer. */
+/** A key, escaped as one step of a JSON Pointer: https://www.rfc-editor.org/rfc/rfc6901. */
 export function escapePointer(key: string | number): string {
   return String(key).replaceAll('~', '~0').replaceAll('/', '~1')
 }

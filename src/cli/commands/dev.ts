@@ -1,6 +1,6 @@
 /** `portico dev`. */
 
-import { createBudget } from '../../json-schema/budget.ts'
+import { createBudget } from '../../json-schema/check.ts'
 import { exampleOf } from '../../json-schema/examples/example.ts'
 import { isObject } from '../../lib/json.ts'
 import { type PublishedWorkflow, type ReadyApi, runDev } from '../dev/run-dev.ts'

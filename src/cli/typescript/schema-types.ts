@@ -5,7 +5,7 @@
  * becomes an object type, although it allows other types too. Unsupported keywords become `unknown`. Only references
  * within the same schema are resolved.
  */
-import { createBudget } from '../../json-schema/budget.ts'
+import { createBudget } from '../../json-schema/check.ts'
 import { requiredNames } from '../../json-schema/required-names.ts'
 import { indexSchema, refStandsAlone, type SchemaIndex } from '../../json-schema/schema-index.ts'
 import { isObject } from '../../lib/json.ts'

@@ -1,7 +1,6 @@
-import { createBudget } from '../../json-schema/budget.ts'
-import { type CompiledSchema, compileSchema, type JsonSchema } from '../../json-schema/compile.ts'
+import { createBudget } from '../../json-schema/check.ts'
+import { type CompiledSchema, compileSchema, type JsonSchema, validate } from '../../json-schema/compile.ts'
 import { CircularReferenceError } from '../../json-schema/errors.ts'
-import { validate } from '../../json-schema/validate.ts'
 import { errorMessage } from '../../lib/error-message.ts'
 import type { Issue } from '../model/errors.ts'
 

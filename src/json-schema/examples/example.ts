@@ -1,10 +1,9 @@
 /** Creates an example of a value that a JSON Schema allows, in bounded time. */
 import { isObject } from '../../lib/json.ts'
-import type { Budget } from '../budget.ts'
-import { compileSchema, type JsonSchema } from '../compile.ts'
+import type { Budget } from '../check.ts'
+import { compileSchema, type JsonSchema, validate } from '../compile.ts'
 import { BudgetExceededError, CircularReferenceError, SchemaError } from '../errors.ts'
 import { indexSchema, type SchemaIndex } from '../schema-index.ts'
-import { validate } from '../validate.ts'
 import { type FlatSchema, flatSchema, listOf } from './flat-schema.ts'
 import { numberExamples, stringExamples } from './scalar-examples.ts'
 

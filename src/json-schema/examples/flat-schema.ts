@@ -1,6 +1,6 @@
 /** All keywords that a schema applies to a value in one object, with those of `$ref`, `allOf` and alternatives. */
 import { isObject } from '../../lib/json.ts'
-import { type Budget, COST } from '../budget.ts'
+import { type Budget, COST } from '../check.ts'
 import { SchemaError } from '../errors.ts'
 import type { SchemaIndex } from '../schema-index.ts'
 

@@ -1,5 +1,5 @@
 /** Makes a string for a regular expression. It ignores lookarounds and backreferences: the caller checks the result. */
-import { type Budget, COST } from '../budget.ts'
+import { type Budget, COST } from '../check.ts'
 
 // Longer strings are not readable.
 const MAX_LENGTH = 500

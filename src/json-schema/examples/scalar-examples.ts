@@ -1,5 +1,5 @@
 /** Candidates for strings and numbers, the best ones first. The caller takes the first one that is valid. */
-import type { Budget } from '../budget.ts'
+import type { Budget } from '../check.ts'
 import type { FlatSchema } from './flat-schema.ts'
 import { patternExample } from './pattern-example.ts'
 

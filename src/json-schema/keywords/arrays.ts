@@ -1,7 +1,5 @@
 /** Keywords about arrays. */
-import { COST } from '../budget.ts'
-import type { Check, Context } from '../check.ts'
-import { reconcile, report, tryCheck } from '../report.ts'
+import { type Check, COST, type Context, reconcile, report, tryCheck } from '../check.ts'
 import { toExactKey, toRoundedKey } from './equality.ts'
 import { counted } from './scalars.ts'
 

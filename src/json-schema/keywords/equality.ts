@@ -1,9 +1,7 @@
 /** `enum` and `const`, and the strings by which values are compared: equal values have equal keys. */
 
 import { canonicalJson, isObject } from '../../lib/json.ts'
-import { type Budget, COST } from '../budget.ts'
-import type { Check, Compiler } from '../check.ts'
-import { reconcile, report } from '../report.ts'
+import { type Budget, type Check, COST, type Compiler, reconcile, report } from '../check.ts'
 
 /** Numbers that a double cannot represent are equal when they are spelled alike. */
 export function toExactKey(value: unknown, budget: Budget): string {

@@ -1,6 +1,5 @@
 /** Keywords that combine schemas. */
-import type { Check, Context, Location, Violation } from '../check.ts'
-import { report, reportAll, tryCheck } from '../report.ts'
+import { type Check, type Context, type Location, report, reportAll, tryCheck, type Violation } from '../check.ts'
 
 export function allOf(checks: Check[]): Check {
   return (value, at, context, evaluated) => {

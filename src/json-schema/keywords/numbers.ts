@@ -3,10 +3,8 @@
  * a value that either accepts is valid.
  */
 import { compareDecimals, toDecimal } from '../../lib/decimal.ts'
-import { COST } from '../budget.ts'
-import type { Check, Compiler, Context } from '../check.ts'
+import { type Check, COST, type Compiler, type Context, reconcile, report } from '../check.ts'
 import { SchemaError } from '../errors.ts'
-import { reconcile, report } from '../report.ts'
 import { asNumber } from './keyword-value.ts'
 
 /** A double, or the digits of a number that a double cannot represent. */

@@ -1,9 +1,16 @@
 /** Keywords about objects. */
 import { isObject } from '../../lib/json.ts'
-import { COST } from '../budget.ts'
-import type { Check, Compiler, Context, Evaluated } from '../check.ts'
+import {
+  type Check,
+  COST,
+  type Compiler,
+  type Context,
+  type Evaluated,
+  MAX_KEY_LENGTH,
+  reconcile,
+  report,
+} from '../check.ts'
 import { compilePattern, type Match } from '../patterns/compile-pattern.ts'
-import { MAX_KEY_LENGTH, reconcile, report } from '../report.ts'
 import { asEntries } from './keyword-value.ts'
 
 export function required(keys: string[]): Check {

@@ -1,10 +1,8 @@
 /** `type`, `pattern`, and limits on the size of a value. */
 import { isObject } from '../../lib/json.ts'
-import { COST } from '../budget.ts'
-import type { Check, Compiler, Context } from '../check.ts'
+import { type Check, COST, type Compiler, type Context, reconcile, report } from '../check.ts'
 import { SchemaError } from '../errors.ts'
 import { compilePattern } from '../patterns/compile-pattern.ts'
-import { reconcile, report } from '../report.ts'
 import { asNumber, asString } from './keyword-value.ts'
 import { isInteger } from './numbers.ts'
 import { keysOf } from './objects.ts'

@@ -1,6 +1,6 @@
 /** Regular expressions from untrusted schemas, matched in linear time. */
 import { RE2JS } from 're2js'
-import { type Budget, COST } from '../budget.ts'
+import { type Budget, COST } from '../check.ts'
 import { SchemaError, UnsupportedError } from '../errors.ts'
 import { splitLookaheads } from './lookaheads.ts'
 import { toRe2 } from './re2-syntax.ts'

@@ -4,7 +4,7 @@
  */
 
 import { isObject } from '../../lib/json.ts'
-import { type Budget, createBudget } from '../budget.ts'
+import { type Budget, createBudget } from '../check.ts'
 import { dialectOf } from '../dialects.ts'
 import { BudgetExceededError, SchemaError } from '../errors.ts'
 import { requiredNames } from '../required-names.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { WorkflowResult } from '../../../src/domain/model/execution.ts'
-import { createBudget } from '../../../src/json-schema/budget.ts'
+import { createBudget } from '../../../src/json-schema/check.ts'
 import { checkedToolResult } from '../../../src/mcp/check-output.ts'
 import { outputSchemaOf } from '../../../src/mcp/tool-schema.ts'
 import { aCall } from '../call.ts'

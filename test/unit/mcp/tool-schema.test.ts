@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createBudget } from '../../../src/json-schema/budget.ts'
+import { createBudget } from '../../../src/json-schema/check.ts'
 import { type ArgumentForm, inputSchemaOf, outputSchemaOf } from '../../../src/mcp/tool-schema.ts'
 import type { JsonSchema } from '../../../src/protocol/catalog.ts'
 

@@ -1,5 +1,5 @@
 /** The examples of typed operations: valid requests, and short responses. */
-import type { Budget } from '../../../json-schema/budget.ts'
+import type { Budget } from '../../../json-schema/check.ts'
 import { exampleOf } from '../../../json-schema/examples/example.ts'
 import { isShallow } from '../../../json-schema/published/schema-keywords.ts'
 import type { HandlerEntry, JsonSchema } from '../../../protocol/catalog.ts'

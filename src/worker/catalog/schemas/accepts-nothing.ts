@@ -1,6 +1,5 @@
-import { createBudget } from '../../../json-schema/budget.ts'
-import { compileSchema } from '../../../json-schema/compile.ts'
-import { validate } from '../../../json-schema/validate.ts'
+import { createBudget } from '../../../json-schema/check.ts'
+import { compileSchema, validate } from '../../../json-schema/compile.ts'
 import { isObject } from '../../../lib/json.ts'
 import type { JsonSchema } from '../../../protocol/catalog.ts'
 
