@@ -1,9 +1,8 @@
 import type { temporal } from '@temporalio/proto'
 import type { Execution } from '../protocol/execution.ts'
 import { toRunRef } from './describe-run.ts'
-import { decodeProtocolMemo, memoFields } from './memo.ts'
 import type { HistoryEvent } from './outcome.ts'
-import type { Payload, PayloadReader } from './payload.ts'
+import { decodeProtocolMemo, memoFields, type Payload, type PayloadReader } from './payload.ts'
 
 /** What the first events of a history say about the run. */
 export interface StartedEvent extends Omit<Execution, 'closing' | 'input' | 'status'> {
