@@ -32,7 +32,7 @@ export type AfterFailure =
 
 const POLL_DEADLINE_MS = 30_000
 
-// The maximum interval of `waits/batches.ts`: even if one read is late, the next one finds the event within 5 s.
+// The maximum interval of `waits/watch.ts`: even if one read is late, the next one finds the event within 5 s.
 const READ_EVERY_MS = 2500
 
 /**

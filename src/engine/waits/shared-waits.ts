@@ -5,9 +5,8 @@
 import type { Call } from '../../domain/model/call.ts'
 import type { Closing } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
-import { type BatchPorts, createBatches } from './batches.ts'
 import type { PollSlots } from './poll-slots.ts'
-import { endAll, failAll, join, noteAll, type Watch } from './watch.ts'
+import { type BatchPorts, createBatches, endAll, failAll, join, noteAll, type Watch } from './watch.ts'
 
 export interface SharedWaitsPorts extends Pick<BatchPorts, 'findEnded'> {
   /**

@@ -1,5 +1,7 @@
+/** Watches of runs, and the queries that look up the watches without a poll. */
 import type { Call } from '../../domain/model/call.ts'
-import { whenOver } from '../../lib/abort.ts'
+import { sleep, whenOver } from '../../lib/abort.ts'
+import { mapConcurrent } from '../../lib/map-concurrent.ts'
 import type { Closing } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 
@@ -61,4 +63,120 @@ export function failAll({ waiters }: Watch, error: unknown): void {
 /** Adds fields to the log lines of all requests that wait for the run. */
 export function noteAll({ waiters }: Watch, fields: Parameters<Call['note']>[0]): void {
   for (const { note } of waiters) note(fields)
+}
+
+/** The runs without a poll. They are looked up in turns, a hundred at a time. */
+export interface Batches {
+  add(watch: Watch): void
+  delete(watch: Watch): void
+  /** Removes and returns the run that is due first. */
+  shift(): Watch | undefined
+}
+
+export interface BatchPorts {
+  /** The run ids of those that seem to have ended: a hint only. */
+  findEnded(runs: readonly RunRef[]): Promise<ReadonlySet<string>>
+  /** Reads the run itself, and ends its waits if it has ended. Never rejects. */
+  check(watch: Watch): Promise<void>
+  /** Called before each batch. */
+  beforeLookUp(): void
+}
+
+// Run ids in one query. A thousand of them take the engine's SQL stores longer than ten queries of a hundred.
+const BATCH_SIZE = 100
+
+// Each run is looked up once per interval, which grows by a second for each thousand runs. The visibility store may
+// list a run a second late, so that one lookup misses it: even then its wait should end within 5 s.
+const MIN_INTERVAL_MS = 1000
+const MAX_INTERVAL_MS = 2500
+const RUNS_PER_SECOND = 1000
+
+const LOOK_UPS_AT_ONCE = 4
+
+// How late a lookup may be. After a shorter delay (a busy process or engine) the next lookups follow sooner, so that
+// delays do not add up over the hundred lookups of an interval. After a longer delay, lookups are skipped.
+const MAX_LATE_MS = 1000
+
+const CHECKS_AT_ONCE = 10
+
+// So many runs of each batch are read whatever the query returns, because the visibility store may never list them.
+const CHECKS = 2
+
+// Up to this many runs are cheaper to read than to query. As many of a batch are read if the query fails.
+const CHECKS_WITHOUT_QUERY = 10
+
+export function createBatches(ports: BatchPorts): Batches {
+  // The run that is due first comes first.
+  const queue = new Set<Watch>()
+  let isRunning = false
+
+  function takeBatch(): Watch[] {
+    const size = Math.ceil(queue.size / countBatches(queue.size))
+    const batch: Watch[] = []
+    for (const watch of queue) if (batch.push(watch) === size) break
+    for (const watch of batch) {
+      queue.delete(watch)
+      queue.add(watch)
+    }
+    return batch
+  }
+
+  async function run(): Promise<void> {
+    isRunning = true
+    const open = new Set<Promise<void>>()
+    let dueAt = performance.now()
+    while (queue.size > 0) {
+      dueAt = Math.max(dueAt + lookUpEveryMs(queue.size), performance.now() - MAX_LATE_MS)
+      await sleep(Math.max(0, dueAt - performance.now()))
+      ports.beforeLookUp()
+      const lookUp: Promise<void> = lookUpBatch(ports, takeBatch()).finally(() => open.delete(lookUp))
+      open.add(lookUp)
+      if (open.size >= Math.min(countBatches(queue.size), LOOK_UPS_AT_ONCE)) await Promise.race(open)
+    }
+    isRunning = false
+  }
+
+  return {
+    add(watch) {
+      queue.add(watch)
+      if (!isRunning) void run()
+    },
+    delete: (watch) => void queue.delete(watch),
+    shift() {
+      const [first] = queue
+      if (first !== undefined) queue.delete(first)
+      return first
+    },
+  }
+}
+
+/** The time between two batches, so that all runs are looked up once per interval. */
+export function lookUpEveryMs(runs: number): number {
+  const intervalMs = Math.min(Math.max(MIN_INTERVAL_MS, (runs / RUNS_PER_SECOND) * 1000), MAX_INTERVAL_MS)
+  return intervalMs / countBatches(runs)
+}
+
+function countBatches(runs: number): number {
+  return Math.max(1, Math.ceil(runs / BATCH_SIZE))
+}
+
+async function lookUpBatch({ findEnded, check }: BatchPorts, batch: readonly Watch[]): Promise<void> {
+  const ended = batch.length <= CHECKS_WITHOUT_QUERY ? null : await findEndedOrNull(findEnded, batch)
+  const checks = ended === null ? CHECKS_WITHOUT_QUERY : CHECKS
+  const longestUnchecked = batch.toSorted((one, other) => one.checkedAt - other.checkedAt).slice(0, checks)
+  const listed = batch.filter(({ run }) => ended?.has(run.runId))
+  await mapConcurrent([...new Set([...listed, ...longestUnchecked])], CHECKS_AT_ONCE, check)
+}
+
+/** Null if the query fails. */
+async function findEndedOrNull(
+  findEnded: BatchPorts['findEnded'],
+  batch: readonly Watch[],
+): Promise<ReadonlySet<string> | null> {
+  try {
+    return await findEnded(batch.map(({ run }) => run))
+  } catch (error) {
+    for (const watch of batch) noteAll(watch, { waitInterrupted: error })
+    return null
+  }
 }

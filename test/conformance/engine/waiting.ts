@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import { createEngineClock } from '../../../src/engine/clock.ts'
+import { createEngineClock } from '../../../src/engine/context.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import { createPayloads } from '../../../src/engine/payloads.ts'
 import { createRpc } from '../../../src/engine/rpc.ts'

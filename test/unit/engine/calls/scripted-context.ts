@@ -1,7 +1,6 @@
 /** An engine context with scripted responses, for the order of calls that a real engine cannot be made to cause. */
 
-import { createEngineClock } from '../../../../src/engine/clock.ts'
-import type { EngineContext } from '../../../../src/engine/context.ts'
+import { createEngineClock, type EngineContext } from '../../../../src/engine/context.ts'
 import { createPayloads } from '../../../../src/engine/payloads.ts'
 import { createRpc } from '../../../../src/engine/rpc.ts'
 import { RpcError, type Transport } from '../../../../src/engine/transport/transport.ts'

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { update } from '../../../../src/engine/calls/update.ts'
-import { createEngineClock } from '../../../../src/engine/clock.ts'
-import type { EngineContext } from '../../../../src/engine/context.ts'
+import { createEngineClock, type EngineContext } from '../../../../src/engine/context.ts'
 import { createPayloads } from '../../../../src/engine/payloads.ts'
 import { HTTP_API_FEATURES } from '../../../../src/engine/transport/http/features.ts'
 import { RpcError } from '../../../../src/engine/transport/transport.ts'

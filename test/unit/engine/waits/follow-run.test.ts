@@ -1,7 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createEngineClock } from '../../../../src/engine/clock.ts'
-import type { EngineContext } from '../../../../src/engine/context.ts'
+import { createEngineClock, type EngineContext } from '../../../../src/engine/context.ts'
 import { createPayloads } from '../../../../src/engine/payloads.ts'
 import type { Rpc } from '../../../../src/engine/rpc.ts'
 import { HTTP_API_FEATURES } from '../../../../src/engine/transport/http/features.ts'

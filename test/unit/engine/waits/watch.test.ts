@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createBatches, lookUpEveryMs } from '../../../../src/engine/waits/batches.ts'
-import type { Watch } from '../../../../src/engine/waits/watch.ts'
+import { createBatches, lookUpEveryMs, type Watch } from '../../../../src/engine/waits/watch.ts'
 import { toRun } from './scripted-ports.ts'
 
 beforeEach(() => void vi.useFakeTimers())

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createEngineClock, startTimeOf } from '../../../src/engine/clock.ts'
+import { createEngineClock, startTimeOf } from '../../../src/engine/context.ts'
 
 const NOW = 1_700_000_000_000
 
