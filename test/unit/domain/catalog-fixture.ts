@@ -74,6 +74,13 @@ interface PublishedHandler {
   outputSchema?: object
 }
 
+interface PublishOptions {
+  id?: string
+  traces?: TraceTemplates
+  redacted?: boolean
+  version?: WorkerVersion
+}
+
 /** Catalogs on an engine that records its calls, with a clock that the test moves. */
 export function makeCatalogs({ ttlMs = 5000 } = {}) {
   const runs = new Map<string, Description>()
@@ -114,12 +121,7 @@ export function makeCatalogs({ ttlMs = 5000 } = {}) {
     publish(
       runId: string,
       workflows: PublishedWorkflow[],
-      {
-        id = '$catalog:orders',
-        traces,
-        redacted,
-        version,
-      }: { id?: string; traces?: TraceTemplates; redacted?: boolean; version?: WorkerVersion } = {},
+      { id = '$catalog:orders', traces, redacted, version }: PublishOptions = {},
     ) {
       const names = workflows.flatMap(({ name, aliases = [] }) => [name, ...aliases].map((known) => [known, name]))
       const memo = new Map<string, unknown>([['workflowNames', Object.fromEntries(names)]])
@@ -132,6 +134,13 @@ export function makeCatalogs({ ttlMs = 5000 } = {}) {
     /** Lets a worker poll `orders` now. */
     poll: () => void polls.set('orders', new Date(clock.now)),
   }
+}
+
+/** Catalogs as above, with these workflows in the catalog `orders`. */
+export function publishedCatalogs(workflows: PublishedWorkflow[] = [{ name: 'order' }], options?: PublishOptions) {
+  const fixture = makeCatalogs()
+  fixture.publish('c1', workflows, options)
+  return fixture
 }
 
 function never(): Promise<never> {

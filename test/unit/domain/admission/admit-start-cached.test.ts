@@ -1,7 +1,7 @@
 /** What may have changed since the catalog or the poll was read. */
 import { expect, test } from 'vitest'
 import { rejection } from '../../call.ts'
-import { makeCatalogs } from '../catalog-fixture.ts'
+import { makeCatalogs, publishedCatalogs } from '../catalog-fixture.ts'
 import { AMOUNT, admitted } from './admitted.ts'
 
 const AMOUNT_AND_CARD = { ...AMOUNT, required: ['amount', 'card'] }
@@ -18,8 +18,7 @@ test('admitStart: admits by cached data within the TTL', async () => {
 })
 
 test('admitStart: admits a name that was published since the cached read', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }])
+  const fixture = publishedCatalogs()
   await admitted(fixture)
   fixture.pass(1)
   fixture.publish('c2', [{ name: 'refund' }])
@@ -28,8 +27,7 @@ test('admitStart: admits a name that was published since the cached read', async
 })
 
 test('admitStart: admits an input that the schema accepts since the cached read', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT_AND_CARD }])
+  const fixture = publishedCatalogs([{ name: 'order', inputSchema: AMOUNT_AND_CARD }])
   await admitted(fixture, { args: [{ amount: 1, card: '1' }] })
   fixture.pass(1)
   fixture.publish('c2', [{ name: 'order', inputSchema: AMOUNT }])
@@ -119,8 +117,7 @@ test('admitStart: does not reject when only one of the two reads is current', as
 })
 
 test('admitStart: rejects without another read when the data is current', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }])
+  const fixture = publishedCatalogs()
 
   await rejection(admitted(fixture, { workflowName: 'nope' }))
 
@@ -128,8 +125,7 @@ test('admitStart: rejects without another read when the data is current', async 
 })
 
 test('admitStart: reads once more before it rejects by cached data', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }])
+  const fixture = publishedCatalogs()
   await admitted(fixture)
   fixture.pass(1)
   fixture.reads.length = 0

@@ -7,7 +7,7 @@ import { run } from '../../../../src/domain/start/start.ts'
 import type { TraceTemplates } from '../../../../src/protocol/catalog.ts'
 import type { Closing, Execution, Status } from '../../../../src/protocol/execution.ts'
 import { aCall, rejection } from '../../call.ts'
-import { aDescription, anEngine, DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
+import { aDescription, anEngine, DEPLOYMENT, publishedCatalogs } from '../catalog-fixture.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -37,8 +37,7 @@ function scripted({ ends = [COMPLETED], statuses = ['running'], traces = false, 
   const started: StartRequest[] = []
   const waits: { runId: string; call: Call }[] = []
   const described: (string | undefined)[] = []
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }], { traces })
+  const fixture = publishedCatalogs([{ name: 'order', aliases: ['buy'] }], { traces })
   const engine = anEngine({
     async start(request) {
       started.push(request)

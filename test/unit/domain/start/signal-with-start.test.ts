@@ -4,7 +4,7 @@ import type { Engine } from '../../../../src/domain/model/engine.ts'
 import { type ErrorName, ServiceError } from '../../../../src/domain/model/errors.ts'
 import { signalWithStart } from '../../../../src/domain/start/signal-with-start.ts'
 import { aCall, rejection } from '../../call.ts'
-import { aDescription, anEngine, DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
+import { aDescription, anEngine, DEPLOYMENT, publishedCatalogs } from '../catalog-fixture.ts'
 
 const WORKFLOW_ID = 'orders-17'
 const COMMAND = {
@@ -23,8 +23,7 @@ const away = (name: ErrorName) => new ServiceError(name, 'away', { details: { re
 
 /** An open run of another request, which receives the signal before it is described for the second time. */
 function send(second: Engine['describe']) {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order', signals: [{ name: 'go' }] }])
+  const fixture = publishedCatalogs([{ name: 'order', signals: [{ name: 'go' }] }])
   let describes = 0
   const engine = anEngine({
     describe: (ref, call) => {
