@@ -75,9 +75,7 @@ test('admitStart: does not admit by a cached missing catalog', async () => {
   fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }])
 
   expect(await admitted(fixture, { workflowName: 'buy' })).toMatchObject({ workflowName: 'order' })
-  expect(await rejection(admitted(fixture, { workflowName: 'anything' }))).toMatchObject({
-    error: 'UnsupportedWorkflowError',
-  })
+  expect((await rejection(admitted(fixture, { workflowName: 'anything' }))).error).toBe('UnsupportedWorkflowError')
 })
 
 test('admitStart: finds a catalog that was published between the reads of catalog and poll', async () => {
@@ -90,9 +88,7 @@ test('admitStart: finds a catalog that was published between the reads of catalo
     return lastPolledAt(...args)
   }
 
-  expect(await rejection(admitted(fixture, { workflowName: 'anything' }))).toMatchObject({
-    error: 'UnsupportedWorkflowError',
-  })
+  expect((await rejection(admitted(fixture, { workflowName: 'anything' }))).error).toBe('UnsupportedWorkflowError')
 })
 
 test('admitStart: without a catalog, each start reads both of its forms again', async () => {
