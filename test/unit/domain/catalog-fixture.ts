@@ -3,7 +3,9 @@ import type { Deployment } from '../../../src/domain/model/deployment.ts'
 import type { Engine } from '../../../src/domain/model/engine.ts'
 import { ServiceError } from '../../../src/domain/model/errors.ts'
 import type { Description } from '../../../src/domain/model/execution.ts'
+import type { StartCommand } from '../../../src/domain/model/workflows.ts'
 import type { TraceTemplates } from '../../../src/protocol/catalog.ts'
+import type { ErrorDetails } from '../../../src/protocol/execution.ts'
 import type { WorkerVersion } from '../../../src/protocol/worker-version.ts'
 
 export const DEPLOYMENT: Deployment = {
@@ -50,6 +52,16 @@ export function aDescription(overrides: Partial<Description> = {}): Description 
     runTimeoutMs: null,
     ...overrides,
   }
+}
+
+/** A start of `order` without arguments. */
+export function aStart<More extends Partial<StartCommand>>(more: More) {
+  return { workflowName: 'order', catalog: 'orders', args: [] as unknown[], argumentPointer: '/input', ...more }
+}
+
+/** Of a run that failed with an error of its own. */
+export function errorDetails(overrides: Partial<ErrorDetails> = {}): ErrorDetails {
+  return { name: 'X', message: 'no', retryable: false, activityId: null, details: [], cause: null, ...overrides }
 }
 
 export function notFound(workflowId: string): ServiceError {

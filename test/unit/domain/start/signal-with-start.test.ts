@@ -4,18 +4,11 @@ import type { Engine } from '../../../../src/domain/model/engine.ts'
 import { type ErrorName, ServiceError } from '../../../../src/domain/model/errors.ts'
 import { signalWithStart } from '../../../../src/domain/start/signal-with-start.ts'
 import { aCall, rejection } from '../../call.ts'
-import { aDescription, anEngine, DEPLOYMENT, publishedCatalogs } from '../catalog-fixture.ts'
+import { aDescription, anEngine, aStart, DEPLOYMENT, publishedCatalogs } from '../catalog-fixture.ts'
 
 const WORKFLOW_ID = 'orders-17'
 const COMMAND = {
-  start: {
-    workflowId: WORKFLOW_ID,
-    workflowName: 'order',
-    catalog: 'orders',
-    args: [],
-    argumentPointer: '/input',
-    idempotencyKey: 'k',
-  },
+  start: aStart({ workflowId: WORKFLOW_ID, idempotencyKey: 'k' }),
   signal: { name: 'go', args: [], argumentPointer: '/payload' },
 }
 

@@ -3,17 +3,10 @@ import type { StartRequest } from '../../../../src/domain/model/engine.ts'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import { start } from '../../../../src/domain/start/start.ts'
 import { aCall } from '../../call.ts'
-import { aDescription, anEngine, DEPLOYMENT, publishedCatalogs } from '../catalog-fixture.ts'
+import { aDescription, anEngine, aStart, DEPLOYMENT, publishedCatalogs } from '../catalog-fixture.ts'
 
 const WORKFLOW_ID = 'orders-17'
-const COMMAND = {
-  workflowId: WORKFLOW_ID,
-  workflowName: 'order',
-  catalog: 'orders',
-  args: [],
-  argumentPointer: '/input',
-  idempotencyKey: 'k',
-}
+const COMMAND = aStart({ workflowId: WORKFLOW_ID, idempotencyKey: 'k' })
 
 test('start: a run that a request with the same key has started meanwhile, and that has ended, is a repeat', async () => {
   const fixture = publishedCatalogs()
