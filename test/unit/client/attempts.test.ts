@@ -1,7 +1,7 @@
 /** What an error says about the attempts of its call, and what a client hears of them meanwhile. */
 import { expect, test, vi } from 'vitest'
 import type { Retry } from '../../../src/client/index.ts'
-import { clientOf, cut, hang, ok, problem, type Respond, resetBeforeEach, sent } from './scripted-service.ts'
+import { clientOf, cut, hang, ok, problem, type Respond, resetBeforeEach, sent, settled } from './scripted-service.ts'
 
 resetBeforeEach()
 
@@ -135,9 +135,7 @@ test.for([
   ['rejected', rejected],
   ['silent', silent],
 ] as const)('a client that never had a connection gives up after one more attempt: %s', async ([, failing]) => {
-  const run = clientOf([failing])
-    .run('order')
-    .catch((error) => error)
+  const run = settled(clientOf([failing]).run('order'))
 
   await vi.advanceTimersByTimeAsync(200)
 

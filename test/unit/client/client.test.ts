@@ -1,7 +1,7 @@
 /** What the client sends, and when. The responses are those of `fetch`; test/conformance/client/ has a real service. */
 import { expect, test, vi } from 'vitest'
 import { createClient, PorticoError } from '../../../src/client/index.ts'
-import { clientOf, cut, ok, problem, type Respond, resetBeforeEach, sent } from './scripted-service.ts'
+import { clientOf, cut, ok, problem, type Respond, resetBeforeEach, sent, settled } from './scripted-service.ts'
 
 resetBeforeEach()
 
@@ -60,9 +60,7 @@ test('the client: waits as long as Retry-After says', async () => {
 })
 
 test('the client: gives up when the service has not responded for retryMs', async () => {
-  const status = clientOf([UNAVAILABLE], { retryMs: 7000 })
-    .status('x')
-    .catch((error) => error)
+  const status = settled(clientOf([UNAVAILABLE], { retryMs: 7000 }).status('x'))
 
   await vi.advanceTimersByTimeAsync(20_000)
 
@@ -72,9 +70,7 @@ test('the client: gives up when the service has not responded for retryMs', asyn
 
 test('the client: an abort ends the pause before the next attempt', async () => {
   const controller = new AbortController()
-  const status = clientOf([UNAVAILABLE])
-    .status('x', { signal: controller.signal })
-    .catch((error) => error)
+  const status = settled(clientOf([UNAVAILABLE]).status('x', { signal: controller.signal }))
 
   await vi.advanceTimersByTimeAsync(100)
   controller.abort('enough')
@@ -125,9 +121,9 @@ test('result: waits for a shorter time after a connection was cut', async () => 
 })
 
 test('start: with terminate-existing there is no key, and nothing is repeated', async () => {
-  const start = clientOf([cut])
-    .start('echo', { workflowId: 'x', workflowIdConflictPolicy: 'terminate-existing' })
-    .catch((error) => error)
+  const start = settled(
+    clientOf([cut]).start('echo', { workflowId: 'x', workflowIdConflictPolicy: 'terminate-existing' }),
+  )
 
   await vi.advanceTimersByTimeAsync(100_000)
 
@@ -142,11 +138,7 @@ test('start: with terminate-existing there is no key, and nothing is repeated', 
 })
 
 test('stop: is repeated only for one run', async () => {
-  const calls = ['x', { workflowId: 'x', runId: 'r' }].map((ref) =>
-    clientOf([cut, ok()])
-      .stop(ref)
-      .catch((error) => error),
-  )
+  const calls = ['x', { workflowId: 'x', runId: 'r' }].map((ref) => settled(clientOf([cut, ok()]).stop(ref)))
 
   await vi.advanceTimersByTimeAsync(1000)
 
@@ -259,9 +251,7 @@ test('an error: its facts are those of the response, which cannot replace the na
       headers: { 'Content-Type': 'application/problem+json' },
     })
 
-  const error = await clientOf([hostile])
-    .status('x')
-    .catch((reason) => reason)
+  const error = await settled(clientOf([hostile]).status('x'))
 
   expect(error).toBeInstanceOf(PorticoError)
   expect(error).toMatchObject({ name: 'NotFoundError', error: 'NotFoundError', status: 404, sizeBytes: 7 })
@@ -282,9 +272,7 @@ test('result: onOpen gets each response about the open run, and the error has wh
         },
     )
     const states: unknown[] = []
-    const failed = clientOf(responses)
-      .result('x', { timeoutMs: 500, onOpen: (run) => states.push(run) })
-      .catch((error) => error)
+    const failed = settled(clientOf(responses).result('x', { timeoutMs: 500, onOpen: (run) => states.push(run) }))
     await vi.advanceTimersByTimeAsync(10)
     return { states, error: (await failed) as PorticoError }
   }

@@ -53,6 +53,9 @@ export function clientWith(
   return createClient({ url: 'http://portico.test', fetch, ...options })
 }
 
+/** What the call resolves or rejects with. */
+export const settled = <Value>(call: Promise<Value>) => call.catch((error) => error)
+
 /** The paths of the requests. */
 export const sentPaths = (): string[] => sent.map(({ url }) => new URL(url).pathname)
 

@@ -5,9 +5,9 @@ import { clientOf, cut, ok, problem, type Respond, resetBeforeEach, sent, sentPa
 resetBeforeEach()
 
 const RUN = { workflowId: 'x', runId: 'r' }
+const unanswered = problem(504, 'DeadlineExceededError', { ...RUN, updateId: 'u' })
 
 test('update: with timeoutMs it waits for the same update again', async () => {
-  const unanswered = problem(504, 'DeadlineExceededError', { workflowId: 'x', runId: 'r', updateId: 'u' })
   const responses = [unanswered, unanswered, ok('new')]
   const waiting = clientOf(responses).update(RUN, 'set', { payload: 1, timeoutMs: 60_000 })
 
@@ -54,7 +54,6 @@ test.for([
 })
 
 test('updateWithStart: with timeoutMs it waits for the same update again, unless it has no key', async () => {
-  const unanswered = problem(504, 'DeadlineExceededError', { workflowId: 'x', runId: 'r', updateId: 'u' })
   const request = { input: 1, payload: 1, timeoutMs: 60_000 }
   const workflow = clientOf([cut, unanswered, ok({ result: 'new' })], { retryMs: 1000 }).workflow('order')
   const waiting = workflow.updateWithStart('set', request)
@@ -104,7 +103,6 @@ test('signalWithStart, updateWithStart: are not sent again to a workflowId of th
 })
 
 test('updateWithStart: with timeoutMs it waits for its update in the run that the first response names', async () => {
-  const unanswered = problem(504, 'DeadlineExceededError', { workflowId: 'x', runId: 'r', updateId: 'u' })
   const request = { ...WITH_START, headers: { user: 'Ada' }, timeoutMs: 60_000 }
   const updating = workflowOf(unanswered, cut, unanswered, ok('new')).updateWithStart('set', request)
 
@@ -116,7 +114,6 @@ test('updateWithStart: with timeoutMs it waits for its update in the run that th
 })
 
 test('updateWithStart: if it has started the run itself, the service finds the run by the key', async () => {
-  const unanswered = problem(504, 'DeadlineExceededError', { workflowId: 'x', runId: 'r', updateId: 'u' })
   const ownRun = problem(422, 'IdempotencyKeyReusedError', { workflowId: 'x', runId: 'r' })
   const result = { workflowId: 'x', runId: 'r', started: true, result: 'new' }
   const order = workflowOf(unanswered, ownRun, ok(result))

@@ -3,7 +3,9 @@ import type { Deployment } from '../../../src/domain/model/deployment.ts'
 import type { Engine } from '../../../src/domain/model/engine.ts'
 import { ServiceError } from '../../../src/domain/model/errors.ts'
 import type { Description } from '../../../src/domain/model/execution.ts'
+import type { StartCommand } from '../../../src/domain/model/workflows.ts'
 import type { TraceTemplates } from '../../../src/protocol/catalog.ts'
+import type { ErrorDetails } from '../../../src/protocol/execution.ts'
 import type { WorkerVersion } from '../../../src/protocol/worker-version.ts'
 
 export const DEPLOYMENT: Deployment = {
@@ -52,6 +54,16 @@ export function aDescription(overrides: Partial<Description> = {}): Description 
   }
 }
 
+/** A start of `order` without arguments. */
+export function aStart<More extends Partial<StartCommand>>(more: More) {
+  return { workflowName: 'order', catalog: 'orders', args: [] as unknown[], argumentPointer: '/input', ...more }
+}
+
+/** Of a run that failed with an error of its own. */
+export function errorDetails(overrides: Partial<ErrorDetails> = {}): ErrorDetails {
+  return { name: 'X', message: 'no', retryable: false, activityId: null, details: [], cause: null, ...overrides }
+}
+
 export function notFound(workflowId: string): ServiceError {
   return new ServiceError('WorkflowNotFoundError', `Workflow ${workflowId} not found`, { details: { workflowId } })
 }
@@ -72,6 +84,13 @@ interface PublishedHandler {
   inputSchema?: object
   inputOptional?: boolean
   outputSchema?: object
+}
+
+interface PublishOptions {
+  id?: string
+  traces?: TraceTemplates
+  redacted?: boolean
+  version?: WorkerVersion
 }
 
 /** Catalogs on an engine that records its calls, with a clock that the test moves. */
@@ -114,12 +133,7 @@ export function makeCatalogs({ ttlMs = 5000 } = {}) {
     publish(
       runId: string,
       workflows: PublishedWorkflow[],
-      {
-        id = '$catalog:orders',
-        traces,
-        redacted,
-        version,
-      }: { id?: string; traces?: TraceTemplates; redacted?: boolean; version?: WorkerVersion } = {},
+      { id = '$catalog:orders', traces, redacted, version }: PublishOptions = {},
     ) {
       const names = workflows.flatMap(({ name, aliases = [] }) => [name, ...aliases].map((known) => [known, name]))
       const memo = new Map<string, unknown>([['workflowNames', Object.fromEntries(names)]])
@@ -132,6 +146,13 @@ export function makeCatalogs({ ttlMs = 5000 } = {}) {
     /** Lets a worker poll `orders` now. */
     poll: () => void polls.set('orders', new Date(clock.now)),
   }
+}
+
+/** Catalogs as above, with these workflows in the catalog `orders`. */
+export function publishedCatalogs(workflows: PublishedWorkflow[] = [{ name: 'order' }], options?: PublishOptions) {
+  const fixture = makeCatalogs()
+  fixture.publish('c1', workflows, options)
+  return fixture
 }
 
 function never(): Promise<never> {

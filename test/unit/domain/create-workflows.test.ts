@@ -6,21 +6,16 @@ import { makeWorkflows } from './make-workflows.ts'
 afterEach(() => void vi.useRealTimers())
 
 const REF = { workflowId: 'orders-17' }
-
+const COMMAND = { workflowName: 'parcel', catalog: 'orders', args: [1], argumentPointer: '/input' }
 const MESSAGE = { name: 'approve', args: [], argumentPointer: '/args/0' }
 
 test('start: returns the ids of the run', async () => {
   const { fixture, workflows } = makeWorkflows({
     start: async ({ workflowId }) => ({ workflowId, runId: 'run-1', firstRunId: 'run-1' }),
   })
-  fixture.publish('c1', [{ name: 'order' }])
+  fixture.publish('c1', [{ name: 'parcel' }])
 
-  expect(
-    await workflows.start(
-      { workflowId: 'w', workflowName: 'order', catalog: 'orders', args: [], argumentPointer: '/args/0' },
-      aCall(),
-    ),
-  ).toEqual({ workflowId: 'w', runId: 'run-1' })
+  expect(await workflows.start({ ...COMMAND, workflowId: 'w' }, aCall())).toEqual({ workflowId: 'w', runId: 'run-1' })
 })
 
 test('run: describes at most 100 runs at a time when many time out together, and each of them once', async () => {
@@ -38,12 +33,11 @@ test('run: describes at most 100 runs at a time when many time out together, and
       return aDescription({ workflowId })
     },
   })
-  fixture.publish('c1', [{ name: 'order' }])
+  fixture.publish('c1', [{ name: 'parcel' }])
   const ids = Array.from({ length: 250 }, (_, number) => `order-${number}`)
-  const command = { workflowName: 'order', catalog: 'orders', args: [], argumentPointer: '/args/0', timeoutMs: 1000 }
 
   const rejected = await Promise.all(
-    ids.map((workflowId) => rejection(workflows.run({ ...command, workflowId }, aCall()))),
+    ids.map((workflowId) => rejection(workflows.run({ ...COMMAND, workflowId, timeoutMs: 1000 }, aCall()))),
   )
 
   expect(rejected.map(({ workflowId, workflowStatus }) => [workflowId, workflowStatus])).toEqual(
@@ -95,15 +89,10 @@ test('signal and update: are rejected for a catalog of the older form', async ()
   fixture.publish('c1', [{ name: 'order' }], { id: 'orders' })
   await fixture.catalogs.published('orders')
 
-  expect((await rejection(workflows.signal({ ref: { workflowId: 'orders' }, message: MESSAGE }, aCall()))).error).toBe(
-    'ForbiddenError',
-  )
-  expect((await rejection(workflows.update({ ref: { workflowId: 'orders' }, message: MESSAGE }, aCall()))).error).toBe(
-    'ForbiddenError',
-  )
+  const command = { ref: { workflowId: 'orders' }, message: MESSAGE }
+  expect((await rejection(workflows.signal(command, aCall()))).error).toBe('ForbiddenError')
+  expect((await rejection(workflows.update(command, aCall()))).error).toBe('ForbiddenError')
 })
-
-const COMMAND = { workflowName: 'parcel', catalog: 'orders', args: [1], argumentPointer: '/input' }
 
 test('update-with-start: sends the canonical name, with generated ids', async () => {
   const requests: unknown[][] = []

@@ -14,8 +14,8 @@ import { answer, detail, READ, translated, UNSENT, WRITE } from './rpc-errors.ts
 
 const { ResourceExhaustedCause: Cause } = proto.temporal.api.enums.v1
 
-function exhausted(cause: number): RpcError {
-  return answer(GrpcCode.RESOURCE_EXHAUSTED, 'text of the engine', detail('ResourceExhaustedFailure', { cause }))
+function exhausted(cause: number, message = 'text of the engine'): RpcError {
+  return answer(GrpcCode.RESOURCE_EXHAUSTED, message, detail('ResourceExhaustedFailure', { cause }))
 }
 
 test('toServiceError: returns an error that does not come from the engine unchanged', () => {
@@ -153,34 +153,18 @@ test('toServiceError: an id in use has no run id if the engine does not return i
   expect(translated(answer(GrpcCode.ALREADY_EXISTS), WRITE)).not.toHaveProperty('runId')
 })
 
-test('toServiceError: a rate limit, a concurrency limit and a busy workflow are ResourceExhaustedError with Retry-After', () => {
-  const causes = [
-    Cause.RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT,
-    Cause.RESOURCE_EXHAUSTED_CAUSE_CONCURRENT_LIMIT,
-    Cause.RESOURCE_EXHAUSTED_CAUSE_BUSY_WORKFLOW,
-  ]
+const OF_ENGINE = 'The workflow engine has reached its rate or concurrency limit.'
+const OF_RUN = 'Workflow orders-17 has reached a limit on concurrent updates or queries of one run.'
+const OF_UPDATES = 'limit on number of concurrent in-flight updates has been reached (10)'
 
-  const answers = causes.map((cause) => translated(exhausted(cause), WRITE))
-
-  expect(answers.map(({ error, retryAfterSeconds }) => [error, retryAfterSeconds])).toEqual([
-    ['ResourceExhaustedError', 1],
-    ['ResourceExhaustedError', 1],
-    ['ResourceExhaustedError', 1],
-  ])
-  expect(answers.map(({ message }) => message)).toEqual([
-    'The workflow engine has reached its rate or concurrency limit.',
-    'The workflow engine has reached its rate or concurrency limit.',
-    'Workflow orders-17 has reached a limit on concurrent updates or queries of one run.',
-  ])
-})
-
-test('toServiceError: the limit on the updates of a run has the cause of a limit of the engine', () => {
-  const cause = detail('ResourceExhaustedFailure', { cause: Cause.RESOURCE_EXHAUSTED_CAUSE_CONCURRENT_LIMIT })
-  const message = 'limit on number of concurrent in-flight updates has been reached (10)'
-
-  expect(translated(answer(GrpcCode.RESOURCE_EXHAUSTED, message, cause), WRITE).message).toBe(
-    'Workflow orders-17 has reached a limit on concurrent updates or queries of one run.',
-  )
+test.for<[sentence: string, error: RpcError, message: string]>([
+  ['a rate limit', exhausted(Cause.RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT), OF_ENGINE],
+  ['a concurrency limit', exhausted(Cause.RESOURCE_EXHAUSTED_CAUSE_CONCURRENT_LIMIT), OF_ENGINE],
+  ['a busy workflow', exhausted(Cause.RESOURCE_EXHAUSTED_CAUSE_BUSY_WORKFLOW), OF_RUN],
+  // It has the cause of a limit of the engine.
+  ['the limit on the updates of a run', exhausted(Cause.RESOURCE_EXHAUSTED_CAUSE_CONCURRENT_LIMIT, OF_UPDATES), OF_RUN],
+])('toServiceError: %s is ResourceExhaustedError with Retry-After', ([, error, message]) => {
+  expect(translated(error, WRITE)).toMatchObject({ error: 'ResourceExhaustedError', retryAfterSeconds: 1, message })
 })
 
 test('toServiceError: the cause of the error names the variable to check', () => {

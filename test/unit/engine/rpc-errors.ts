@@ -20,6 +20,13 @@ export function answer(code: number, message = 'text of the engine', ...details:
   return new RpcError(message, { code, details })
 }
 
+/** The rate limit of the namespace is reached. */
+export const LIMITED = answer(
+  GrpcCode.RESOURCE_EXHAUSTED,
+  'namespace rate limit exceeded',
+  detail('ResourceExhaustedFailure'),
+)
+
 export function translated(
   error: RpcError,
   request: RequestFacts = READ,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { isGoneOrClosed, unwrapMultiOperationError } from '../../../src/engine/errors.ts'
 import type { ErrorDetail, RpcError } from '../../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
-import { answer, detail, translated, WRITE } from './rpc-errors.ts'
+import { answer, detail, READ, translated, WRITE } from './rpc-errors.ts'
 
 const { ResourceExhaustedCause: Cause } = proto.temporal.api.enums.v1
 
@@ -25,16 +25,15 @@ function severally(
   )
 }
 
+const unwrapped = (error: RpcError, request = READ) => translated(unwrapMultiOperationError(error) as RpcError, request)
+
 test('unwrapMultiOperationError: returns the operation that failed, not those aborted because of it', () => {
   const paused = { code: GrpcCode.FAILED_PRECONDITION, message: 'Workflow is paused. Cannot update the workflow.' }
   const large = { code: GrpcCode.INVALID_ARGUMENT, message: 'Blob data size exceeds limit.' }
 
-  expect(
-    translated(unwrapMultiOperationError(severally(GrpcCode.FAILED_PRECONDITION, ABORTED, paused)) as RpcError),
-  ).toMatchObject({ error: 'WorkflowNotReadyError', workflowStatus: 'paused' })
-  expect(
-    translated(unwrapMultiOperationError(severally(GrpcCode.INVALID_ARGUMENT, large, ABORTED)) as RpcError).error,
-  ).toBe('PayloadTooLargeError')
+  const ofUpdate = unwrapped(severally(GrpcCode.FAILED_PRECONDITION, ABORTED, paused))
+  expect(ofUpdate).toMatchObject({ error: 'WorkflowNotReadyError', workflowStatus: 'paused' })
+  expect(unwrapped(severally(GrpcCode.INVALID_ARGUMENT, large, ABORTED)).error).toBe('PayloadTooLargeError')
 })
 
 test('unwrapMultiOperationError: a limit has Retry-After only if it was reached before the start was carried out', () => {
@@ -46,7 +45,7 @@ test('unwrapMultiOperationError: a limit has Retry-After only if it was reached 
   }
 
   const [before, after] = [ABORTED, DONE].map((start) =>
-    translated(unwrapMultiOperationError(severally(GrpcCode.RESOURCE_EXHAUSTED, start, limited)) as RpcError, WRITE),
+    unwrapped(severally(GrpcCode.RESOURCE_EXHAUSTED, start, limited), WRITE),
   )
 
   expect([before?.error, before?.retryAfterSeconds]).toEqual(['ResourceExhaustedError', 1])

@@ -166,20 +166,14 @@ async function decideFrom(cached: Decision, fresh: Decision) {
   return { decision, asked }
 }
 
-test('decide fresh: an acceptance from cached values counts', async () => {
-  const cached = { rejects: false, readAt: 1 }
+test.for<[sentence: string, cached: Decision, isReadAgain: boolean]>([
+  ['an acceptance from cached values counts', { rejects: false, readAt: 1 }, false],
+  ['a rejection from older values is decided again', { rejects: true, readAt: 99 }, true],
+  ['a rejection from values that were read since the request arrived counts', { rejects: true, readAt: 100 }, false],
+])('decide fresh: %s', async ([, cached, isReadAgain]) => {
+  const fresh = { rejects: !cached.rejects, readAt: 101 }
 
-  expect(await decideFrom(cached, { rejects: true, readAt: 100 })).toEqual({ decision: cached, asked: [0] })
-})
-
-test('decide fresh: a rejection from older values is decided again', async () => {
-  const fresh = { rejects: false, readAt: 100 }
-
-  expect(await decideFrom({ rejects: true, readAt: 99 }, fresh)).toEqual({ decision: fresh, asked: [0, 100] })
-})
-
-test('decide fresh: a rejection from values that were read since the request arrived counts', async () => {
-  const cached = { rejects: true, readAt: 100 }
-
-  expect(await decideFrom(cached, { rejects: false, readAt: 101 })).toEqual({ decision: cached, asked: [0] })
+  expect(await decideFrom(cached, fresh)).toEqual(
+    isReadAgain ? { decision: fresh, asked: [0, 100] } : { decision: cached, asked: [0] },
+  )
 })

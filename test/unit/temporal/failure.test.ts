@@ -12,30 +12,25 @@ function activity(activityId: string, cause: Failure | null): Failure {
   return { message: 'Activity task failed', activityFailureInfo: { activityId, identity: '17@host' }, cause }
 }
 
-test('toErrorDetails: is the failure itself when it has no wrapper', () => {
-  const failure = application('out of stock', 'OutOfStock', {
-    stackTrace: 'at /app/orders.ts',
-    source: 'TypeScriptSDK',
-  })
+const DECLINED = {
+  message: 'declined',
+  name: 'CardDeclined',
+  retryable: true,
+  activityId: null,
+  details: [],
+  cause: null,
+}
 
-  expect(toErrorDetails(failure)).toEqual({
-    message: 'out of stock',
-    name: 'OutOfStock',
-    retryable: true,
-    activityId: null,
-    details: [],
-    cause: null,
-  })
+test('toErrorDetails: is the failure itself when it has no wrapper', () => {
+  const failure = application('declined', 'CardDeclined', { stackTrace: 'at /app/orders.ts', source: 'GoSDK' })
+
+  expect(toErrorDetails(failure)).toEqual(DECLINED)
 })
 
 test('toErrorDetails: unwraps an activity and names it', () => {
   expect(toErrorDetails(activity('7', application('declined', 'CardDeclined')))).toEqual({
-    message: 'declined',
-    name: 'CardDeclined',
-    retryable: true,
+    ...DECLINED,
     activityId: '7',
-    details: [],
-    cause: null,
   })
 })
 
@@ -63,15 +58,7 @@ test('toErrorDetails: unwraps an application failure that has the type of a wrap
     cause: { message: 'Child Workflow execution failed', childWorkflowExecutionFailureInfo: {}, cause: rethrown },
   })
 
-  for (const failure of [rethrown, byParent])
-    expect(toErrorDetails(failure)).toEqual({
-      message: 'declined',
-      name: 'CardDeclined',
-      retryable: true,
-      activityId: '3',
-      details: [],
-      cause: null,
-    })
+  for (const failure of [rethrown, byParent]) expect(toErrorDetails(failure)).toEqual({ ...DECLINED, activityId: '3' })
 })
 
 test('toErrorDetails: keeps an application failure that has the type of a wrapper and no cause', () => {

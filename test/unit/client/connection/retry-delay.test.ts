@@ -6,24 +6,17 @@ function error(name: PorticoError['error'], status: number | null, facts: Partia
   return new PorticoError(name, 'a message', { status, ...facts })
 }
 
-test('retryDelayMs: without a response of the service only what can be repeated is sent again', () => {
-  const foreign = [null, 408, 429, 502, 503, 504].map((status) =>
-    error(status === null ? 'ConnectionError' : 'UnexpectedResponseError', status),
-  )
+const foreign = [408, 429, 502, 503, 504].map((status) => error('UnexpectedResponseError', status))
 
-  expect(foreign.map((one) => typeof retryDelayMs(one, true, 0))).toEqual(foreign.map(() => 'number'))
-  expect(foreign.map((one) => retryDelayMs(one, false, 0))).toEqual(foreign.map(() => null))
-})
-
-test('retryDelayMs: after an error that leaves open what was carried out, only what can be repeated is sent again', () => {
-  const uncertain = [
-    error('RequestTimeoutError', 408),
-    error('EngineUnavailableError', 503),
-    error('ResourceExhaustedError', 429),
-  ]
-
-  expect(uncertain.map((one) => typeof retryDelayMs(one, true, 0))).toEqual(uncertain.map(() => 'number'))
-  expect(uncertain.map((one) => retryDelayMs(one, false, 0))).toEqual(uncertain.map(() => null))
+test.for<[sentence: string, errors: PorticoError[]]>([
+  ['without a response of the service', [error('ConnectionError', null), ...foreign]],
+  [
+    'after an error that leaves open what was carried out',
+    [error('RequestTimeoutError', 408), error('EngineUnavailableError', 503), error('ResourceExhaustedError', 429)],
+  ],
+])('retryDelayMs: %s, only what can be repeated is sent again', ([, errors]) => {
+  expect(errors.map((one) => typeof retryDelayMs(one, true, 0))).toEqual(errors.map(() => 'number'))
+  expect(errors.map((one) => retryDelayMs(one, false, 0))).toEqual(errors.map(() => null))
 })
 
 test('retryDelayMs: an error of the service is repeated if it has Retry-After, after that time', () => {

@@ -51,9 +51,7 @@ test('start: an alias counts as the workflow behind it', async () => {
   await workflows.start({ ...START, workflowName: 'bestellung' }, call)
 
   expect(done).toMatchObject([{ command: { workflowName: 'order' } }])
-  expect(await rejection(workflows.start({ ...START, workflowName: 'admin' }, call))).toMatchObject({
-    error: 'ForbiddenError',
-  })
+  expect((await rejection(workflows.start({ ...START, workflowName: 'admin' }, call))).error).toBe('ForbiddenError')
 })
 
 test('start: catalogs and options must be granted', async () => {

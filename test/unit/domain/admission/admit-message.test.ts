@@ -25,32 +25,20 @@ function setUp(workflow = ORDER, options?: { id?: string }) {
     knownRuns: createKnownRuns({ engine: fixture.engine, now: fixture.now }),
     now: fixture.now,
   }
+  const messageOf = (args: unknown[], name = 'approve') => ({ name, args, argumentPointer: '/payload' })
+  const startWith = (start: Partial<StartCommand>, args: unknown[]) => {
+    const command = { workflowName: 'order', catalog: 'orders', ...start }
+    return admitWithStart(ports, { kind: 'update', start: command, message: messageOf(args) }, aCall())
+  }
   return {
     fixture,
-    send: (payload: unknown, { kind = 'signal', ref = REF, name = 'approve', call = aCall() }: Sent = {}) =>
-      admitMessage(ports, { kind, ref, message: { name, args: [payload], argumentPointer: '/payload' } }, call),
+    send: (payload: unknown, { kind = 'signal', ref = REF, name, call = aCall() }: Sent = {}) =>
+      admitMessage(ports, { kind, ref, message: messageOf([payload], name) }, call),
     sendNothing: (kind: MessageKind = 'signal', ref: ExecutionRef = REF) =>
-      admitMessage(ports, { kind, ref, message: { name: 'approve', args: [], argumentPointer: '/payload' } }, aCall()),
-    start: (workflowName: string, payload: unknown, workflowId?: string) =>
-      admitWithStart(
-        ports,
-        {
-          kind: 'update',
-          start: { workflowName, catalog: 'orders', ...(workflowId !== undefined && { workflowId }) },
-          message: { name: 'approve', args: [payload], argumentPointer: '/payload' },
-        },
-        aCall(),
-      ),
-    startNothing: (options: StartCommand['options'] = {}) =>
-      admitWithStart(
-        ports,
-        {
-          kind: 'update',
-          start: { workflowName: 'order', catalog: 'orders', options },
-          message: { name: 'approve', args: [], argumentPointer: '/payload' },
-        },
-        aCall(),
-      ),
+      admitMessage(ports, { kind, ref, message: messageOf([]) }, aCall()),
+    start: (payload: unknown, workflowId?: string) =>
+      startWith(workflowId === undefined ? {} : { workflowId }, [payload]),
+    startNothing: (options: StartCommand['options'] = {}) => startWith({ options }, []),
   }
 }
 
@@ -271,7 +259,7 @@ test('admitMessage: admits the message when a read takes longer than half a seco
 test('admitWithStart: reads no open run when the workflow to start accepts the argument', async () => {
   const { fixture, start } = setUp()
 
-  await start('order', { by: 'Ada' }, 'orders-17')
+  await start({ by: 'Ada' }, 'orders-17')
 
   expect(fixture.reads).toEqual(['describe $catalog:orders', 'input c1'])
 })
@@ -284,20 +272,15 @@ test('admitWithStart: requires the argument of a run to start, unless it is pinn
 
   expect((await rejection(startNothing())).issues).toEqual([{ path: '/payload', message: 'is required' }])
   await startNothing({ versioningOverride: { pinned: version('v1') } })
-  expect((await rejection(startNothing({ versioningOverride: { pinned: version('v2') } }))).error).toBe(
-    'ValidationError',
-  )
+  const rejected = await rejection(startNothing({ versioningOverride: { pinned: version('v2') } }))
+  expect(rejected.error).toBe('ValidationError')
 })
 
 test('admitWithStart: rejects by the workflow to start when no run of the id is open', async () => {
   const { fixture, start } = setUp()
   fixture.runs.set('closed', aDescription({ workflowId: 'closed', workflowName: 'parcel', status: 'failed' }))
 
-  const rejected = [
-    await rejection(start('order', 7)),
-    await rejection(start('order', 7, 'free')),
-    await rejection(start('order', 7, 'closed')),
-  ]
+  const rejected = await Promise.all([undefined, 'free', 'closed'].map((id) => rejection(start(7, id))))
 
   expect(rejected.map(({ error, workflowId, issues }) => [error, workflowId, issues?.[0]?.path])).toEqual(
     Array.from({ length: 3 }, () => ['ValidationError', undefined, '/payload']),
@@ -310,9 +293,9 @@ test('admitWithStart: rejects by the open run, whatever its workflow is', async 
   fixture.runs.set('parcels-1', aDescription({ workflowId: 'parcels-1', workflowName: 'parcel', runId: 'p' }))
   fixture.runs.set('letters-1', aDescription({ workflowId: 'letters-1', workflowName: 'letter' }))
 
-  await start('order', 7, 'parcels-1')
-  await start('order', 7, 'letters-1')
-  expect(await rejection(start('order', 'x', 'parcels-1'))).toMatchObject({
+  await start(7, 'parcels-1')
+  await start(7, 'letters-1')
+  expect(await rejection(start('x', 'parcels-1'))).toMatchObject({
     message: 'Invalid argument for update "approve" of workflow "parcel": /payload must be of type number, not string',
     runId: 'p',
   })
@@ -324,5 +307,5 @@ test('admitWithStart: admits the update when the open run cannot be read', async
   fixture.engine.describe = (ref, call) =>
     ref.workflowId === 'orders-17' ? Promise.reject(new ServiceError('EngineError', 'no')) : describe(ref, call)
 
-  await start('order', 7, 'orders-17')
+  await start(7, 'orders-17')
 })

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
 import type { StartCommand } from '../../../../src/domain/model/workflows.ts'
 import { aCall, rejection } from '../../call.ts'
-import { makeCatalogs } from '../catalog-fixture.ts'
+import { makeCatalogs, publishedCatalogs } from '../catalog-fixture.ts'
 import { AMOUNT, admitted } from './admitted.ts'
 
 test('admitStart: returns the name and the trace templates of the catalog', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{namespace}/{runId}' } })
+  const fixture = publishedCatalogs([{ name: 'order' }], { traces: { remote: 'https://b/{namespace}/{runId}' } })
 
   expect(await admitted(fixture)).toEqual({
     workflowName: 'order',
@@ -15,15 +14,13 @@ test('admitStart: returns the name and the trace templates of the catalog', asyn
 })
 
 test('admitStart: replaces an alias with its canonical name', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }])
+  const fixture = publishedCatalogs([{ name: 'order', aliases: ['buy'] }])
 
   expect(await admitted(fixture, { workflowName: 'buy' })).toEqual({ workflowName: 'order', traces: null })
 })
 
 test('admitStart: admits a published name without a running worker', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }])
+  const fixture = publishedCatalogs()
 
   await admitted(fixture)
 
@@ -31,8 +28,7 @@ test('admitStart: admits a published name without a running worker', async () =>
 })
 
 test('admitStart: rejects a name that is not in the catalog, and lists the names that are', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }, { name: 'refund' }])
+  const fixture = publishedCatalogs([{ name: 'order', aliases: ['buy'] }, { name: 'refund' }])
 
   expect(await rejection(admitted(fixture, { workflowName: 'nope' }))).toEqual({
     error: 'UnsupportedWorkflowError',
@@ -52,16 +48,14 @@ test('admitStart: lists at most 50 names, and none beyond that', async () => {
 })
 
 test('admitStart: rejects names of Object.prototype that are not in the catalog', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }])
+  const fixture = publishedCatalogs()
 
   expect((await rejection(admitted(fixture, { workflowName: 'toString' }))).error).toBe('UnsupportedWorkflowError')
   expect((await rejection(admitted(fixture, { workflowName: '__proto__' }))).error).toBe('UnsupportedWorkflowError')
 })
 
 test('admitStart: rejects an input that does not match the schema, with path and reason', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
+  const fixture = publishedCatalogs([{ name: 'order', inputSchema: AMOUNT }])
 
   const rejected = await rejection(admitted(fixture, { args: [{ amount: 'much' }] }))
 
@@ -70,8 +64,7 @@ test('admitStart: rejects an input that does not match the schema, with path and
 })
 
 test('admitStart: checks the first of several arguments', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
+  const fixture = publishedCatalogs([{ name: 'order', inputSchema: AMOUNT }])
   const several = (...args: unknown[]) => admitted(fixture, { args, argumentPointer: '/startArgs/0' })
 
   const rejected = await rejection(several({ amount: 'much' }, { amount: 1 }))
@@ -116,8 +109,7 @@ test('admitStart: rejects a missing argument only by a fresh catalog, of the ver
 })
 
 test('admitStart: ignores a schema of the older form', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT }], { id: 'orders' })
+  const fixture = publishedCatalogs([{ name: 'order', inputSchema: AMOUNT }], { id: 'orders' })
 
   expect(await admitted(fixture, { args: [{ amount: 'much' }] })).toMatchObject({ workflowName: 'order' })
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Support } from '../../../../src/domain/model/engine.ts'
 import { aCall, rejection } from '../../call.ts'
-import { DEPLOYMENT } from '../catalog-fixture.ts'
+import { aStart, DEPLOYMENT } from '../catalog-fixture.ts'
 import { makeWorkflows } from '../make-workflows.ts'
 
 const UNSUPPORTED = { supported: false, reason: 'no path holds a slash' } as const
@@ -18,14 +18,7 @@ function workflowsWith(slashInIds: Support) {
   return { reads: fixture.reads, workflows }
 }
 
-const command = (workflowId: string) => ({
-  workflowId,
-  workflowName: 'order',
-  catalog: 'orders',
-  args: [],
-  argumentPointer: '/args/0',
-  timeoutMs: 1000,
-})
+const command = (workflowId: string) => ({ ...aStart({ workflowId }), timeoutMs: 1000 })
 
 test('start and run: an id with a slash is rejected before any read when the transport does not support it', async () => {
   const { reads, workflows } = workflowsWith(UNSUPPORTED)

@@ -3,7 +3,7 @@ import { createCatalogs } from '../../../../src/domain/catalog/catalogs.ts'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { Description } from '../../../../src/domain/model/execution.ts'
 import { rejection } from '../../call.ts'
-import { aDescription, anEngine, makeCatalogs, notFound } from '../catalog-fixture.ts'
+import { aDescription, anEngine, makeCatalogs, notFound, publishedCatalogs } from '../catalog-fixture.ts'
 
 type Fixture = ReturnType<typeof makeCatalogs>
 
@@ -14,8 +14,7 @@ async function names({ catalogs }: Pick<Fixture, 'catalogs'>, freshSince?: numbe
 }
 
 test('published: is the catalog run', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }])
+  const fixture = publishedCatalogs([{ name: 'order', aliases: ['buy'] }])
 
   expect(await names(fixture)).toEqual(['order', 'buy'])
   expect(fixture.reads).toEqual(['describe $catalog:orders'])
@@ -26,8 +25,7 @@ test('published: is null without a run', async () => {
 })
 
 test('published: is null when the run is closed, whatever closed it', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }])
+  const fixture = publishedCatalogs()
   change(fixture, '$catalog:orders', { status: 'terminated' })
 
   expect(await names(fixture)).toBeNull()
@@ -45,8 +43,7 @@ test('published: is null when the run is another workflow, or has no names', asy
 })
 
 test('published: is the older form without a run of the current form', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }], { id: 'orders' })
+  const fixture = publishedCatalogs([{ name: 'order' }], { id: 'orders' })
 
   expect(await names(fixture)).toEqual(['order'])
   expect((await fixture.catalogs.published('orders')).value?.run).toEqual({ workflowId: 'orders', runId: 'c1' })
@@ -61,8 +58,7 @@ test('published: is the current form when both exist', async () => {
 })
 
 test('isOlderForm: is true once such a catalog was read, until it is gone', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }], { id: 'orders' })
+  const fixture = publishedCatalogs([{ name: 'order' }], { id: 'orders' })
   const isOlderForm = () => fixture.catalogs.isOlderForm('orders')
   expect(isOlderForm()).toBe(false)
 
@@ -88,8 +84,7 @@ test('published: is read again after its TTL', async () => {
 })
 
 test('published: is read again when it is older than freshSince', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }])
+  const fixture = publishedCatalogs()
   await names(fixture)
   const readAt = fixture.now()
   fixture.publish('c2', [{ name: 'refund' }])
@@ -100,8 +95,7 @@ test('published: is read again when it is older than freshSince', async () => {
 })
 
 test('published: is read once for concurrent callers', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }])
+  const fixture = publishedCatalogs()
 
   await Promise.all([names(fixture), names(fixture), names(fixture)])
 
@@ -109,16 +103,14 @@ test('published: is read once for concurrent callers', async () => {
 })
 
 test('published: is cached per task queue', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }])
+  const fixture = publishedCatalogs()
   await names(fixture)
 
   expect((await fixture.catalogs.published('others')).value).toBeNull()
 })
 
 test('published: a failed read is not cached', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }])
+  const fixture = publishedCatalogs()
   const { describe: works } = fixture.engine
   fixture.engine.describe = () => Promise.reject(new ServiceError('EngineUnavailableError', 'away'))
 
@@ -192,8 +184,7 @@ test('workflows: are read once for each run, without a TTL', async () => {
 })
 
 test('workflows: are null when the run has no definition', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }])
+  const fixture = publishedCatalogs()
   fixture.engine.input = async () => ({ workflowName: '$catalog', args: ['nonsense'] })
   const { value: published } = await fixture.catalogs.published('orders')
   if (published === null) throw new Error('nothing published')

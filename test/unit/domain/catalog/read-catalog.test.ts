@@ -1,15 +1,14 @@
 import { expect, test } from 'vitest'
 import { readCatalog } from '../../../../src/domain/catalog/catalogs.ts'
 import { aCall, rejection } from '../../call.ts'
-import { makeCatalogs } from '../catalog-fixture.ts'
+import { makeCatalogs, publishedCatalogs } from '../catalog-fixture.ts'
 
 function listed({ catalogs, now }: ReturnType<typeof makeCatalogs>) {
   return readCatalog({ catalogs, now }, 'orders', aCall())
 }
 
 test('readCatalog: returns the published workflows, with absent fields filled in', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }])
+  const fixture = publishedCatalogs([{ name: 'order', aliases: ['buy'] }])
 
   expect(await listed(fixture)).toMatchObject({
     catalog: 'orders',
@@ -18,8 +17,7 @@ test('readCatalog: returns the published workflows, with absent fields filled in
 })
 
 test('readCatalog: makes no calls while the catalog is cached', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }])
+  const fixture = publishedCatalogs()
   await listed(fixture)
   fixture.pass(1000)
 
@@ -29,8 +27,7 @@ test('readCatalog: makes no calls while the catalog is cached', async () => {
 })
 
 test('readCatalog: returns the same array until another run holds the catalog', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }])
+  const fixture = publishedCatalogs()
   const first = await listed(fixture)
   fixture.pass(60_000)
   const later = await listed(fixture)
@@ -51,8 +48,7 @@ test('readCatalog: reads again before it reports that nothing is published', asy
 })
 
 test('readCatalog: a run without a definition counts as not published', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }])
+  const fixture = publishedCatalogs()
   fixture.engine.input = async () => ({ workflowName: '$catalog', args: [] })
 
   expect(await rejection(listed(fixture))).toEqual({

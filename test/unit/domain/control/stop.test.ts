@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { stop, terminate } from '../../../../src/domain/control/control.ts'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
-import type { Description } from '../../../../src/domain/model/execution.ts'
+import type { Description, ExecutionRef } from '../../../../src/domain/model/execution.ts'
 import { aCall, rejection } from '../../call.ts'
 import { aDescription, anEngine } from '../catalog-fixture.ts'
 
@@ -32,88 +32,76 @@ function anEngineOf(descriptions: Partial<Description>[], errors: (Error | null)
     cancel: ({ runId, firstRunId }, options) => act({ runId, firstRunId, ...options }),
     terminate: ({ runId }, reason) => act({ runId, reason }),
   })
-  return { engine, requests, described }
+  return {
+    requests,
+    described,
+    stop: (ref: ExecutionRef = UNPINNED, reason: string | null = null) => stop({ engine }, { ref, reason }, aCall()),
+    terminate: (ref: ExecutionRef = UNPINNED, reason: string | null = null) =>
+      terminate({ engine }, { ref, reason }, aCall()),
+  }
 }
 
 test('stop: requests cancellation of the chain of the run', async () => {
-  const { engine, requests } = anEngineOf([{ runId: 'run-2', firstRunId: 'run-1' }])
+  const { stop, requests } = anEngineOf([{ runId: 'run-2', firstRunId: 'run-1' }])
 
-  const found = await stop({ engine }, { ref: UNPINNED, reason: 'no stock' }, aCall())
+  const found = await stop(UNPINNED, 'no stock')
   expect(found).toEqual({ workflowId: 'orders-17', runId: 'run-2', cancelRequested: true, status: 'running' })
   expect(requests).toEqual([{ runId: 'run-2', firstRunId: 'run-1', reason: 'no stock', pinned: false }])
 })
 
 test('stop: requests cancellation of the pinned run only', async () => {
-  const { engine, requests, described } = anEngineOf([{}])
+  const { stop, requests, described } = anEngineOf([{}])
 
-  await stop({ engine }, { ref: PINNED, reason: null }, aCall())
+  await stop(PINNED)
 
   expect(described).toEqual([PINNED])
   expect(requests).toEqual([{ runId: 'run-1', firstRunId: 'run-1', reason: null, pinned: true }])
 })
 
 test('stop: a paused run is open', async () => {
-  const { engine } = anEngineOf([{ status: 'paused' }])
+  const { stop } = anEngineOf([{ status: 'paused' }])
 
-  expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
-    cancelRequested: true,
-    status: 'paused',
-  })
+  expect(await stop()).toMatchObject({ cancelRequested: true, status: 'paused' })
 })
 
 test('stop: does nothing to a closed run, and returns its status', async () => {
-  const { engine, requests } = anEngineOf([{ status: 'failed' }])
+  const { stop, requests } = anEngineOf([{ status: 'failed' }])
 
-  expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
-    cancelRequested: false,
-    status: 'failed',
-  })
+  expect(await stop()).toMatchObject({ cancelRequested: false, status: 'failed' })
   expect(requests).toEqual([])
 })
 
 test('stop: describes a run again that continued as a new run meanwhile', async () => {
-  const { engine, requests } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [rejectedByEngine()])
+  const { stop, requests } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [rejectedByEngine()])
 
-  expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
-    runId: 'run-2',
-    cancelRequested: true,
-  })
+  expect(await stop()).toMatchObject({ runId: 'run-2', cancelRequested: true })
   expect(requests).toHaveLength(2)
 })
 
 test('stop: a run that closed meanwhile counts as closed', async () => {
-  const { engine } = anEngineOf([{}, { status: 'completed' }], [rejectedByEngine()])
+  const { stop } = anEngineOf([{}, { status: 'completed' }], [rejectedByEngine()])
 
-  expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
-    cancelRequested: false,
-    status: 'completed',
-  })
+  expect(await stop()).toMatchObject({ cancelRequested: false, status: 'completed' })
 })
 
 test('stop: is rejected for a catalog', async () => {
-  const { engine, requests } = anEngineOf([{ workflowName: '$catalog' }])
+  const { stop, requests } = anEngineOf([{ workflowName: '$catalog' }])
 
-  expect(await rejection(stop({ engine }, { ref: UNPINNED, reason: null }, aCall()))).toMatchObject({
-    error: 'ForbiddenError',
-    workflowId: 'orders-17',
-  })
+  expect(await rejection(stop())).toMatchObject({ error: 'ForbiddenError', workflowId: 'orders-17' })
   expect(requests).toEqual([])
 })
 
 test('terminate: terminates the run that was described', async () => {
-  const { engine, requests } = anEngineOf([{ runId: 'run-2' }])
+  const { terminate, requests } = anEngineOf([{ runId: 'run-2' }])
 
-  expect(await terminate({ engine }, { ref: UNPINNED, reason: 'enough' }, aCall())).toEqual({
-    workflowId: 'orders-17',
-    runId: 'run-2',
-  })
+  expect(await terminate(UNPINNED, 'enough')).toEqual({ workflowId: 'orders-17', runId: 'run-2' })
   expect(requests).toEqual([{ runId: 'run-2', reason: 'enough' }])
 })
 
 test('terminate: is rejected for a closed run after one describe', async () => {
-  const { engine, requests, described } = anEngineOf([{ status: 'completed' }])
+  const { terminate, requests, described } = anEngineOf([{ status: 'completed' }])
 
-  expect(await rejection(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).toMatchObject({
+  expect(await rejection(terminate())).toMatchObject({
     error: 'WorkflowNotRunningError',
     workflowId: 'orders-17',
     runId: 'run-1',
@@ -123,9 +111,9 @@ test('terminate: is rejected for a closed run after one describe', async () => {
 })
 
 test('terminate: describes a run again that continued as a new run meanwhile', async () => {
-  const { engine, requests } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [rejectedByEngine()])
+  const { terminate, requests } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [rejectedByEngine()])
 
-  expect(await terminate({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({ runId: 'run-2' })
+  expect(await terminate()).toMatchObject({ runId: 'run-2' })
   expect(requests).toEqual([
     { runId: 'run-1', reason: null },
     { runId: 'run-2', reason: null },
@@ -133,40 +121,32 @@ test('terminate: describes a run again that continued as a new run meanwhile', a
 })
 
 test('terminate: tries at most twice when the run keeps continuing as new runs', async () => {
-  const { engine, requests } = anEngineOf([{}], [rejectedByEngine(), rejectedByEngine(), rejectedByEngine()])
+  const { terminate, requests } = anEngineOf([{}], [rejectedByEngine(), rejectedByEngine(), rejectedByEngine()])
 
-  expect((await rejection(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe(
-    'WorkflowNotRunningError',
-  )
+  expect((await rejection(terminate())).error).toBe('WorkflowNotRunningError')
   expect(requests).toHaveLength(2)
 })
 
 test('terminate: does not follow a pinned run to the next one', async () => {
-  const { engine, requests } = anEngineOf([{}], [rejectedByEngine()])
+  const { terminate, requests } = anEngineOf([{}], [rejectedByEngine()])
 
-  expect((await rejection(terminate({ engine }, { ref: PINNED, reason: null }, aCall()))).error).toBe(
-    'WorkflowNotRunningError',
-  )
+  expect((await rejection(terminate(PINNED))).error).toBe('WorkflowNotRunningError')
   expect(requests).toHaveLength(1)
 })
 
 test('terminate: does not retry after any other error', async () => {
-  const { engine, requests } = anEngineOf(
+  const { terminate, requests } = anEngineOf(
     [{}],
     [new ServiceError('EngineUnavailableError', 'away', { cause: new Error('down') })],
   )
 
-  expect((await rejection(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe(
-    'EngineUnavailableError',
-  )
+  expect((await rejection(terminate())).error).toBe('EngineUnavailableError')
   expect(requests).toHaveLength(1)
 })
 
 test('terminate: is rejected for a catalog', async () => {
-  const { engine, requests } = anEngineOf([{ workflowName: '$catalog' }])
+  const { terminate, requests } = anEngineOf([{ workflowName: '$catalog' }])
 
-  expect((await rejection(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe(
-    'ForbiddenError',
-  )
+  expect((await rejection(terminate())).error).toBe('ForbiddenError')
   expect(requests).toEqual([])
 })

@@ -4,21 +4,11 @@ import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { PendingActivity, PendingWork } from '../../../../src/domain/model/pending-work.ts'
 import { aCall, rejection } from '../../call.ts'
 import { aDescription, makeCatalogs } from '../catalog-fixture.ts'
-import { IDLE_WORK } from './idle-work.ts'
+import { IDLE_WORK, STARTED_ACTIVITY } from './idle-work.ts'
 
 const idle: PendingWork = { ...IDLE_WORK, idleSince: new Date(2000) }
 
-const waiting: PendingActivity = {
-  activityId: '1',
-  name: 'charge',
-  taskQueue: 'payments',
-  state: 'scheduled',
-  attempt: 1,
-  maximumAttempts: null,
-  since: new Date(2000),
-  nextAttemptAt: null,
-  lastFailure: null,
-}
+const waiting: PendingActivity = { ...STARTED_ACTIVITY, taskQueue: 'payments', state: 'scheduled' }
 
 /** Explains the run `orders-17`, whose workers have just polled. */
 function explained(work: Partial<PendingWork> = {}) {

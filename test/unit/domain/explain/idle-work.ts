@@ -1,4 +1,4 @@
-import type { PendingWork } from '../../../../src/domain/model/pending-work.ts'
+import type { PendingActivity, PendingWork } from '../../../../src/domain/model/pending-work.ts'
 
 /** Of a run that only a message can move. */
 export const IDLE_WORK: PendingWork = {
@@ -12,4 +12,17 @@ export const IDLE_WORK: PendingWork = {
   waitsForNexus: false,
   idleSince: new Date('2026-11-21T02:55:53.503Z'),
   readFromStart: true,
+}
+
+/** A first attempt that a worker executes. */
+export const STARTED_ACTIVITY: PendingActivity = {
+  activityId: '1',
+  name: 'charge',
+  taskQueue: 'orders',
+  state: 'started',
+  attempt: 1,
+  maximumAttempts: null,
+  since: IDLE_WORK.idleSince,
+  nextAttemptAt: null,
+  lastFailure: null,
 }

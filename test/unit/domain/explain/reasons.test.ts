@@ -1,30 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { type RunFacts, reasonsOf } from '../../../../src/domain/explain/reasons.ts'
-import type { PendingActivity, PendingWork } from '../../../../src/domain/model/pending-work.ts'
-import { IDLE_WORK } from './idle-work.ts'
+import type { PendingWork } from '../../../../src/domain/model/pending-work.ts'
+import { STARTED_ACTIVITY as activity, IDLE_WORK } from './idle-work.ts'
 
 const AT = new Date('2026-11-21T02:55:53.503Z')
 const LATER = new Date('2026-11-21T03:55:53.503Z')
-
-const idle: PendingWork = { ...IDLE_WORK, idleSince: AT }
-
-const activity: PendingActivity = {
-  activityId: '1',
-  name: 'charge',
-  taskQueue: 'orders',
-  state: 'started',
-  attempt: 1,
-  maximumAttempts: null,
-  since: AT,
-  nextAttemptAt: null,
-  lastFailure: null,
-}
 
 const polled = { taskQueue: 'orders', tasks: 'workflow', isPolled: true, lastPolledAt: AT } as const
 const approve = { name: 'approve', description: null, inputSchema: null, inputOptional: null, outputSchema: null }
 
 function reasons(work: Partial<PendingWork>, facts: Partial<RunFacts> = {}) {
-  return reasonsOf({ work: { ...idle, ...work }, queue: polled, handlers: null, ...facts })
+  return reasonsOf({ work: { ...IDLE_WORK, ...work }, queue: polled, handlers: null, ...facts })
 }
 const kinds = (...args: Parameters<typeof reasons>) => reasons(...args).map(({ kind }) => kind)
 const advice = (...args: Parameters<typeof reasons>) => reasons(...args)[0].advice

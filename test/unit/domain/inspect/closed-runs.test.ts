@@ -8,9 +8,8 @@ import { aDescription, anEngine, notFound } from '../catalog-fixture.ts'
 const MEBIBYTE = 1024 * 1024
 const REF = { workflowId: 'orders-17' }
 
-/** An engine with runs that a test adds and removes. Records its calls. */
-function makeEngine({ maxBytes = MEBIBYTE, sharesPending = true } = {}) {
-  const runs: Execution[] = []
+/** An engine with these runs, to which a test may add more. Records its calls. */
+function makeEngine(runs: Execution[], { maxBytes = MEBIBYTE, sharesPending = true } = {}) {
   const calls: string[] = []
   const clock = { now: 5000 }
   const find = ({ workflowId, runId }: ExecutionRef) => {
@@ -47,8 +46,7 @@ function aRun(
 const openRun = (runId: string) => aRun(runId, { status: 'running', closing: null })
 
 test('keepClosedRuns: a run is read once, and then only described when its id is to be the latest', async () => {
-  const { runs, calls, read } = makeEngine()
-  runs.push(aRun('a'))
+  const { calls, read } = makeEngine([aRun('a')])
 
   const outputs = [await read(), await read(), await read({ ...REF, runId: 'a' })].map(
     ({ closing }) => closing?.outcome,
@@ -59,8 +57,7 @@ test('keepClosedRuns: a run is read once, and then only described when its id is
 })
 
 test('keepClosedRuns: a run that was read with its run id is not taken for the latest', async () => {
-  const { runs, calls, read } = makeEngine()
-  runs.push(aRun('a'), aRun('b'))
+  const { calls, read } = makeEngine([aRun('a'), aRun('b')])
 
   await read({ ...REF, runId: 'a' })
   const latest = await read()
@@ -70,8 +67,7 @@ test('keepClosedRuns: a run that was read with its run id is not taken for the l
 })
 
 test('keepClosedRuns: a later run of the id is noticed, whether it is open or closed', async () => {
-  const { runs, calls, read } = makeEngine()
-  runs.push(aRun('a'))
+  const { runs, calls, read } = makeEngine([aRun('a')])
   await read()
   runs.push(openRun('b'))
 
@@ -84,8 +80,7 @@ test('keepClosedRuns: a later run of the id is noticed, whether it is open or cl
 })
 
 test('keepClosedRuns: an open run is not kept', async () => {
-  const { runs, calls, read } = makeEngine()
-  runs.push(openRun('a'))
+  const { runs, calls, read } = makeEngine([openRun('a')])
 
   await read()
   runs[0] = aRun('a')
@@ -95,17 +90,15 @@ test('keepClosedRuns: an open run is not kept', async () => {
 })
 
 test('keepClosedRuns: the run id of another workflow id finds nothing', async () => {
-  const { runs, read } = makeEngine()
-  runs.push(aRun('a'))
+  const { read } = makeEngine([aRun('a')])
   await read({ ...REF, runId: 'a' })
 
   expect((await rejection(read({ workflowId: 'another', runId: 'a' }))).error).toBe('WorkflowNotFoundError')
 })
 
 test('keepClosedRuns: a run that the engine no longer has is dropped with the call that says so', async () => {
-  const { engine, runs, read } = makeEngine()
   const pinned = { ...REF, runId: 'a' }
-  runs.push(aRun('a'))
+  const { engine, runs, read } = makeEngine([aRun('a')])
   await read()
   runs.pop()
   const whileKept = await read(pinned)
@@ -123,8 +116,7 @@ test('keepClosedRuns: a run that the engine no longer has is dropped with the ca
 })
 
 test('keepClosedRuns: a run that another cluster has opened again is dropped', async () => {
-  const { runs, read } = makeEngine()
-  runs.push(aRun('a'))
+  const { runs, read } = makeEngine([aRun('a')])
   await read()
   runs[0] = openRun('a')
 
@@ -133,9 +125,8 @@ test('keepClosedRuns: a run that another cluster has opened again is dropped', a
 })
 
 test('keepClosedRuns: a run is read again after a minute', async () => {
-  const { runs, calls, clock, read } = makeEngine()
   const pinned = { ...REF, runId: 'a' }
-  runs.push(aRun('a'))
+  const { calls, clock, read } = makeEngine([aRun('a')])
   await read(pinned)
   clock.now += 59_999
   await read(pinned)
@@ -147,9 +138,8 @@ test('keepClosedRuns: a run is read again after a minute', async () => {
 })
 
 test('keepClosedRuns: a value that is stored elsewhere is not kept as missing', async () => {
-  const { runs, calls, read } = makeEngine()
   const outcome = { status: 'completed' as const, output: null, storedElsewhere: { sizeBytes: 17 } }
-  runs.push(aRun('a', { closing: { outcome, nextRunId: null } }))
+  const { calls, read } = makeEngine([aRun('a', { closing: { outcome, nextRunId: null } })])
 
   await read()
   await read()
@@ -158,10 +148,14 @@ test('keepClosedRuns: a value that is stored elsewhere is not kept as missing', 
 })
 
 test('keepClosedRuns: a run with a large input, output or memo is not kept', async () => {
-  const { runs, calls, read } = makeEngine()
   const large = 'x'.repeat(MEBIBYTE / 4)
   const memo = new Map([['trace', large]])
-  runs.push(aRun('a', { input: large }), aRun('b', { output: large }), aRun('c', { memo }), aRun('d'))
+  const { calls, read } = makeEngine([
+    aRun('a', { input: large }),
+    aRun('b', { output: large }),
+    aRun('c', { memo }),
+    aRun('d'),
+  ])
 
   for (const runId of ['a', 'b', 'c', 'd', 'a', 'b', 'c', 'd']) await read({ ...REF, runId })
 
@@ -169,10 +163,9 @@ test('keepClosedRuns: a run with a large input, output or memo is not kept', asy
 })
 
 test('keepClosedRuns: all runs together stay within the limit', async () => {
-  const { runs, calls, read } = makeEngine()
   const output = 'x'.repeat(MEBIBYTE / 10)
   const runIds = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
-  runs.push(...runIds.map((runId) => aRun(runId, { output })))
+  const { calls, read } = makeEngine(runIds.map((runId) => aRun(runId, { output })))
   for (const runId of runIds) await read({ ...REF, runId })
   calls.length = 0
 
@@ -182,8 +175,7 @@ test('keepClosedRuns: all runs together stay within the limit', async () => {
 })
 
 test('keepClosedRuns: keeps nothing with a size of 0', async () => {
-  const { runs, calls, read } = makeEngine({ maxBytes: 0 })
-  runs.push(aRun('a'))
+  const { calls, read } = makeEngine([aRun('a')], { maxBytes: 0 })
 
   await read()
   await read()
@@ -194,8 +186,7 @@ test('keepClosedRuns: keeps nothing with a size of 0', async () => {
 })
 
 test('keepClosedRuns: concurrent requests share a description that began after they arrived', async () => {
-  const { runs, calls, clock, read } = makeEngine()
-  runs.push(aRun('a'))
+  const { runs, calls, clock, read } = makeEngine([aRun('a')])
   await read()
   const first = read()
   clock.now += 10
@@ -210,8 +201,7 @@ test('keepClosedRuns: concurrent requests share a description that began after t
 })
 
 test('keepClosedRuns: where promises cannot be shared, each request has a description of its own', async () => {
-  const { runs, calls, read } = makeEngine({ sharesPending: false })
-  runs.push(aRun('a'))
+  const { calls, read } = makeEngine([aRun('a')], { sharesPending: false })
   await read()
 
   await Promise.all([read(), read()])

@@ -1,56 +1,38 @@
 import { expect, test } from 'vitest'
 import { CONTRACT_MS, TIMEOUT_MS } from '../../../../src/domain/model/deadlines.ts'
 
-const sum = (...parts: (keyof typeof TIMEOUT_MS)[]) => parts.reduce((total, part) => total + TIMEOUT_MS[part], 0)
+type Part = keyof typeof TIMEOUT_MS
 
-test('deadlines: a request leaves time for reading it and sending the response', () => {
-  expect(TIMEOUT_MS.request).toBeLessThan(CONTRACT_MS)
+const sum = (parts: readonly Part[]) => parts.reduce((total, part) => total + TIMEOUT_MS[part], 0)
+
+test.for<[sentence: string, parts: Part[], limitMs: number]>([
+  ['a request leaves time for reading it and sending the response', ['request'], CONTRACT_MS],
+  ['a run is read and answered within the contract once it has ended', ['closedRun'], CONTRACT_MS],
+  ['a run is described before the process exits, one second after its waits', ['closedRunAtShutdown'], 1000],
+  [
+    'an update-with-start names its run before the process exits',
+    ['explanationAtShutdown', 'explanationAtShutdown'],
+    1000,
+  ],
+])('deadlines: %s', ([, parts, limitMs]) => {
+  expect(sum(parts)).toBeLessThan(limitMs)
 })
 
-test('deadlines: a message to an engine that hangs is answered within the time of a request', () => {
-  expect(sum('handlerSchema', 'pingInterval', 'ping')).toBeLessThanOrEqual(TIMEOUT_MS.request)
+test.for<[sentence: string, parts: Part[]]>([
+  ['a message to an engine that hangs is answered', ['handlerSchema', 'pingInterval', 'ping']],
+  ['a rejected message leaves time to describe the run', ['handlerSchema', 'describe']],
+  ['a start reads the catalog', ['catalog']],
+  ['the status of a run is read, with the reason why its task fails', ['failingTask']],
+  ['a result is downloaded', ['codecDownload']],
+  ['an input is encoded before the engine is called, and its answer decoded', ['codec', 'codec']],
+])('deadlines: within the time of a request, %s', ([, parts]) => {
+  expect(sum(parts)).toBeLessThanOrEqual(TIMEOUT_MS.request)
 })
 
-test('deadlines: a rejected message leaves time to describe the run', () => {
-  expect(sum('handlerSchema', 'describe')).toBeLessThanOrEqual(TIMEOUT_MS.request)
-})
-
-test('deadlines: a start reads the catalog within the time of a request', () => {
-  expect(TIMEOUT_MS.catalog).toBeLessThanOrEqual(TIMEOUT_MS.request)
-})
-
-test('deadlines: the status of a run is read within the time of a request, with the reason why its task fails', () => {
-  expect(TIMEOUT_MS.failingTask).toBeLessThanOrEqual(TIMEOUT_MS.request)
-})
-
-test('deadlines: a result is downloaded within the time of a request', () => {
-  expect(TIMEOUT_MS.codecDownload).toBeLessThanOrEqual(TIMEOUT_MS.request)
-})
-
-test('deadlines: an input is encoded before the engine is called, and its answer decoded, within the time of a request', () => {
-  expect(sum('codec', 'codec')).toBeLessThanOrEqual(TIMEOUT_MS.request)
-})
-
-test('deadlines: a run is read and answered within the contract once it has ended', () => {
-  expect(TIMEOUT_MS.closedRun).toBeLessThan(CONTRACT_MS)
-})
-
-test('deadlines: an output is checked within the contract after the run was read', () => {
-  expect(sum('closedRun', 'outputSchema')).toBeLessThanOrEqual(CONTRACT_MS)
-})
-
-test('deadlines: a run is described before the process exits, one second after its waits', () => {
-  expect(TIMEOUT_MS.closedRunAtShutdown).toBeLessThan(1000)
-})
-
-test('deadlines: an update-with-start names its run before the process exits', () => {
-  expect(sum('explanationAtShutdown', 'explanationAtShutdown')).toBeLessThan(1000)
-})
-
-test('deadlines: an update without an answer is explained within the contract after its own time', () => {
-  expect(sum('updatedRun', 'explanation')).toBeLessThanOrEqual(CONTRACT_MS)
-})
-
-test('deadlines: readiness is at most 2 s old', () => {
-  expect(sum('readiness', 'readinessCache')).toBeLessThanOrEqual(2000)
+test.for<[sentence: string, parts: Part[], limitMs: number]>([
+  ['an output is checked within the contract after the run was read', ['closedRun', 'outputSchema'], CONTRACT_MS],
+  ['an update without an answer is explained within the contract', ['updatedRun', 'explanation'], CONTRACT_MS],
+  ['readiness is at most 2 s old', ['readiness', 'readinessCache'], 2000],
+])('deadlines: %s', ([, parts, limitMs]) => {
+  expect(sum(parts)).toBeLessThanOrEqual(limitMs)
 })

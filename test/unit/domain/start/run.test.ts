@@ -7,17 +7,13 @@ import { run } from '../../../../src/domain/start/start.ts'
 import type { TraceTemplates } from '../../../../src/protocol/catalog.ts'
 import type { Closing, Execution, Status } from '../../../../src/protocol/execution.ts'
 import { aCall, rejection } from '../../call.ts'
-import { aDescription, anEngine, DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
+import { aDescription, anEngine, aStart, DEPLOYMENT, errorDetails, publishedCatalogs } from '../catalog-fixture.ts'
 
 afterEach(() => void vi.useRealTimers())
 
 const COMPLETED: Closing = { outcome: { status: 'completed', output: 'done' }, nextRunId: null }
 const COMMAND: RunCommand = {
-  workflowId: 'orders-17',
-  workflowName: 'buy',
-  catalog: 'orders',
-  args: [{ amount: 1 }],
-  argumentPointer: '/input',
+  ...aStart({ workflowId: 'orders-17', workflowName: 'buy', args: [{ amount: 1 }] }),
   timeoutMs: 10_000,
 }
 
@@ -37,8 +33,7 @@ function scripted({ ends = [COMPLETED], statuses = ['running'], traces = false, 
   const started: StartRequest[] = []
   const waits: { runId: string; call: Call }[] = []
   const described: (string | undefined)[] = []
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }], { traces })
+  const fixture = publishedCatalogs([{ name: 'order', aliases: ['buy'] }], { traces })
   const engine = anEngine({
     async start(request) {
       started.push(request)
@@ -104,14 +99,7 @@ test('run: generates an id that sorts by time', async () => {
 })
 
 test('run: a failed workflow is a result', async () => {
-  const error = {
-    name: 'CardDeclined',
-    message: 'declined',
-    retryable: false,
-    activityId: '1',
-    details: [],
-    cause: null,
-  }
+  const error = errorDetails({ name: 'CardDeclined', message: 'declined', activityId: '1' })
   const { run } = scripted({ ends: [{ outcome: { status: 'failed', error }, nextRunId: null }] })
 
   expect(await run()).toMatchObject({ status: 'failed', output: null, error: 'declined', errorDetails: error })
@@ -124,7 +112,7 @@ test('run: returns the trace destination of the catalog without reading the run'
 })
 
 test('run: follows its chain to the end, however each run ended', async () => {
-  const error = { name: 'Flaky', message: 'flaky', retryable: true, activityId: null, details: [], cause: null }
+  const error = errorDetails({ retryable: true })
   const retried: Closing = { outcome: { status: 'failed', error }, nextRunId: 'run-3' }
   const read: Engine['read'] = async (ref) => anExecution({ ...ref, firstRunId: 'run-1' })
   const { run, waits } = scripted({
@@ -154,10 +142,7 @@ test('run: does not read the closing of the last run again', async () => {
 
 test('run: reads the reason of a cancellation', async () => {
   const ended = (message: string): Closing => ({
-    outcome: {
-      status: 'canceled',
-      error: { name: 'CanceledFailure', message, retryable: false, activityId: null, details: [], cause: null },
-    },
+    outcome: { status: 'canceled', error: errorDetails({ name: 'CanceledFailure', message }) },
     nextRunId: null,
   })
   const read: Engine['read'] = async (ref, _call, closing) =>

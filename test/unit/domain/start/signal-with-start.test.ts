@@ -4,18 +4,11 @@ import type { Engine } from '../../../../src/domain/model/engine.ts'
 import { type ErrorName, ServiceError } from '../../../../src/domain/model/errors.ts'
 import { signalWithStart } from '../../../../src/domain/start/signal-with-start.ts'
 import { aCall, rejection } from '../../call.ts'
-import { aDescription, anEngine, DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
+import { aDescription, anEngine, aStart, DEPLOYMENT, publishedCatalogs } from '../catalog-fixture.ts'
 
 const WORKFLOW_ID = 'orders-17'
 const COMMAND = {
-  start: {
-    workflowId: WORKFLOW_ID,
-    workflowName: 'order',
-    catalog: 'orders',
-    args: [],
-    argumentPointer: '/input',
-    idempotencyKey: 'k',
-  },
+  start: aStart({ workflowId: WORKFLOW_ID, idempotencyKey: 'k' }),
   signal: { name: 'go', args: [], argumentPointer: '/payload' },
 }
 
@@ -23,8 +16,7 @@ const away = (name: ErrorName) => new ServiceError(name, 'away', { details: { re
 
 /** An open run of another request, which receives the signal before it is described for the second time. */
 function send(second: Engine['describe']) {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order', signals: [{ name: 'go' }] }])
+  const fixture = publishedCatalogs([{ name: 'order', signals: [{ name: 'go' }] }])
   let describes = 0
   const engine = anEngine({
     describe: (ref, call) => {

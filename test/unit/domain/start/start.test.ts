@@ -3,21 +3,13 @@ import type { StartRequest } from '../../../../src/domain/model/engine.ts'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import { start } from '../../../../src/domain/start/start.ts'
 import { aCall } from '../../call.ts'
-import { aDescription, anEngine, DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
+import { aDescription, anEngine, aStart, DEPLOYMENT, publishedCatalogs } from '../catalog-fixture.ts'
 
 const WORKFLOW_ID = 'orders-17'
-const COMMAND = {
-  workflowId: WORKFLOW_ID,
-  workflowName: 'order',
-  catalog: 'orders',
-  args: [],
-  argumentPointer: '/input',
-  idempotencyKey: 'k',
-}
+const COMMAND = aStart({ workflowId: WORKFLOW_ID, idempotencyKey: 'k' })
 
 test('start: a run that a request with the same key has started meanwhile, and that has ended, is a repeat', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }])
+  const fixture = publishedCatalogs()
   const sent: StartRequest[] = []
   const engine = anEngine({
     async start(request) {

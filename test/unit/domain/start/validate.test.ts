@@ -4,14 +4,9 @@ import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { StartCommand } from '../../../../src/domain/model/workflows.ts'
 import { validate } from '../../../../src/domain/start/start.ts'
 import { aCall, rejection } from '../../call.ts'
-import { anEngine, DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
+import { anEngine, aStart, DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
 
-const COMMAND: StartCommand = {
-  workflowName: 'buy',
-  catalog: 'orders',
-  args: [{ amount: 1 }],
-  argumentPointer: '/input',
-}
+const COMMAND: StartCommand = aStart({ workflowName: 'buy', args: [{ amount: 1 }] })
 
 /** An engine that only checks starts. */
 function makeValidate({ id, checkStart = async () => {} }: { id?: string; checkStart?: () => Promise<void> } = {}) {

@@ -7,6 +7,7 @@ import { aDescription } from '../catalog-fixture.ts'
 import { RUN_1, RUN_2, scriptedStream } from './stream-fixture.ts'
 
 const ITEMS = [{ topic: 't', data: 1 }]
+const COMMAND = { ref: { workflowId: 'w' }, items: ITEMS }
 const CLOSED = new ServiceError('WorkflowNotRunningError', 'closed')
 
 /** A workflow with these runs, of which each closes when it is published to, except the last one. */
@@ -29,7 +30,7 @@ test('publishes to the latest run, and says which one that is', async () => {
   const { ports, published } = chain(RUN_1)
   const call = aCall()
 
-  const run = await publish(ports, { ref: { workflowId: 'w' }, items: ITEMS, idempotencyKey: 'k' }, call)
+  const run = await publish(ports, { ...COMMAND, idempotencyKey: 'k' }, call)
 
   expect(run).toEqual({ workflowId: 'w', runId: RUN_1 })
   expect(published).toEqual([[RUN_1, ITEMS, 'k']])
@@ -40,7 +41,7 @@ test('if the workflow continues as a new run meanwhile, the items go to that one
   const { ports, published } = chain(RUN_1, RUN_2)
   const call = aCall()
 
-  const run = await publish(ports, { ref: { workflowId: 'w' }, items: ITEMS }, call)
+  const run = await publish(ports, COMMAND, call)
 
   expect(run).toEqual({ workflowId: 'w', runId: RUN_2 })
   expect(published).toEqual([
@@ -53,7 +54,7 @@ test('if the workflow continues as a new run meanwhile, the items go to that one
 test('a run in the path gets the items, and no later one does', async () => {
   const { ports, published } = chain(RUN_1, RUN_2)
 
-  const error = await rejection(publish(ports, { ref: { workflowId: 'w', runId: RUN_1 }, items: ITEMS }, aCall()))
+  const error = await rejection(publish(ports, { ...COMMAND, ref: { workflowId: 'w', runId: RUN_1 } }, aCall()))
 
   expect(error.error).toBe('WorkflowNotRunningError')
   expect(published).toHaveLength(1)
@@ -67,9 +68,7 @@ test('a closed run without a successor is an error at once', async () => {
   }
   const { ports, calls } = scriptedStream({ engine })
 
-  expect((await rejection(publish(ports, { ref: { workflowId: 'w' }, items: ITEMS }, aCall()))).error).toBe(
-    'WorkflowNotRunningError',
-  )
+  expect((await rejection(publish(ports, COMMAND, aCall()))).error).toBe('WorkflowNotRunningError')
   expect(calls).toEqual(['describe latest', 'describe latest'])
 })
 
@@ -77,9 +76,7 @@ test('a workflow that continues again and again is an error after three attempts
   const runs = [1, 2, 3, 4].map((number) => RUN_1.replace(/1$/, `${number}`))
   const { ports, published } = chain(...runs)
 
-  expect((await rejection(publish(ports, { ref: { workflowId: 'w' }, items: ITEMS }, aCall()))).error).toBe(
-    'WorkflowNotRunningError',
-  )
+  expect((await rejection(publish(ports, COMMAND, aCall()))).error).toBe('WorkflowNotRunningError')
   expect(published).toHaveLength(3)
 })
 
@@ -91,8 +88,6 @@ test('other errors are not repeated, because the items may have been published',
   }
   const { ports, calls } = scriptedStream({ engine })
 
-  expect((await rejection(publish(ports, { ref: { workflowId: 'w' }, items: ITEMS }, aCall()))).error).toBe(
-    'EngineUnavailableError',
-  )
+  expect((await rejection(publish(ports, COMMAND, aCall()))).error).toBe('EngineUnavailableError')
   expect(calls).toEqual(['describe latest'])
 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Catalogs } from '../../../../src/domain/catalog/catalogs.ts'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
+import type { Description } from '../../../../src/domain/model/execution.ts'
 import { fillTemplates, readTraceMeta, traceMetaOrNull } from '../../../../src/domain/trace/destinations.ts'
 import type { TraceTemplates } from '../../../../src/protocol/catalog.ts'
 import { aCall } from '../../call.ts'
@@ -15,47 +16,42 @@ function catalogs(traces: TraceTemplates | null | undefined) {
   return fixture.catalogs
 }
 
+const metaOf = (run: Partial<Description>, traces: TraceTemplates | null | undefined) =>
+  readTraceMeta(aDescription(run), catalogs(traces), aCall())
+
 test('readTraceMeta: fills in the templates of the catalog', async () => {
-  const run = aDescription({ runId: 'run-2', firstRunId: 'run-1' })
+  const run = { runId: 'run-2', firstRunId: 'run-1' }
   const traces = { remote: 'https://b/{namespace}/{runId}', local: '/traces/{namespace}/{runId}' }
 
-  expect(await readTraceMeta(run, catalogs(traces), aCall())).toEqual({
+  expect(await metaOf(run, traces)).toEqual({
     destinations: { remote: 'https://b/default/run-2', local: '/traces/default/run-2' },
   })
 })
 
 test('readTraceMeta: is null when the catalog disables traces, whatever the run says', async () => {
-  expect(await readTraceMeta(aDescription({ memo: MEMO }), catalogs(false), aCall())).toBeNull()
+  expect(await metaOf({ memo: MEMO }, false)).toBeNull()
 })
 
 test('readTraceMeta: a child run has its own trace', async () => {
-  const child = aDescription({ parent: { workflowId: 'root', runId: 'r' }, runId: 'child-1' })
+  const child = { parent: { workflowId: 'root', runId: 'r' }, runId: 'child-1' }
 
-  expect(await readTraceMeta(child, catalogs({ remote: 'https://b/{namespace}/{runId}' }), aCall())).toEqual({
+  expect(await metaOf(child, { remote: 'https://b/{namespace}/{runId}' })).toEqual({
     destinations: { remote: 'https://b/default/child-1' },
   })
 })
 
 test('readTraceMeta: ignores a template that several runs would share', async () => {
-  expect(await readTraceMeta(aDescription(), catalogs({ remote: 'https://b/{namespace}' }), aCall())).toBeNull()
+  expect(await metaOf({}, { remote: 'https://b/{namespace}' })).toBeNull()
 })
 
 test("readTraceMeta: is read from the run's memo when the catalog has no templates", async () => {
-  const run = aDescription({ memo: MEMO })
-
-  expect(await readTraceMeta(run, catalogs(undefined), aCall())).toEqual({
-    destinations: { remote: 'https://own/trace.json' },
-  })
-  expect(await readTraceMeta(run, catalogs(null), aCall())).toEqual({
-    destinations: { remote: 'https://own/trace.json' },
-  })
+  for (const traces of [undefined, null])
+    expect(await metaOf({ memo: MEMO }, traces)).toEqual({ destinations: { remote: 'https://own/trace.json' } })
 })
 
 test('readTraceMeta: ignores a memo of another shape', async () => {
   const said = await Promise.all(
-    [undefined, null, 'text', 7].map((trace) =>
-      readTraceMeta(aDescription({ memo: new Map([['trace', trace]]) }), catalogs(null), aCall()),
-    ),
+    [undefined, null, 'text', 7].map((trace) => metaOf({ memo: new Map([['trace', trace]]) }, null)),
   )
 
   expect(said).toEqual([null, null, null, null])
@@ -64,9 +60,7 @@ test('readTraceMeta: ignores a memo of another shape', async () => {
 test('readTraceMeta: ignores destinations in the memo that are not strings', async () => {
   const memo = new Map([['trace', { remote: 7, local: '/t', other: 'x' }]])
 
-  expect(await readTraceMeta(aDescription({ memo }), catalogs(null), aCall())).toEqual({
-    destinations: { local: '/t' },
-  })
+  expect(await metaOf({ memo }, null)).toEqual({ destinations: { local: '/t' } })
 })
 
 test('fillTemplates: is null for false', () => {

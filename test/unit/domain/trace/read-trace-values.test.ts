@@ -8,7 +8,7 @@ import { fromPayloadJson } from '../../../../src/temporal/payload-json.ts'
 import { encodeEntries } from '../../../../src/worker/tracing/codec.ts'
 import { aCall } from '../../call.ts'
 import { turning } from '../../temporal/turning-codec.ts'
-import { aDescription, anEngine, makeCatalogs } from '../catalog-fixture.ts'
+import { aDescription, anEngine, publishedCatalogs } from '../catalog-fixture.ts'
 import { holds, ports, RUN, SPAN, trace } from './trace-sources.ts'
 
 test('readTrace: masks the values that the redact of the catalog has not processed', async () => {
@@ -24,8 +24,7 @@ test('readTrace: masks the values that the redact of the catalog has not process
   const step: TraceEntry = { ...SPAN, id: 'run-1:step:1', kind: 'step', attributes: { card: 'secret-6', attempts: 2 } }
   const entries = [began, ended, span, step]
   const read = async (published: boolean, marked?: string) => {
-    const fixture = makeCatalogs()
-    fixture.publish('c1', [{ name: 'order' }], { redacted: published })
+    const fixture = publishedCatalogs([{ name: 'order' }], { redacted: published })
     const marks = marked === undefined ? {} : { redacted: marked }
     const sources = [holds({ 'run-1': entries.map((entry) => ({ ...entry, ...marks })) })]
     return readTrace({ ...ports(sources), catalogs: fixture.catalogs }, { workflowId: 'orders-17' }, aCall())

@@ -6,8 +6,10 @@ import type { TraceSource } from '../../../../src/domain/model/trace-source.ts'
 import { readTrace } from '../../../../src/domain/trace/read-trace.ts'
 import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
 import { aCall, rejection } from '../../call.ts'
-import { makeCatalogs } from '../catalog-fixture.ts'
+import { makeCatalogs, publishedCatalogs } from '../catalog-fixture.ts'
 import { FOUND, fails, has, hasNot, holds, ports, RUN, SPAN, source, trace } from './trace-sources.ts'
+
+const unread = source('history', () => Promise.reject(new Error('asked')))
 
 test('readTrace: returns the trace of the first source that has the run', async () => {
   expect(await trace([hasNot('remote'), has('kvstore'), has('history')])).toMatchObject({
@@ -19,8 +21,6 @@ test('readTrace: returns the trace of the first source that has the run', async 
 })
 
 test('readTrace: reads no source after the one that has the whole run', async () => {
-  const unread = source('history', () => Promise.reject(new Error('asked')))
-
   expect((await trace([has('remote'), unread])).source).toBe('remote')
 })
 
@@ -102,8 +102,6 @@ test('readTrace: passes on a bug in a source', async () => {
 test('readTrace: merges incomplete sources, up to the first complete one', async () => {
   const part = (name: string, id: string) =>
     source(name, async () => ({ ...FOUND, entries: [{ ...SPAN, id }], whole: false }))
-  const unread = source('history', () => Promise.reject(new Error('asked')))
-
   const { source: name, data } = await trace([
     part('remote', 'stored'),
     part('kvstore', 'waiting'),
@@ -149,8 +147,6 @@ test('readTrace: an aborted call ends the read', async () => {
     leaving.abort()
     return Promise.reject(leaving.signal.reason)
   })
-  const unread = source('history', () => Promise.reject(new Error('asked')))
-
   const reading = readTrace(ports([left, unread]), { workflowId: 'orders-17' }, aCall({ signal: leaving.signal }))
 
   expect(await rejection(reading)).toMatchObject({ error: 'EngineUnavailableError', runId: 'run-1' })
@@ -173,8 +169,7 @@ test('readTrace: the catalog is read only for destinations and for entries that 
 })
 
 test('readTrace: the destinations are read once, within the time of the source, and again after a failure', async () => {
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{namespace}/{runId}' } })
+  const fixture = publishedCatalogs([{ name: 'order' }], { traces: { remote: 'https://b/{namespace}/{runId}' } })
   let isSilent = true
   const catalogs: Catalogs = {
     ...fixture.catalogs,

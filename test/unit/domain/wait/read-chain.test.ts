@@ -5,7 +5,7 @@ import type { Description, ExecutionRef } from '../../../../src/domain/model/exe
 import { createReadChain } from '../../../../src/domain/wait/read-chain.ts'
 import type { Closing } from '../../../../src/protocol/execution.ts'
 import { aCall, rejection } from '../../call.ts'
-import { aDescription, anEngine, makeCatalogs } from '../catalog-fixture.ts'
+import { aDescription, anEngine, errorDetails, makeCatalogs } from '../catalog-fixture.ts'
 import { IDLE_WORK } from '../explain/idle-work.ts'
 
 const ID = 'orders-17'
@@ -95,8 +95,7 @@ test('readChain: a chain starts when its first run did, as the id of that run sa
 test('readChain: an output that is stored elsewhere is reported, and any other outcome is a result', async () => {
   const storedElsewhere = { sizeBytes: 5 }
   const elsewhere = closed(null, { status: 'completed', output: null, storedElsewhere })
-  const error = { name: 'X', message: 'no', retryable: false, activityId: null, details: [], cause: null }
-  const failed = closed(null, { status: 'failed', error })
+  const failed = closed(null, { status: 'failed', error: errorDetails() })
 
   expect(await makeChain({ 'run-1': elsewhere }).read()).toMatchObject({
     kind: 'unreadable',

@@ -9,7 +9,7 @@ import type { TraceTemplates } from '../../../../src/protocol/catalog.ts'
 import type { Closing, Execution } from '../../../../src/protocol/execution.ts'
 import type { RunRef } from '../../../../src/protocol/run-ref.ts'
 import { aCall, rejection } from '../../call.ts'
-import { aDescription, anEngine, makeCatalogs } from '../catalog-fixture.ts'
+import { aDescription, anEngine, publishedCatalogs } from '../catalog-fixture.ts'
 
 const COMPLETED: Closing = { outcome: { status: 'completed', output: 'done' }, nextRunId: null }
 const CONTINUED: Closing = { outcome: { status: 'continued' }, nextRunId: 'run-2' }
@@ -28,8 +28,7 @@ interface Script {
 /** A published workflow whose latest run is `run-1`. */
 function scripted({ ends = [COMPLETED], found = {}, traces, engine: verbs = {} }: Script = {}) {
   const calls: string[] = []
-  const fixture = makeCatalogs()
-  fixture.publish('c1', [{ name: 'order' }], { ...(traces !== undefined && { traces }) })
+  const fixture = publishedCatalogs([{ name: 'order' }], { ...(traces !== undefined && { traces }) })
   const engine = anEngine({
     ...fixture.engine,
     async read({ workflowId, runId = 'run-1' }, _call, known) {

@@ -1,41 +1,37 @@
 import { expect, test } from 'vitest'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import { classifyPollFailure, pauseBetweenPollsMs } from '../../../../src/engine/calls/poll-failure.ts'
-import { RpcError } from '../../../../src/engine/transport/transport.ts'
+import type { RpcError } from '../../../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
+import { answer, detail } from '../rpc-errors.ts'
 
-test.for<[string, number, string]>([
-  ['UNAVAILABLE', GrpcCode.UNAVAILABLE, 'unreachable'],
-  ['UNKNOWN', GrpcCode.UNKNOWN, 'unreachable'],
-  ['RESOURCE_EXHAUSTED', GrpcCode.RESOURCE_EXHAUSTED, 'limited'],
-  ['DEADLINE_EXCEEDED', GrpcCode.DEADLINE_EXCEEDED, 'unanswered'],
-  ['CANCELLED', GrpcCode.CANCELLED, 'unanswered'],
-  ['NOT_FOUND', GrpcCode.NOT_FOUND, 'final'],
-  ['PERMISSION_DENIED', GrpcCode.PERMISSION_DENIED, 'final'],
-  ['UNAUTHENTICATED', GrpcCode.UNAUTHENTICATED, 'final'],
-  ['INVALID_ARGUMENT', GrpcCode.INVALID_ARGUMENT, 'final'],
-])('classifyPollFailure: %s', ([, code, failure]) => {
-  expect(classifyPollFailure(new RpcError('no', { code }))).toBe(failure)
-})
-
-test('classifyPollFailure: an unknown namespace is not final, because the engine may be starting', () => {
-  const details = [{ name: 'NamespaceNotFoundFailure', fields: {} }]
-
-  expect(classifyPollFailure(new RpcError('no', { code: GrpcCode.NOT_FOUND, details }))).toBe('unregistered')
-})
-
-test('classifyPollFailure: a limit of one run does not limit the polls of others', () => {
-  const inFlight = new RpcError('limit on number of concurrent in-flight updates has been reached (10)', {
-    code: GrpcCode.RESOURCE_EXHAUSTED,
-  })
-
-  expect(classifyPollFailure(inFlight)).toBe('unanswered')
-})
-
-test('classifyPollFailure: a request that is too large for the engine is final', () => {
-  const tooLarge = new RpcError('grpc: received message larger than max', { code: GrpcCode.RESOURCE_EXHAUSTED })
-
-  expect(classifyPollFailure(tooLarge)).toBe('final')
+test.for<[sentence: string, error: RpcError, failure: string]>([
+  ['UNAVAILABLE', answer(GrpcCode.UNAVAILABLE), 'unreachable'],
+  ['UNKNOWN', answer(GrpcCode.UNKNOWN), 'unreachable'],
+  ['RESOURCE_EXHAUSTED', answer(GrpcCode.RESOURCE_EXHAUSTED), 'limited'],
+  ['DEADLINE_EXCEEDED', answer(GrpcCode.DEADLINE_EXCEEDED), 'unanswered'],
+  ['CANCELLED', answer(GrpcCode.CANCELLED), 'unanswered'],
+  ['NOT_FOUND', answer(GrpcCode.NOT_FOUND), 'final'],
+  ['PERMISSION_DENIED', answer(GrpcCode.PERMISSION_DENIED), 'final'],
+  ['UNAUTHENTICATED', answer(GrpcCode.UNAUTHENTICATED), 'final'],
+  ['INVALID_ARGUMENT', answer(GrpcCode.INVALID_ARGUMENT), 'final'],
+  [
+    'an unknown namespace is not final, because the engine may be starting',
+    answer(GrpcCode.NOT_FOUND, 'no', detail('NamespaceNotFoundFailure')),
+    'unregistered',
+  ],
+  [
+    'a limit of one run does not limit the polls of others',
+    answer(GrpcCode.RESOURCE_EXHAUSTED, 'limit on number of concurrent in-flight updates has been reached (10)'),
+    'unanswered',
+  ],
+  [
+    'a request that is too large for the engine is final',
+    answer(GrpcCode.RESOURCE_EXHAUSTED, 'grpc: received message larger than max'),
+    'final',
+  ],
+])('classifyPollFailure: %s', ([, error, failure]) => {
+  expect(classifyPollFailure(error)).toBe(failure)
 })
 
 test('classifyPollFailure: an outcome that cannot be read now is unreadable', () => {

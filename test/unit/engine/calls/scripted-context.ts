@@ -22,7 +22,8 @@ export interface Sent {
   runId: string
 }
 
-export type Answer = (sent: Sent) => unknown
+/** Gets the call that it responds to, and all calls until then. */
+export type Answer = (call: Sent, sent: Sent[]) => unknown
 
 /** Responds to the calls in this order, with the last response for all further calls. Records what is sent. */
 export function scriptedContext(...answers: (object | Answer)[]): { context: EngineContext; sent: Sent[] } {
@@ -37,7 +38,7 @@ export function scriptedContext(...answers: (object | Answer)[]): { context: Eng
     }
     sent.push(call)
     const next = answers.length > 1 ? answers.shift() : answers[0]
-    const answered = typeof next === 'function' ? next(call) : next
+    const answered = typeof next === 'function' ? next(call, sent) : next
     if (answered instanceof Error) throw answered
     return answered
   }
@@ -79,6 +80,11 @@ export function outcome(runId: string) {
     updateRef: { workflowExecution: { workflowId: 'w', runId } },
     outcome: { success: { payloads: [toPayload('done')] } },
   }
+}
+
+/** Describes this run as one that the first call has started. */
+export function startedByRequest(run: Run): Answer {
+  return (_, [first]) => described({ ...run, ...(first?.requestId && { requestId: first.requestId }) })
 }
 
 /** The error when the start succeeded and the update was rejected. */

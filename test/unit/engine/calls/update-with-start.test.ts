@@ -2,30 +2,32 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { SHUTTING_DOWN } from '../../../../src/domain/model/call.ts'
 import { updateWithStart } from '../../../../src/engine/calls/update-with-start.ts'
 import type { EngineContext } from '../../../../src/engine/context.ts'
-import { RpcError } from '../../../../src/engine/transport/transport.ts'
+import type { RpcError } from '../../../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
 import { aCall, rejection } from '../../call.ts'
-import { LOST, UNSENT } from '../rpc-errors.ts'
-import { described, done, outcome, type Sent, scriptedContext, updateRejected } from './scripted-context.ts'
+import { answer, detail, LIMITED, LOST, UNSENT } from '../rpc-errors.ts'
+import {
+  described,
+  done,
+  outcome,
+  type Sent,
+  scriptedContext,
+  startedByRequest,
+  updateRejected,
+} from './scripted-context.ts'
 
 const REQUEST = { workflowId: 'w', workflowName: 'order', catalog: 'orders', args: ['in'] }
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-const NOT_FOUND = new RpcError('workflow not found for ID: w', {
-  code: GrpcCode.NOT_FOUND,
-  details: [{ name: 'NotFoundFailure', fields: {} }],
-})
-const LIMITED = new RpcError('namespace rate limit exceeded', {
-  code: GrpcCode.RESOURCE_EXHAUSTED,
-  details: [{ name: 'ResourceExhaustedFailure', fields: {} }],
-})
-const LATE = new RpcError('deadline exceeded', { code: GrpcCode.DEADLINE_EXCEEDED })
-const NOT_READY = new RpcError('Unable to perform workflow execution update due to unexpected workflow task failure.', {
-  code: GrpcCode.FAILED_PRECONDITION,
-  details: [{ name: 'WorkflowNotReadyFailure', fields: {} }],
-})
+const NOT_FOUND = answer(GrpcCode.NOT_FOUND, 'workflow not found for ID: w', detail('NotFoundFailure'))
+const LATE = answer(GrpcCode.DEADLINE_EXCEEDED, 'deadline exceeded')
+const NOT_READY = answer(
+  GrpcCode.FAILED_PRECONDITION,
+  'Unable to perform workflow execution update due to unexpected workflow task failure.',
+  detail('WorkflowNotReadyFailure'),
+)
 const COMPLETED = 2
 
 const HOUR_MS = 3_600_000
@@ -73,15 +75,7 @@ test('update-with-start: after a lost response it is sent again with the same id
 })
 
 test('update-with-start: after a lost response it polls the run that it has started', async () => {
-  let requestId: string | undefined
-  const { context, sent } = scriptedContext(
-    (first: Sent) => {
-      requestId = first.requestId
-      return LOST
-    },
-    () => described({ runId: 'r', status: COMPLETED, ...(requestId && { requestId }) }),
-    outcome('r'),
-  )
+  const { context, sent } = scriptedContext(LOST, startedByRequest({ runId: 'r', status: COMPLETED }), outcome('r'))
 
   expect(await send(context)).toMatchObject({ runId: 'r', started: true, result: 'done' })
   expect(methods(sent)).toEqual(['executeMultiOperation', 'describeWorkflowExecution', 'updateWorkflowExecution r'])
@@ -89,14 +83,10 @@ test('update-with-start: after a lost response it polls the run that it has star
 
 test('update-with-start: after a lost response it polls the first run of the chain that it has started', async () => {
   const polled = async (lost: RpcError) => {
-    let requestId: string | undefined
     const { context, sent } = scriptedContext(
-      (first: Sent) => {
-        requestId = first.requestId
-        return lost
-      },
+      lost,
       described({ runId: 'r2', firstRunId: 'r1' }),
-      () => described({ runId: 'r1', status: COMPLETED, ...(requestId && { requestId }) }),
+      startedByRequest({ runId: 'r1', status: COMPLETED }),
       outcome('r1'),
     )
     return { ...(await send(context)), last: methods(sent).at(-1) }
@@ -134,31 +124,15 @@ test('update-with-start: after a lost response it fails with the ids if another 
 
   const rejections = [await rejection(send(open.context)), await rejection(send(closed.context))]
 
-  expect(
-    rejections.map(({ error, workflowId, updateId, retryAfterSeconds }) => [
-      error,
-      workflowId,
-      updateId,
-      retryAfterSeconds,
-    ]),
-  ).toEqual([
-    ['EngineUnavailableError', 'w', 'the-update', undefined],
-    ['EngineUnavailableError', 'w', 'the-update', undefined],
-  ])
+  for (const rejected of rejections) {
+    expect(rejected).toMatchObject({ error: 'EngineUnavailableError', workflowId: 'w', updateId: 'the-update' })
+    expect(rejected).not.toHaveProperty('retryAfterSeconds')
+  }
   expect([...open.sent, ...closed.sent].filter(({ method }) => method === 'executeMultiOperation').length).toBe(2)
 })
 
 test('update-with-start: reports that it has started the run, whichever attempt did', async () => {
-  let requestId: string | undefined
-  const { context } = scriptedContext(
-    (first: Sent) => {
-      requestId = first.requestId
-      return LOST
-    },
-    NOT_FOUND,
-    done('r', false),
-    () => described({ runId: 'r', ...(requestId && { requestId }) }),
-  )
+  const { context } = scriptedContext(LOST, NOT_FOUND, done('r', false), startedByRequest({ runId: 'r' }))
 
   expect(await send(context)).toMatchObject({ runId: 'r', started: true })
 })
@@ -197,15 +171,7 @@ test('update-with-start: follows a run that continues as new before it receives 
 })
 
 test('update-with-start: if only the update was rejected, it is sent to the started run, and the error names that run', async () => {
-  let requestId: string | undefined
-  const { context, sent } = scriptedContext(
-    (first: Sent) => {
-      requestId = first.requestId
-      return updateRejected(NOT_READY)
-    },
-    () => described({ runId: 'r', ...(requestId && { requestId }) }),
-    NOT_READY,
-  )
+  const { context, sent } = scriptedContext(updateRejected(NOT_READY), startedByRequest({ runId: 'r' }), NOT_READY)
 
   expect(await rejection(send(context))).toMatchObject({
     error: 'WorkflowNotReadyError',
@@ -217,15 +183,8 @@ test('update-with-start: if only the update was rejected, it is sent to the star
 })
 
 test('update-with-start: a timeout names a run that may have received the update, not one that was closed before', async () => {
-  let requestId: string | undefined
   const open = scriptedContext(LATE, described({ runId: 'r' }))
-  const ours = scriptedContext(
-    (first: Sent) => {
-      requestId = first.requestId
-      return LATE
-    },
-    () => described({ runId: 'r', status: COMPLETED, ...(requestId && { requestId }) }),
-  )
+  const ours = scriptedContext(LATE, startedByRequest({ runId: 'r', status: COMPLETED }))
   const part = scriptedContext(updateRejected(LATE), described({ runId: 'r' }))
   const before = scriptedContext(LATE, described({ runId: 'old', status: COMPLETED }))
 

@@ -144,6 +144,14 @@ async function entriesOf(events: HistoryEvent[]): Promise<TraceEntry[]> {
   return createHistoryReader(RUN, payloads).entriesOf([began, ...events])
 }
 
+/** A marker of a local activity, as SDKs on Core write it. */
+function coreMarker(activity: object, result?: object) {
+  const data = { payloads: [toPayload({ activity_type: 'pay', ...activity })] }
+  return { markerName: 'core_local_activity', details: { data, ...result } }
+}
+
+const atSecond = (seconds: number) => ({ seconds, nanos: 0 })
+
 test('history: a Nexus operation is a node with its outcome', async () => {
   const entries = await entriesOf([
     event(2, {
@@ -195,30 +203,15 @@ test('history: an update that a reset carried over is one node', async () => {
 })
 
 test('history: a local activity that is retried after a backoff is one step', async () => {
-  const marker = (attempt: number, activityId: string, backoff: object | null, failure?: object) => ({
-    markerRecordedEventAttributes: {
-      markerName: 'core_local_activity',
-      details: {
-        data: {
-          payloads: [
-            toPayload({
-              attempt,
-              activity_id: activityId,
-              activity_type: 'pay',
-              backoff,
-              complete_time: { seconds: 2 + attempt, nanos: 0 },
-              original_schedule_time: { seconds: 2, nanos: 0 },
-            }),
-          ],
-        },
-        ...(failure === undefined && { result: { payloads: [toPayload('paid')] } }),
-      },
-      ...(failure !== undefined && { failure }),
-    },
+  const attempt = (number: number, backoff: object | null) => ({
+    ...{ attempt: number, activity_id: `${number}`, backoff },
+    ...{ original_schedule_time: atSecond(2), complete_time: atSecond(2 + number) },
   })
+  const failed = { ...coreMarker(attempt(1, atSecond(60))), failure: { message: 'not yet' } }
+  const paid = coreMarker(attempt(2, null), { result: { payloads: [toPayload('paid')] } })
   const entries = await entriesOf([
-    event(3, marker(1, '1', { seconds: 60, nanos: 0 }, { message: 'not yet' })),
-    event(4, marker(2, '2', null)),
+    event(3, { markerRecordedEventAttributes: failed }),
+    event(4, { markerRecordedEventAttributes: paid }),
   ])
 
   expect(treeOf(entries).children).toMatchObject([
@@ -313,24 +306,10 @@ test('history: all values are decoded with one call of the codec', async () => {
 })
 
 test('history: a local activity has its own duration, however late in its workflow task it began', async () => {
-  const marker = (activityId: string, scheduled: number, completed: number) => ({
-    markerRecordedEventAttributes: {
-      markerName: 'core_local_activity',
-      details: {
-        data: {
-          payloads: [
-            toPayload({
-              attempt: 1,
-              activity_id: activityId,
-              activity_type: 'pay',
-              complete_time: { seconds: completed, nanos: 0 },
-              original_schedule_time: { seconds: scheduled, nanos: 0 },
-            }),
-          ],
-        },
-      },
-    },
-  })
+  const marker = (activityId: string, scheduled: number, completed: number) => {
+    const times = { original_schedule_time: atSecond(scheduled), complete_time: atSecond(completed) }
+    return { markerRecordedEventAttributes: coreMarker({ attempt: 1, activity_id: activityId, ...times }) }
+  }
   // Core says the start of the workflow task plus the duration: 2 + 4 and 2 + 3.
   const entries = await entriesOf([
     event(2, { workflowTaskStartedEventAttributes: {} }),

@@ -13,33 +13,21 @@ const GREET = async ({ name }: { name: string; times?: number | undefined }): Pr
 })
 const WORKFLOWS = { greet: GREET }
 
-test('defineCatalog: converts the input and output of arktype schemas, and the API enforces them', () => {
-  const { workflows } = defineCatalog<typeof WORKFLOWS>({
-    greet: { input: type({ name: 'string > 0', 'times?': 'number' }), output: type({ text: 'string' }) },
-  })
-
-  expectGreet(workflows[0])
+const VALIBOT_INPUT = v.object({ name: v.pipe(v.string(), v.minLength(1)), times: v.optional(v.number()) })
+const MINI_INPUT = mini.object({
+  name: mini.string().check(mini.minLength(1)),
+  times: mini.optional(mini.number()),
 })
 
-test('defineCatalog: converts the input and output of valibot schemas in toStandardJsonSchema, and the API enforces them', () => {
-  const input = v.object({ name: v.pipe(v.string(), v.minLength(1)), times: v.optional(v.number()) })
-  const output = v.object({ text: v.string() })
-
-  const { workflows } = defineCatalog<typeof WORKFLOWS>({
-    greet: { input: toStandardJsonSchema(input), output: toStandardJsonSchema(output) },
-  })
-
-  expectGreet(workflows[0])
-})
-
-test('defineCatalog: converts the input and output of zod/mini schemas, and the API enforces them', () => {
-  const input = mini.object({ name: mini.string().check(mini.minLength(1)), times: mini.optional(mini.number()) })
-
-  const { workflows } = defineCatalog<typeof WORKFLOWS>({
-    greet: { input, output: mini.object({ text: mini.string() }) },
-  })
-
-  expectGreet(workflows[0])
+test.for<[library: string, greet: NonNullable<Parameters<typeof defineCatalog<typeof WORKFLOWS>>[0]['greet']>]>([
+  ['arktype schemas', { input: type({ name: 'string > 0', 'times?': 'number' }), output: type({ text: 'string' }) }],
+  [
+    'valibot schemas in toStandardJsonSchema',
+    { input: toStandardJsonSchema(VALIBOT_INPUT), output: toStandardJsonSchema(v.object({ text: v.string() })) },
+  ],
+  ['zod/mini schemas', { input: MINI_INPUT, output: mini.object({ text: mini.string() }) }],
+])('defineCatalog: converts the input and output of %s, and the API enforces them', ([, greet]) => {
+  expectGreet(defineCatalog<typeof WORKFLOWS>({ greet }).workflows[0])
 })
 
 test('defineCatalog: a schema that transforms its value has different input and output schemas', () => {

@@ -49,14 +49,12 @@ test('span buffer: drops the oldest spans when it is full, and reports their num
 })
 
 test('span buffer: truncates inputs and outputs above 64 KiB, with a marker', async () => {
-  const texts: string[] = []
-  const send = async (_run: unknown, sent: readonly string[]) => void texts.push(...sent)
-  const buffer = createSpanBuffer({ send, encode: null, redact: (_path, value) => value, warn: () => {} })
+  const { buffer, requests } = makeRequests()
 
   buffer.add(RUN, { ...entry('a'), input: 'x'.repeat(65_536), output: 'y'.repeat(65_537) })
   await buffer.flush()
 
-  const { input, output } = JSON.parse(texts[0] ?? '')
+  const { input, output } = JSON.parse(requests[0]?.[0] ?? '')
   expect([input, output]).toEqual(['x'.repeat(65_536), `${'y'.repeat(65_536)}${TRUNCATED}`])
 })
 

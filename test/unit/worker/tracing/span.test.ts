@@ -106,28 +106,20 @@ test('span: rethrows any value, even one that cannot be read', async () => {
 
 test('span: a span that has not ended has no end time', async () => {
   const entries: TraceEntry[] = []
-  const around = {
-    run: { namespace: 'default', runId: 'r' },
-    parentId: 'r:step:1',
-    attempt: 2,
-    record: (_run: unknown, entry: TraceEntry) => entries.push(entry),
-  }
 
-  void withSpanContext(around, () => span('llm', 'write', () => new Promise(() => {})))
+  void withSpanContext(activityThatRecordsIn(entries), () => span('llm', 'write', () => new Promise(() => {})))
 
   expect(entries.map(({ phase }) => phase)).toEqual(['began'])
 })
 
+function activityThatRecordsIn(entries: TraceEntry[]) {
+  const record = (_run: unknown, entry: TraceEntry) => void entries.push(entry)
+  return { run: { namespace: 'default', runId: 'r' }, parentId: 'r:step:1', attempt: 2, record }
+}
+
 async function traced(activity: () => Promise<unknown>) {
-  const run = { namespace: 'default', runId: 'r' }
   const entries: TraceEntry[] = [{ id: 'r:step:1', parentId: null, kind: 'step', name: 'step', at: 0, phase: 'began' }]
-  const around = {
-    run,
-    parentId: 'r:step:1',
-    attempt: 2,
-    record: (_run: unknown, entry: TraceEntry) => void entries.push(entry),
-  }
-  const thrown = await withSpanContext(around, activity).then(
+  const thrown = await withSpanContext(activityThatRecordsIn(entries), activity).then(
     () => null,
     (error: unknown) => error,
   )

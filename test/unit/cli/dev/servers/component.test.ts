@@ -26,10 +26,7 @@ test('ensureComponent: tries the sources in order and stops at the first that wo
     },
   })
 
-  const program = await ensureComponent(
-    tool([source('a', null), source('b', '/b/tool'), source('c', '/c/tool')]),
-    quietly(),
-  )
+  const program = await ensure([source('a', null), source('b', '/b/tool'), source('c', '/c/tool')])
 
   expect(program).toBe('/b/tool')
   expect(tried).toEqual(['a', 'b'])
@@ -40,34 +37,31 @@ test('ensureComponent: skips a program that fails the check', async () => {
     if (program === '/old/tool') throw new Error('too old')
   }
 
-  const program = await ensureComponent({ ...tool([found('/old/tool'), found('/new/tool')]), check }, quietly())
+  const program = await ensure([found('/old/tool'), found('/new/tool')], { check })
 
   expect(program).toBe('/new/tool')
 })
 
 test('ensureComponent: uses the cached program the second time', async () => {
-  const first = await ensureComponent(tool([fetched('one')]), quietly())
-  const second = await ensureComponent(tool([]), quietly())
+  const first = await ensure([fetched('one')])
+  const second = await ensure([])
 
   expect(second).toBe(first)
   expect(await readFile(second, 'utf8')).toBe('one')
 })
 
 test('ensureComponent: another version or pin has another folder in the cache', async () => {
-  await ensureComponent(tool([fetched('one')]), quietly())
+  await ensure([fetched('one')])
 
-  const newer = await ensureComponent({ ...tool([fetched('two')]), version: '2.0.0' }, quietly())
-  const repinned = await ensureComponent({ ...tool([fetched('three')]), pins: ['other'] }, quietly())
+  const newer = await ensure([fetched('two')], { version: '2.0.0' })
+  const repinned = await ensure([fetched('three')], { pins: ['other'] })
 
   expect(await readFile(newer, 'utf8')).toBe('two')
   expect(await readFile(repinned, 'utf8')).toBe('three')
 })
 
 test('ensureComponent: two concurrent downloads both return a complete program', async () => {
-  const programs = await Promise.all([
-    ensureComponent(tool([fetched('same')]), quietly()),
-    ensureComponent(tool([fetched('same')]), quietly()),
-  ])
+  const programs = await Promise.all([ensure([fetched('same')]), ensure([fetched('same')])])
 
   expect(new Set(programs).size).toBe(1)
   expect(await readFile(programs[0], 'utf8')).toBe('same')
@@ -84,7 +78,7 @@ test('ensureComponent: a failed download leaves no files behind', async () => {
     },
   }
 
-  await expect(ensureComponent(tool([half]), quietly())).rejects.toThrow('connection lost')
+  await expect(ensure([half])).rejects.toThrow('connection lost')
 
   expect(await readdir(cache)).toEqual([])
 })
@@ -97,7 +91,7 @@ test('ensureComponent: a download that stalls is aborted and the next source is 
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
   }
 
-  const program = await ensureComponent(tool([silent, found('/b/tool')]), quietly())
+  const program = await ensure([silent, found('/b/tool')])
 
   expect(program).toBe('/b/tool')
 })
@@ -112,15 +106,13 @@ test('ensureComponent: no further source is tried after the signal has aborted',
     },
   }
 
-  await expect(
-    ensureComponent(tool([aborting, found('/b/tool')]), { ...quietly(), signal: controller.signal }),
-  ).rejects.toThrow('stopped')
+  await expect(ensure([aborting, found('/b/tool')], {}, { signal: controller.signal })).rejects.toThrow('stopped')
 })
 
 test('ensureComponent: reports what is downloaded, and with which source', async () => {
   const lines: string[] = []
 
-  await ensureComponent(tool([fetched('one')]), { cache, progress: (line) => lines.push(line) })
+  await ensure([fetched('one')], {}, { progress: (line) => lines.push(line) })
 
   expect(lines).toEqual(['Some tool 1.0.0: downloading with fetched'])
 })
@@ -128,15 +120,10 @@ test('ensureComponent: reports what is downloaded, and with which source', async
 test('ensureComponent: if every source fails, the error lists each with its error and says what to do', async () => {
   const broken = (name: string, message: string): LocalSource => ({
     name,
-    find: async () => {
-      throw new Error(message)
-    },
+    find: () => Promise.reject(new Error(message)),
   })
 
-  const rejected = ensureComponent(
-    tool([broken('the PATH', 'no such program'), broken('the network', 'no route\nto host')]),
-    quietly(),
-  )
+  const rejected = ensure([broken('the PATH', 'no such program'), broken('the network', 'no route\nto host')])
 
   await expect(rejected).rejects.toThrow(
     [
@@ -150,16 +137,15 @@ test('ensureComponent: if every source fails, the error lists each with its erro
   )
 })
 
-function tool(sources: Component['sources']): Component {
-  return {
-    name: 'Some tool',
-    version: '1.0.0',
-    pins: [],
-    program: join('bin', 'tool'),
-    sources,
-    check: async () => {},
-    advice: 'Install it.',
-  }
+/** Ensures a tool that has these sources. */
+function ensure(
+  sources: Component['sources'],
+  changes: Partial<Component> = {},
+  options: Partial<Parameters<typeof ensureComponent>[1]> = {},
+): Promise<string> {
+  const tool = { name: 'Some tool', version: '1.0.0', pins: [], program: join('bin', 'tool'), advice: 'Install it.' }
+  const component = { ...tool, sources, check: async () => {}, ...changes }
+  return ensureComponent(component, { cache, progress: () => {}, ...options })
 }
 
 function found(path: string): LocalSource {
@@ -175,8 +161,4 @@ function fetched(content: string): RemoteSource {
       await writeFile(join(folder, 'bin', 'tool'), content)
     },
   }
-}
-
-function quietly() {
-  return { cache, progress: () => {} }
 }

@@ -10,21 +10,13 @@ test('temporal: the sources are the PATH, then the SDK, then pip, then an SDK fr
   ])
 })
 
-test('serverIssue: accepts server 1.32 and newer', () => {
-  expect(serverIssue('temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)')).toBeNull()
-  expect(serverIssue('temporal version 2.0.0 (Server 1.100.3, UI 3.0.0)')).toBeNull()
-  expect(serverIssue('temporal version 3.0.0 (Server 2.0.0, UI 3.0.0)')).toBeNull()
-})
-
-test('serverIssue: checks the version of the server, not of the CLI', () => {
-  expect(serverIssue('temporal version 1.40.0 (Server 1.31.2, UI 2.1.0)')).toBe(
-    'its server is 1.31, which is older than 1.32',
-  )
-  expect(serverIssue('temporal version 0.13.2 (server 1.24.1) (ui 2.27.2)')).toBe(
-    'its server is 1.24, which is older than 1.32',
-  )
-})
-
-test('serverIssue: rejects a program that does not print a server version', () => {
-  expect(serverIssue('some other temporal 5.0')).toBe('it does not print a server version: some other temporal 5.0')
+test.for<[version: string, issue: string | null]>([
+  ['temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)', null],
+  ['temporal version 2.0.0 (Server 1.100.3, UI 3.0.0)', null],
+  ['temporal version 3.0.0 (Server 2.0.0, UI 3.0.0)', null],
+  ['temporal version 1.40.0 (Server 1.31.2, UI 2.1.0)', 'its server is 1.31, which is older than 1.32'],
+  ['temporal version 0.13.2 (server 1.24.1) (ui 2.27.2)', 'its server is 1.24, which is older than 1.32'],
+  ['some other temporal 5.0', 'it does not print a server version: some other temporal 5.0'],
+])('serverIssue: the version of the server decides, not that of the CLI: %s', ([version, issue]) => {
+  expect(serverIssue(version)).toBe(issue)
 })

@@ -17,6 +17,11 @@ interface Sent {
   redirect: string
 }
 
+export interface SendOptions {
+  timeoutMs?: number
+  signal?: AbortSignal
+}
+
 export function transportOver(
   answer: (signal: AbortSignal) => Response | Promise<Response>,
   { url = 'http://engine.test', apiKey = null }: { url?: string; apiKey?: string | null } = {},
@@ -43,7 +48,7 @@ export function transportOver(
     send: <M extends Method>(
       method: M,
       request: RpcRequest<M>,
-      { timeoutMs = 1000, signal = new AbortController().signal }: { timeoutMs?: number; signal?: AbortSignal } = {},
+      { timeoutMs = 1000, signal = new AbortController().signal }: SendOptions = {},
     ) => transport.call(method, request, { deadlineAt: Date.now() + timeoutMs, signal }),
   }
 }

@@ -1,11 +1,18 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { RpcError } from '../../../../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../../../../src/temporal/grpc-code.ts'
-import { transportOver, untilAborted } from './transport-over.ts'
+import { type SendOptions, transportOver, untilAborted } from './transport-over.ts'
 
 afterEach(() => void vi.useRealTimers())
 
 const execution = { workflowId: 'orders-17', runId: '' }
+
+/** The error of a call that gets this response. */
+function failureOf(answer: Parameters<typeof transportOver>[0], options?: SendOptions): Promise<unknown> {
+  return transportOver(answer)
+    .send('getSystemInfo', {}, options)
+    .catch((reason: unknown) => reason)
+}
 
 describe('requests', () => {
   test('a read is a GET with the run in its path and the other fields in its query', async () => {
@@ -145,9 +152,7 @@ describe('responses', () => {
       { '@type': 'type.googleapis.com/of.tomorrow.Failure', a: 1 },
       { '@type': 'type.googleapis.com/google.protobuf.Duration', value: '1.5s' },
     ]
-    const { send } = transportOver(() => Response.json({ code: 5, message: 'not here', details }, { status: 404 }))
-
-    const error = await send('getSystemInfo', {}).catch((reason: unknown) => reason)
+    const error = await failureOf(() => Response.json({ code: 5, message: 'not here', details }, { status: 404 }))
 
     expect(error).toBeInstanceOf(RpcError)
     expect(error).toMatchObject({ code: 5, message: 'not here' })
@@ -160,9 +165,7 @@ describe('responses', () => {
       { '@type': `${type}.ResourceExhaustedFailure`, cause: 'RESOURCE_EXHAUSTED_CAUSE_BUSY_WORKFLOW', scope: 2 },
       { '@type': `${type}.WorkflowExecutionAlreadyStartedFailure`, runId: 'r1' },
     ]
-    const { send } = transportOver(() => Response.json({ code: 8, message: 'busy', details }, { status: 429 }))
-
-    const error = await send('getSystemInfo', {}).catch((reason: unknown) => reason)
+    const error = await failureOf(() => Response.json({ code: 8, message: 'busy', details }, { status: 429 }))
 
     expect((error as RpcError).details).toEqual([
       { name: 'ResourceExhaustedFailure', fields: { cause: 5, scope: 2 } },
@@ -175,9 +178,7 @@ describe('responses', () => {
     { message: 1, details: {} },
     { details: [null, 1, {}, { '@type': { toString: 1 } }] },
   ])('an error of an unexpected shape (%j) is still an error', async (shape) => {
-    const { send } = transportOver(() => Response.json({ code: 5, ...shape }, { status: 404 }))
-
-    const found = await send('getSystemInfo', {}).catch((reason: unknown) => reason)
+    const found = await failureOf(() => Response.json({ code: 5, ...shape }, { status: 404 }))
     expect(found).toMatchObject({ name: 'RpcError', code: 5, message: '' })
   })
 
@@ -193,15 +194,11 @@ describe('responses', () => {
     { status: 503, code: GrpcCode.UNAVAILABLE },
     { status: 504, code: GrpcCode.UNAVAILABLE },
   ])('a page of a proxy with status $status is code $code', async ({ status, code }) => {
-    const { send } = transportOver(() => new Response('<h1>proxy</h1>', { status }))
-
-    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code })
+    expect(await failureOf(() => new Response('<h1>proxy</h1>', { status }))).toMatchObject({ code })
   })
 
   test('JSON of a proxy with a code that gRPC does not have is judged by its status', async () => {
-    const { send } = transportOver(() => Response.json({ code: 503, message: 'no upstream' }, { status: 503 }))
-
-    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
+    expect(await failureOf(() => Response.json({ code: 503, message: 'no upstream' }, { status: 503 }))).toMatchObject({
       code: GrpcCode.UNAVAILABLE,
     })
   })
@@ -209,9 +206,7 @@ describe('responses', () => {
   test.for(['null', '1', '"x"', '[]', '[{"code":5}]', '{"code":"5"}'])(
     'JSON of a proxy that is not an error is judged by its status: %s',
     async (text) => {
-      const { send } = transportOver(() => new Response(text, { status: 503 }))
-
-      expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
+      expect(await failureOf(() => new Response(text, { status: 503 }))).toMatchObject({
         name: 'RpcError',
         code: GrpcCode.UNAVAILABLE,
       })
@@ -252,28 +247,22 @@ test.for([200, 404, 503])('a response with status %i leaves no timer behind', as
 
 describe('missing responses', () => {
   test('the deadline passes, here or on the engine first', async () => {
-    const slow = transportOver(untilAborted)
-    const faster = transportOver(() => Response.json({ code: 1, message: 'context canceled' }, { status: 499 }))
+    const slow = await failureOf(untilAborted, { timeoutMs: 20 })
+    const faster = await failureOf(() => Response.json({ code: 1, message: 'context canceled' }, { status: 499 }))
 
-    expect(await slow.send('getSystemInfo', {}, { timeoutMs: 20 }).catch((reason: unknown) => reason)).toMatchObject({
-      code: GrpcCode.DEADLINE_EXCEEDED,
-    })
-    expect(await faster.send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
-      code: GrpcCode.DEADLINE_EXCEEDED,
-    })
+    expect(slow).toMatchObject({ code: GrpcCode.DEADLINE_EXCEEDED })
+    expect(faster).toMatchObject({ code: GrpcCode.DEADLINE_EXCEEDED })
   })
 
   test('the caller goes away', async () => {
     const caller = new AbortController()
-    const { send } = transportOver((signal) => {
+    const hang = (signal: AbortSignal) => {
       const hanging = untilAborted(signal)
       caller.abort()
       return hanging
-    })
+    }
 
-    expect(await send('getSystemInfo', {}, { signal: caller.signal }).catch((reason: unknown) => reason)).toMatchObject(
-      { code: GrpcCode.CANCELLED },
-    )
+    expect(await failureOf(hang, { signal: caller.signal })).toMatchObject({ code: GrpcCode.CANCELLED })
   })
 
   test.for([
@@ -286,9 +275,7 @@ describe('missing responses', () => {
       }),
     ],
   ] as const)('a rejected connection, as %s reports it, was never sent', async ([, fault]) => {
-    const { send } = transportOver(() => Promise.reject(fault))
-
-    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
+    expect(await failureOf(() => Promise.reject(fault))).toMatchObject({
       code: GrpcCode.UNAVAILABLE,
       mayHaveBeenSent: false,
     })
@@ -299,9 +286,7 @@ describe('missing responses', () => {
     Object.assign(new Error('read EHOSTUNREACH'), { code: 'EHOSTUNREACH', syscall: 'read' }),
     Object.assign(new Error('wrong version number'), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }),
   ])('a request on a connection that breaks may have been sent: %s', async (cause) => {
-    const { send } = transportOver(() => Promise.reject(new TypeError('fetch failed', { cause })))
-
-    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
+    expect(await failureOf(() => Promise.reject(new TypeError('fetch failed', { cause })))).toMatchObject({
       code: GrpcCode.UNAVAILABLE,
       mayHaveBeenSent: true,
     })
