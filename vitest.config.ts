@@ -94,7 +94,7 @@ export default defineConfig({
         test: {
           ...PATIENT,
           name: 'unit',
-          include: ['test/unit/**/*.test.ts', 'test/architecture.test.ts'],
+          include: ['test/unit/**/*.test.ts', 'test/{architecture,source-files}.test.ts'],
           // Unit tests keep no global state, so they can share modules.
           // Loading modules in each file would take two thirds of the time.
           isolate: false,

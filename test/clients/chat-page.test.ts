@@ -1,8 +1,6 @@
 /** The page of examples/chat/ in a browser, on another origin than the API, with a real engine behind it. */
-import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { WorkflowStreamClient } from '@temporalio/workflow-streams/client'
-import type { Browser, Page, Request } from 'playwright-core'
+import type { BrowserContextOptions, Page, Request } from 'playwright-core'
 import { expect } from 'vitest'
 import { serveChatPage } from '../../dev/chat-page.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
@@ -10,15 +8,10 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import { publish } from '../faults/streams/reader.ts'
 import { EXAMPLE_WORKER } from '../support/example-worker.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
-
-// A busy machine takes a minute to start the browser, or to run axe-core.
-const STEP_TIMEOUT_MS = 120_000
-const PATIENT = { timeout: 600_000 }
+import { newPage, PATIENT, violations, watchProblems } from './page-checks.ts'
 
 /** Questions whose answer waits in its middle. */
 const HELD = new Map(['Wait for me', 'Wait for the network'].map((it) => [it, Promise.withResolvers<void>()]))
-
-const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
 const test = sharedTest
   .extend('workerOptions', { scope: 'file' }, () => {
@@ -36,20 +29,18 @@ const test = sharedTest
   })
   .extend('serviceEnv', { scope: 'file' }, ({ chatPage }) => ({ SERVICE_CORS_ORIGINS: chatPage.origins }))
   /** Opens the page. `problems`: errors on the console, and requests to other hosts. */
-  .extend('open', { scope: 'file' }, ({ browser, chatPage, serviceProcess }) => async (options: PageOptions = {}) => {
-    await until('the catalog is published', async () => (await fetch(`${serviceProcess.url}/workflow/catalog`)).ok)
-    const page = await browser.newPage(options)
-    page.setDefaultTimeout(STEP_TIMEOUT_MS)
-    const problems: string[] = []
-    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
-    page.on('pageerror', ({ message }) => problems.push(message))
-    page.on('request', (request) => {
-      if (![chatPage.url, serviceProcess.url, 'data:'].some((url) => request.url().startsWith(url)))
-        problems.push(request.url())
-    })
-    await page.goto(`${chatPage.url}?api=${serviceProcess.url}`)
-    return { page, problems }
-  })
+  .extend(
+    'open',
+    { scope: 'file' },
+    ({ browser, chatPage, serviceProcess }) =>
+      async (options: BrowserContextOptions = {}) => {
+        await until('the catalog is published', async () => (await fetch(`${serviceProcess.url}/workflow/catalog`)).ok)
+        const page = await newPage(browser, options)
+        const problems = watchProblems(page, [chatPage.url, serviceProcess.url])
+        await page.goto(`${chatPage.url}?api=${serviceProcess.url}`)
+        return { page, problems }
+      },
+  )
 
 test('chat page: shows the answer while it is written, and its whole text in the end', PATIENT, async ({ open }) => {
   const { page, problems } = await open()
@@ -132,15 +123,14 @@ test.for(['light', 'dark'] as const)(
 
     await ask(page, 'What is a stream?')
     await ended(page)
-    await page.evaluate(axe)
-    const violations = await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))')
+    const found = await violations(page)
     const width = await page.evaluate('document.documentElement.scrollWidth')
     const background = await page.evaluate(
       'getComputedStyle(document.documentElement).colorScheme + matchMedia("(prefers-color-scheme: dark)").matches',
     )
     await page.close()
 
-    expect(violations).toEqual([])
+    expect(found).toEqual([])
     expect(width).toBe(320)
     expect(background).toBe(`light dark${colorScheme === 'dark'}`)
     expect(problems).toEqual([])
@@ -157,8 +147,6 @@ test('chat page: says why a run has no answer', PATIENT, async ({ open }) => {
   await page.waitForSelector('#state:has-text("This answer cannot be read.")')
   await page.close()
 })
-
-type PageOptions = NonNullable<Parameters<Browser['newPage']>[0]>
 
 /** Publishes half of the answer, and the rest once `released`. */
 async function holdAnswer(released: Promise<void>): Promise<string> {

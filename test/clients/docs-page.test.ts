@@ -1,6 +1,4 @@
 /** The reference page in a browser, with a real engine behind its forms. */
-import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { catalog } from '../../examples/catalog.ts'
@@ -8,15 +6,10 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import { EXAMPLE_WORKER } from '../support/example-worker.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import type { Service } from '../support/service.ts'
+import { newPage, PATIENT, violations, watchProblems } from './page-checks.ts'
 
 const TOKEN = 'first+secret/token=='
 const GREET = '/workflow/run#greet'
-
-// Swagger UI and axe-core compute for seconds, on a busy machine for a minute.
-const STEP_TIMEOUT_MS = 120_000
-const PATIENT = { timeout: 600_000 }
-
-const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
 const test = sharedTest
   .extend('workerOptions', { scope: 'file' }, () => EXAMPLE_WORKER)
@@ -106,8 +99,7 @@ test(
       'Hello <img src="https://evil.example/x.png" onerror="document.title = 1"><b style="color: red">you</b>'
     const workflows = catalog.workflows.slice(0, 1).map((greet) => ({ ...greet, name: 'hostile', description }))
     await startWorker({ taskQueue, catalog: { ...catalog, workflows } })
-    const page = await browser.newPage()
-    page.setDefaultTimeout(STEP_TIMEOUT_MS)
+    const page = await newPage(browser)
     const answered: string[] = []
     page.on('response', (response) => answered.push(new URL(response.url()).host))
 
@@ -164,14 +156,8 @@ test(
 
 /** `problems`: errors on the console, and requests to other hosts. */
 async function open(browser: Browser, { url }: Service): Promise<{ page: Page; problems: string[] }> {
-  const page = await browser.newPage()
-  page.setDefaultTimeout(STEP_TIMEOUT_MS)
-  const problems: string[] = []
-  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
-  page.on('pageerror', ({ message }) => problems.push(message))
-  page.on('request', (request) => {
-    if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) problems.push(request.url())
-  })
+  const page = await newPage(browser)
+  const problems = watchProblems(page, [`${url}/`])
   await page.goto(`${url}/docs`)
   await page.waitForSelector('#token:visible, .opblock')
   return { page, problems }
@@ -195,12 +181,4 @@ async function tryOut(page: Page, path: string) {
 
 function operation(path: string): string {
   return `.opblock-summary-path[data-path="${path}"]`
-}
-
-/** What axe-core finds with its default rules. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  return page.evaluate<string[]>(
-    'axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => [id, html].join(" "))))',
-  )
 }

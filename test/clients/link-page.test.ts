@@ -1,15 +1,11 @@
 /** The page of a one-use link in a browser, as wide as a phone: docs/links.md. */
-import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
+import { newPage, PATIENT, violations } from './page-checks.ts'
 
-// A busy machine takes a minute to start the browser, or to run axe-core.
-const STEP_TIMEOUT_MS = 120_000
-const PATIENT = { timeout: 600_000 }
 const PHONE = { width: 360, height: 640 }
 
 const QUESTION = {
@@ -20,8 +16,6 @@ const QUESTION = {
   ],
   expiresIn: '3d',
 }
-
-const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
 const test = sharedTest
   .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
@@ -168,7 +162,7 @@ async function answer(browser: Browser, url: string): Promise<void> {
   await page.close()
 }
 
-/** On a phone. axe-core runs in spite of the policy of the page. */
+/** On a phone. */
 async function open(
   browser: Browser,
   colorScheme: 'light' | 'dark',
@@ -176,17 +170,9 @@ async function open(
   options: BrowserContextOptions = {},
 ): Promise<{ page: Page; requests: string[] }> {
   const phone = { viewport: PHONE, isMobile: true, deviceScaleFactor: 2, colorScheme }
-  const page = await browser.newPage({ ...phone, ...options })
-  page.setDefaultTimeout(STEP_TIMEOUT_MS)
+  const page = await newPage(browser, { ...phone, ...options })
   const requests: string[] = []
   page.on('request', (request) => requests.push(request.url()))
   await page.goto(url)
   return { page, requests }
-}
-
-async function violations(page: Page): Promise<unknown> {
-  await page.evaluate(axe)
-  return page.evaluate(
-    'axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => [id, html].join(" "))))',
-  )
 }

@@ -1,20 +1,13 @@
 /** Official clients list tools, call them, and follow a workflow that takes longer than the call. */
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { test as sharedTest } from '../support/fixtures.ts'
-import { catalog as definition } from './mcp/catalog.ts'
-import { CLIENTS, connectNewer, connectOlder, connectWithTasks, type McpClient, TOKEN } from './mcp/clients.ts'
+import { CLIENTS, connectNewer, connectOlder, connectWithTasks, type McpClient } from './mcp/clients.ts'
+import { test as mcpTest } from './mcp/fixtures.ts'
 import { callFromPython } from './mcp/python.ts'
 
-const test = sharedTest
-  .extend('workerOptions', { scope: 'file' }, () => ({
-    workflowsPath: new URL('./mcp/workflows.ts', import.meta.url),
-    catalog: definition,
-  }))
-  .extend('serviceEnv', { scope: 'file' }, () => ({ SERVICE_API_AUTH_TOKEN: TOKEN }))
-  .extend('otherService', { scope: 'file' }, ({ startService, serviceEnv, worker: _ }) =>
-    startService({ env: serviceEnv }),
-  )
+const test = mcpTest.extend('otherService', { scope: 'file' }, ({ startService, serviceEnv, worker: _ }) =>
+  startService({ env: serviceEnv }),
+)
 
 test.for(CLIENTS)(
   '$name: lists, calls, follows a run to its end, and reads errors',

@@ -2,16 +2,10 @@
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import { outputOf } from '../../src/cli/dev/servers/component.ts'
-import { test as sharedTest } from '../support/fixtures.ts'
-import { catalog as definition } from './mcp/catalog.ts'
 import { TOKEN } from './mcp/clients.ts'
+import { test as mcpTest } from './mcp/fixtures.ts'
 
-const test = sharedTest
-  .extend('workerOptions', { scope: 'file' }, () => ({
-    workflowsPath: new URL('./mcp/workflows.ts', import.meta.url),
-    catalog: definition,
-  }))
-  .extend('serviceEnv', { scope: 'file' }, () => ({ SERVICE_API_AUTH_TOKEN: TOKEN }))
+const test = mcpTest
   /** Runs the inspector, and returns the result that it prints. Rejects if it reports an error. */
   .extend('inspect', { scope: 'file' }, ({ serviceProcess, folder }) => async (era: string, args: string[]) => {
     const output = await outputOf({

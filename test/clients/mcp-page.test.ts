@@ -4,20 +4,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import { outputOf } from '../../src/cli/dev/servers/component.ts'
-import { test as sharedTest } from '../support/fixtures.ts'
 import { chapterOf, codeBlocks } from '../support/markdown.ts'
-import { catalog as definition } from './mcp/catalog.ts'
 import { TOKEN } from './mcp/clients.ts'
+import { test as mcpTest } from './mcp/fixtures.ts'
 import { runPython } from './mcp/python.ts'
 
 const page = await readFile(new URL('../../docs/mcp.md', import.meta.url), 'utf8')
 
-const test = sharedTest
-  .extend('workerOptions', { scope: 'file' }, () => ({
-    workflowsPath: new URL('./mcp/workflows.ts', import.meta.url),
-    catalog: definition,
-  }))
-  .extend('serviceEnv', { scope: 'file' }, () => ({ SERVICE_API_AUTH_TOKEN: TOKEN }))
+const test = mcpTest
   /** The program of the page in this language, with the URL of the service. */
   .extend('programIn', { scope: 'file' }, ({ serviceProcess }) => (language: string) => {
     const programs = codeBlocks(chapterOf(page, 'Add it to a host'), language)

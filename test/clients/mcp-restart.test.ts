@@ -1,17 +1,9 @@
 /** Official clients follow a run through SIGKILL of the gateway: its store is the engine. */
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { test as sharedTest } from '../support/fixtures.ts'
-import { catalog as definition } from './mcp/catalog.ts'
-import { connectOlder, connectWithTasks, TOKEN } from './mcp/clients.ts'
+import { connectOlder, connectWithTasks } from './mcp/clients.ts'
+import { test } from './mcp/fixtures.ts'
 import { callFromPython } from './mcp/python.ts'
-
-const test = sharedTest
-  .extend('workerOptions', { scope: 'file' }, () => ({
-    workflowsPath: new URL('./mcp/workflows.ts', import.meta.url),
-    catalog: definition,
-  }))
-  .extend('serviceEnv', { scope: 'file' }, () => ({ SERVICE_API_AUTH_TOKEN: TOKEN }))
 
 const SECONDS = 60
 

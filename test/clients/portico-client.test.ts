@@ -75,7 +75,7 @@ function onProcess(command: string, ...args: string[]): StartClientSuite {
 
 async function onWorkerd(testUrl: string) {
   const { file, remove } = await bundleSuite('on-workerd.ts')
-  const worker = await workerdOf(file)({ PATH: process.env.PATH ?? '' })
+  const worker = await workerdOf(file)({})
   const died = new AbortController()
   void fetch(`${worker.url}/?test=${encodeURIComponent(testUrl)}`).then(
     ({ ok }) => ok || died.abort(new Error(`The suite failed:\n${worker.output()}`)),

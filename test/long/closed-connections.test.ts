@@ -34,8 +34,6 @@ describe.for(GRPC_RUNTIMES)('closed connections: %s', (runtime) => {
     proxy = await startTcpProxy(engine.address)
     cleanup.defer(() => proxy.close())
     const service = await FROM_SOURCE[runtime]({
-      PATH: process.env.PATH ?? '',
-      SERVICE_PORT: '0',
       SERVICE_CATALOG_ID: worker.taskQueue,
       SERVICE_CATALOG_TTL: '1h',
       ENGINE_ADDRESS: proxy.address,

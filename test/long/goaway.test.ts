@@ -41,8 +41,6 @@ describe.for([
     proxy = await startFaultProxy(engine.address)
     cleanup.defer(() => proxy.stop())
     const env = {
-      PATH: process.env.PATH ?? '',
-      SERVICE_PORT: '0',
       SERVICE_CATALOG_ID: worker.taskQueue,
       SERVICE_CATALOG_TTL: '1h',
       ENGINE_ADDRESS: proxy.address,

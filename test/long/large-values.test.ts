@@ -32,8 +32,6 @@ describe.for(GRPC_RUNTIMES)('large values over TLS: %s', (runtime) => {
     const proxy = await startTcpProxy(engine.address, { tls: { ...server, ALPNProtocols: ['h2'] } })
     cleanup.defer(() => proxy.close())
     const service = await FROM_SOURCE[runtime]({
-      PATH: process.env.PATH ?? '',
-      SERVICE_PORT: '0',
       SERVICE_CATALOG_ID: worker.taskQueue,
       SERVICE_CATALOG_TTL: '1h',
       ENGINE_ADDRESS: proxy.address,

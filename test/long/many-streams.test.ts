@@ -33,8 +33,6 @@ describe.for(GRPC_RUNTIMES)('many streams: %s', (runtime) => {
     const proxy = await startFaultProxy(engine.address, null, { maxConcurrentStreams: MAX_STREAMS })
     cleanup.defer(() => proxy.stop())
     const service = await FROM_SOURCE[runtime]({
-      PATH: process.env.PATH ?? '',
-      SERVICE_PORT: '0',
       SERVICE_CATALOG_ID: catalog,
       // A read that waits behind the starts would fail them.
       SERVICE_CATALOG_TTL: '1h',

@@ -15,8 +15,6 @@ const CLIENTS = 50
 describe.for(GRPC_RUNTIMES)('promptness: %s', (runtime) => {
   async function serve(engine: { address: string }, catalog: string, env: Record<string, string> = {}) {
     const service = await FROM_SOURCE[runtime]({
-      PATH: process.env.PATH ?? '',
-      SERVICE_PORT: '0',
       SERVICE_CATALOG_ID: catalog,
       SERVICE_SHUTDOWN_TIMEOUT: `${SHUTDOWN_TIMEOUT_MS}`,
       ENGINE_ADDRESS: engine.address,
@@ -71,8 +69,6 @@ describe.for(GRPC_RUNTIMES)('promptness: %s', (runtime) => {
     cleanup,
   }) => {
     const service = await FROM_SOURCE[runtime]({
-      PATH: process.env.PATH ?? '',
-      SERVICE_PORT: '0',
       SERVICE_CATALOG_ID: catalog,
       SERVICE_API_AUTH_TOKEN: 'token-of-this-test',
       ENGINE_ADDRESS: engine.address,

@@ -17,10 +17,8 @@ test('HTTP on Bun: more waiting requests than Bun allows by default do not block
   worker: _,
 }) => {
   const env = {
-    PATH: process.env.PATH ?? '',
     SERVICE_CATALOG_ID: catalog,
     SERVICE_CATALOG_TTL: '1h',
-    SERVICE_PORT: '0',
     SERVICE_MAX_INFLIGHT: '1000',
     ENGINE_ADDRESS: engine.address,
     ENGINE_TRANSPORT: 'http',

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { Client, Connection } from '@temporalio/client'
 import { describe, expect, type TestContext } from 'vitest'
 import { makeApi } from '../support/api.ts'
-import { EVERY_RUNTIME } from '../support/entries.ts'
+import { EVERY_RUNTIME, RUNTIMES } from '../support/entries.ts'
 import { test } from '../support/fixtures.ts'
 
 const BACKEND = 'ptc_of-the-backend'
@@ -13,23 +13,23 @@ const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64url')
 
 type Context = Pick<TestContext, 'onTestFinished'> & { engine: { address: string } }
 
-async function serve(runtime: string, { engine: { address }, onTestFinished }: Context, signingKey = keyOf(1)) {
+async function serve(
+  runtime: keyof typeof EVERY_RUNTIME,
+  { engine: { address }, onTestFinished }: Context,
+  signingKey = keyOf(1),
+) {
   const policy = {
     version: 1,
     rules: [{ name: 'web', who: { token: `sha256:${HASH}` }, can: ['read', 'delegate'], ids: ['u:*'] }],
   }
-  const service = await EVERY_RUNTIME[runtime]?.({
-    PATH: process.env.PATH ?? '',
-    HOME: process.env.HOME ?? '',
+  const service = await EVERY_RUNTIME[runtime]({
     SERVICE_CATALOG_ID: 'any',
-    SERVICE_PORT: '0',
     SERVICE_HOST: '127.0.0.1',
     SERVICE_API_AUTH_TOKEN: 'operator-s3cret',
     SERVICE_POLICY: JSON.stringify(policy),
     SERVICE_SIGNING_KEY: signingKey,
     ENGINE_ADDRESS: address,
   })
-  if (service === undefined) throw new Error(`No runtime ${runtime}`)
   onTestFinished(service.stop)
   const { call } = makeApi({ url: service.url })
   const get = (path: string, token: string, headers = {}) =>
@@ -54,7 +54,7 @@ async function startRun({ engine: { address }, onTestFinished }: Context): Promi
   return workflowId
 }
 
-describe.concurrent.for(Object.keys(EVERY_RUNTIME))('access tokens on %s', (runtime) => {
+describe.concurrent.for(RUNTIMES)('access tokens on %s', (runtime) => {
   test('a token opens what it names and nothing else, and no other gateway accepts it', async ({
     engine,
     onTestFinished,

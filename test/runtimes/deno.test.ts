@@ -19,10 +19,7 @@ describeApi(
 describeFiles('Deno', () => processOf(bin('deno'), 'task', 'start'))
 
 const env = () => ({
-  PATH: process.env.PATH ?? '',
-  HOME: process.env.HOME ?? '',
   SERVICE_CATALOG_ID: 'any',
-  SERVICE_PORT: '0',
   ENGINE_ADDRESS: inject('engine').address,
 })
 

@@ -40,9 +40,6 @@ describe.concurrent.each<{ name: string; entry: () => Promise<ServeEntry>; json:
   test.beforeAll(async ({ faultProxy, catalog, worker: _, cleanup }) => {
     proxy = faultProxy
     service = await (await entry())({
-      PATH: process.env.PATH ?? '',
-      HOME: process.env.HOME ?? '',
-      SERVICE_PORT: '0',
       SERVICE_CATALOG_ID: catalog,
       SERVICE_ALLOW_ANONYMOUS: 'true',
       ENGINE_ADDRESS: proxy.address,

@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Api, makeApi } from '../support/api.ts'
-import { EVERY_RUNTIME } from '../support/entries.ts'
+import { EVERY_RUNTIME, RUNTIMES } from '../support/entries.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import { type SignedScheme, signWebhook } from '../support/sign-webhook.ts'
 
@@ -43,11 +43,9 @@ const test = sharedTest
   /** Starts the service on a runtime, once. */
   .extend('serviceOn', { scope: 'file' }, ({ engine, catalog, cleanup, workers: _ }) => {
     const services = new Map<string, Promise<Api & { output(): string }>>()
-    const start = async (runtime: string) => {
-      const server = await EVERY_RUNTIME[runtime]?.({
-        PATH: process.env.PATH ?? '',
+    const start = async (runtime: keyof typeof EVERY_RUNTIME) => {
+      const { url, stop, output } = await EVERY_RUNTIME[runtime]({
         SERVICE_CATALOG_ID: catalog,
-        SERVICE_PORT: '0',
         SERVICE_HOST: '127.0.0.1',
         SERVICE_API_AUTH_TOKEN: 'own-token',
         SERVICE_HOOK_A: SECRET,
@@ -55,18 +53,17 @@ const test = sharedTest
         ENGINE_ADDRESS: engine.address,
         ENGINE_HTTP_URL: engine.httpUrl ?? '',
       })
-      const { url, stop, output } = server ?? expect.unreachable()
       cleanup.defer(stop)
       return { ...makeApi({ url, token: 'own-token' }), output }
     }
-    return (runtime: string) => {
+    return (runtime: keyof typeof EVERY_RUNTIME) => {
       const service = services.get(runtime) ?? start(runtime)
       services.set(runtime, service)
       return service
     }
   })
 
-test.for(Object.keys(EVERY_RUNTIME))(
+test.for(RUNTIMES)(
   '%s: each scheme accepts the bytes that were signed once, and no others',
   async (runtime, { serviceOn }) => {
     const { call, output } = await serviceOn(runtime)
@@ -92,7 +89,7 @@ test.for(Object.keys(EVERY_RUNTIME))(
   },
 )
 
-test.for(Object.keys(EVERY_RUNTIME))(
+test.for(RUNTIMES)(
   '%s: an event that comes twice signals, starts and completes once',
   async (runtime, { serviceOn, client, catalog }) => {
     const { call } = await serviceOn(runtime)

@@ -4,7 +4,7 @@ import { SignJWT } from 'jose'
 import { beforeAll, describe, expect, type TestContext } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { makeApi } from '../support/api.ts'
-import { EVERY_RUNTIME, FROM_SOURCE } from '../support/entries.ts'
+import { EVERY_RUNTIME, GRPC_RUNTIMES, RUNTIMES } from '../support/entries.ts'
 import { test } from '../support/fixtures.ts'
 import { ALGORITHMS, type IdentityProvider, startIdentityProvider, type User } from '../support/identity-provider.ts'
 import { AUDIENCE, claimsOf, createSigner, type Signer, unsigned } from '../support/jwt-signer.ts'
@@ -28,7 +28,7 @@ async function startIssuer({ onTestFinished }: Pick<TestContext, 'onTestFinished
 
 /** A service with a policy, and its issuer. A test that replaces keys before they are fetched brings the issuer. */
 async function serve(
-  runtime: string,
+  runtime: keyof typeof EVERY_RUNTIME,
   { engine: { address }, onTestFinished }: Pick<TestContext, 'onTestFinished'> & { engine: { address: string } },
   existing?: IdentityProvider,
 ) {
@@ -44,18 +44,13 @@ async function serve(
       { name: 'slow', who: { jwt: 'main', claims: { plan: 'slow' } }, can: ['read'], limits: { perSecond: 0.01 } },
     ],
   }
-  const start = EVERY_RUNTIME[runtime]
-  const service = await start?.({
-    PATH: process.env.PATH ?? '',
-    HOME: process.env.HOME ?? '',
+  const service = await EVERY_RUNTIME[runtime]({
     SERVICE_CATALOG_ID: 'any',
-    SERVICE_PORT: '0',
     SERVICE_HOST: '127.0.0.1',
     SERVICE_API_AUTH_TOKEN: OPERATOR,
     SERVICE_POLICY: JSON.stringify(policy),
     ENGINE_ADDRESS: address,
   })
-  if (service === undefined) throw new Error(`No runtime ${runtime}`)
   onTestFinished(service.stop)
   const { call } = makeApi({ url: service.url })
   const get = (path: string, authorization?: string) =>
@@ -67,7 +62,7 @@ async function serve(
   return { issuer, get, statusOf, statusesOf, jwtsOf, output: service.output }
 }
 
-describe.concurrent.for(Object.keys(EVERY_RUNTIME))('credentials on %s', (runtime) => {
+describe.concurrent.for(RUNTIMES)('credentials on %s', (runtime) => {
   test('each credential is accepted in three forms, and no other (threats 1, 2, 3, 5)', async ({
     engine,
     onTestFinished,
@@ -224,7 +219,7 @@ describe.concurrent.for(Object.keys(EVERY_RUNTIME))('credentials on %s', (runtim
 })
 
 // Without the token it says so: test/runtimes/policy-file.test.ts.
-test.concurrent.for(Object.keys(FROM_SOURCE))(
+test.concurrent.for(GRPC_RUNTIMES)(
   'on %s the log of the start says that there is a shared token beside the policy (threat 5)',
   async (runtime, { engine, onTestFinished }) => {
     const { output } = await serve(runtime, { engine, onTestFinished })

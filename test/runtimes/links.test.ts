@@ -21,10 +21,7 @@ for (const [runtime, start] of Object.entries(EVERY_RUNTIME)) {
     timeout: 240_000,
   }, async ({ engine, catalog, client, worker: _, onTestFinished }) => {
     const service = await start({
-      PATH: process.env.PATH ?? '',
-      HOME: process.env.HOME ?? '',
       SERVICE_CATALOG_ID: catalog,
-      SERVICE_PORT: '0',
       SERVICE_HOST: '127.0.0.1',
       ENGINE_ADDRESS: engine.address,
       ENGINE_HTTP_URL: engine.httpUrl ?? '',

@@ -2,33 +2,21 @@
  * Over Temporal's HTTP API, on every runtime: a response is lost after the engine has carried out the request. Only the
  * service sends it again, and only to the run that may have received it; the runtime's `fetch` does not.
  */
-import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Api, makeApi } from '../support/api.ts'
-import { FROM_SOURCE, type ServeEntry, workerdOf } from '../support/entries.ts'
+import { EVERY_RUNTIME, RUNTIMES } from '../support/entries.ts'
 import type { Fault, FaultProxy } from '../support/fault-proxy.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { test } from '../support/fixtures.ts'
 
-const onWorkerd: ServeEntry = async (env) => workerdOf(join(await ensureBundles(), 'workerd.js'))(env)
-
-describe.concurrent.each<{ runtime: string; serve: ServeEntry }>([
-  { runtime: 'Node', serve: FROM_SOURCE.Node },
-  { runtime: 'Bun', serve: FROM_SOURCE.Bun },
-  { runtime: 'Deno', serve: FROM_SOURCE.Deno },
-  { runtime: 'workerd', serve: onWorkerd },
-])('lost responses over HTTP on $runtime', ({ serve }) => {
+describe.concurrent.for(RUNTIMES)('lost responses over HTTP on %s', (runtime) => {
   let proxy: FaultProxy
   let api: Api
 
   test.beforeAll(async ({ faultProxy, catalog, worker: _, cleanup }) => {
     proxy = faultProxy
-    const service = await serve({
-      PATH: process.env.PATH ?? '',
-      HOME: process.env.HOME ?? '',
-      SERVICE_PORT: '0',
+    const service = await EVERY_RUNTIME[runtime]({
       SERVICE_CATALOG_ID: catalog,
       SERVICE_ALLOW_ANONYMOUS: 'true',
       ENGINE_TRANSPORT: 'http',

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { createClient } from '../../src/client/create-client.ts'
 import { makeApi } from '../support/api.ts'
-import { EVERY_RUNTIME, FROM_SOURCE } from '../support/entries.ts'
+import { EVERY_RUNTIME, FROM_SOURCE, GRPC_RUNTIMES, RUNTIMES } from '../support/entries.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
 import { readiness } from '../support/readiness.ts'
 
@@ -13,19 +13,16 @@ const test = testWithOwnEngine({ namespaces: ['acme'] }).extend('workers', { sco
 
 const TOKEN = 'own-token'
 
-test.for(Object.keys(EVERY_RUNTIME))(
+test.for(RUNTIMES)(
   '%s: the same id, key and task queue in two namespaces are apart',
   async (runtime, { engine, catalog, cleanup, workers: _ }) => {
-    const server = await EVERY_RUNTIME[runtime]?.({
-      PATH: process.env.PATH ?? '',
+    const { url, stop } = await EVERY_RUNTIME[runtime]({
       SERVICE_CATALOG_ID: catalog,
-      SERVICE_PORT: '0',
       SERVICE_API_AUTH_TOKEN: TOKEN,
       ENGINE_ADDRESS: engine.address,
       ENGINE_HTTP_URL: engine.httpUrl ?? '',
       ENGINE_NAMESPACES: 'acme',
     })
-    const { url, stop } = server ?? expect.unreachable()
     cleanup.defer(stop)
     const { call } = makeApi({ url, token: TOKEN })
     const prefixes = ['', '/namespaces/acme']
@@ -61,13 +58,11 @@ test.for(Object.keys(EVERY_RUNTIME))(
   },
 )
 
-test.for(Object.keys(FROM_SOURCE))(
+test.for(GRPC_RUNTIMES)(
   '%s: a shutdown ends the waits in all namespaces',
   async (runtime, { engine, catalog, cleanup, workers: _ }) => {
-    const { url, stop, ended } = await FROM_SOURCE[runtime as keyof typeof FROM_SOURCE]({
-      PATH: process.env.PATH ?? '',
+    const { url, stop, ended } = await FROM_SOURCE[runtime]({
       SERVICE_CATALOG_ID: catalog,
-      SERVICE_PORT: '0',
       SERVICE_SHUTDOWN_TIMEOUT: '3s',
       SERVICE_METRICS_ON: 'true',
       ENGINE_ADDRESS: engine.address,

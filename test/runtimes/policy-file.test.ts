@@ -41,9 +41,7 @@ describe.concurrent('SERVICE_POLICY_FILE', () => {
       await replace(policyOf())
       const serve = processOf(command, ...args, join(await ensureBundles(), `${runtime}.js`))
       const service = await serve({
-        PATH: process.env.PATH ?? '',
         SERVICE_CATALOG_ID: 'any',
-        SERVICE_PORT: '0',
         SERVICE_HOST: '127.0.0.1',
         SERVICE_POLICY_FILE: path,
         SERVICE_HOOK_A: 's3cret',

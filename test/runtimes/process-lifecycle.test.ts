@@ -37,9 +37,7 @@ test('Deno: the service listens again after it has run out of file descriptors',
   announceErrors(/Deno stopped listening; retrying.*Too many open files/)
   const serve = bundleOn('Deno', 'sh', '-c', 'ulimit -n 80 && exec "$0" "$@"')
   const { url, ...service } = await serve({
-    PATH: process.env.PATH ?? '',
     SERVICE_CATALOG_ID: 'any',
-    SERVICE_PORT: '0',
     ENGINE_ADDRESS: engine.address,
   })
 
@@ -59,9 +57,7 @@ describe('ENGINE_TRANSPORT=http on runtimes that also support gRPC', () => {
 
   test.beforeAll(({ engine, catalog, worker: _ }) => {
     env = {
-      PATH: process.env.PATH ?? '',
       SERVICE_CATALOG_ID: catalog,
-      SERVICE_PORT: '0',
       ENGINE_ADDRESS: engine.address,
       ENGINE_TRANSPORT: 'http',
     }

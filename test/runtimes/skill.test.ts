@@ -27,10 +27,8 @@ let programs: string
 
 test.beforeAll(async ({ worker, folder, cleanup }) => {
   const server = await FROM_SOURCE.Node({
-    PATH: process.env.PATH ?? '',
     ENGINE_ADDRESS: inject('engine').address,
     SERVICE_CATALOG_ID: worker.taskQueue,
-    SERVICE_PORT: '0',
     SERVICE_API_AUTH_TOKEN: TOKEN,
   })
   cleanup.defer(() => server.stop())

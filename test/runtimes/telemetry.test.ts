@@ -20,9 +20,7 @@ const SERVER = 2
 const CLIENT = 3
 
 const env = () => ({
-  PATH: process.env.PATH ?? '',
   SERVICE_CATALOG_ID: `telemetry-${crypto.randomUUID()}`,
-  SERVICE_PORT: '0',
   SERVICE_API_AUTH_TOKEN: 'telemetry-token',
   SERVICE_METRICS_ON: 'true',
   ENGINE_ADDRESS: inject('engine').address,

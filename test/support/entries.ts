@@ -1,4 +1,7 @@
-/** Starts the service on each runtime as its users do, configured by environment variables alone. */
+/**
+ * Starts the service on each runtime as its users do, configured by environment variables alone.
+ * It has the PATH and HOME of the test, and its own port unless it is given one.
+ */
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -38,7 +41,7 @@ export function processIn(cwd: string, command: string, ...args: string[]): Serv
       command,
       args,
       cwd,
-      env: withMetrics(withEngineHttpUrl(withPolicy(env))),
+      env: withMetrics(completed(env)),
       onLine: (line) => {
         url ??= listeningAt(line)
       },
@@ -63,7 +66,7 @@ export function workerdOf(bundle: string, others: WorkerdBindings = {}): ServeEn
     const folder = await mkdtemp(join(tmpdir(), 'portico-workerd-'))
     const port = await freePort()
     await copyFile(bundle, join(folder, 'worker.js'))
-    const bindings = withEngineHttpUrl(withPolicy(env))
+    const bindings = completed(env)
     await writeFile(join(folder, 'config.capnp'), workerdConfig(port, Object.keys(bindings), others))
     const server = await startProcess({
       command: bin('workerd'),
@@ -79,10 +82,12 @@ export function workerdOf(bundle: string, others: WorkerdBindings = {}): ServeEn
 }
 
 /** The service on every runtime: from its sources, and on workerd the bundle. */
-export const EVERY_RUNTIME: Record<string, ServeEntry> = {
+export const EVERY_RUNTIME = {
   ...FROM_SOURCE,
   workerd: async (env) => workerdOf(join(await ensureBundles(), 'workerd.js'))(env),
-}
+} as const satisfies Record<string, ServeEntry>
+
+export const RUNTIMES = [...GRPC_RUNTIMES, 'workerd'] as const
 
 /**
  * For `wrangler dev`. By default two that start at the same time choose the same port,
@@ -133,6 +138,11 @@ run_worker_first = true
 
 function served({ ended, output, pid, stop }: RunningProcess, url: string): ServedEntry {
   return { ended, output, pid, url, stop: async () => void (await stop(STOP_GRACE_MS)) }
+}
+
+function completed(env: Record<string, string>): Record<string, string> {
+  const { PATH = '', HOME = '' } = process.env
+  return withEngineHttpUrl(withPolicy({ PATH, HOME, SERVICE_PORT: '0', ...env }))
 }
 
 /** Adds the URL of the shared engine's HTTP API, for runs with `ENGINE_TRANSPORT=http`. */

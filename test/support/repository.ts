@@ -18,3 +18,12 @@ export function filesIn(folder: string, extension: string): string[] {
     .map((file) => `${folder}/${file.replaceAll('\\', '/')}`)
     .toSorted()
 }
+
+/** The TypeScript files below the folders, with slashes on every system. */
+export function sourcesIn(...folders: string[]): string[] {
+  return folders.flatMap((folder) => filesIn(folder, '.ts'))
+}
+
+export function linesOf(file: string): number {
+  return textOf(file).trimEnd().split('\n').length
+}

@@ -1,5 +1,5 @@
 /** Traces archived as files, with span lists as files. */
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from '@temporalio/client'
@@ -181,22 +181,6 @@ test('local traces: payloads encoded by a codec are archived encoded by default,
     const ended = document.entries.find(({ id, phase }) => id === document.runId && phase === 'ended')
     expect(ended?.encoded).toEqual(isReadable ? undefined : ['/output'])
   }
-})
-
-test('local traces: a folder that cannot be written to does not affect the workflow', async ({
-  client,
-  startTracedWorker,
-  folder,
-}) => {
-  const taskQueue = `unwritable-${crypto.randomUUID()}`
-  await mkdir(folder, { recursive: true })
-  const file = join(folder, 'in-the-way')
-  await writeFile(file, '')
-  const traces = { remote: null, local: { directory: join(file, 'below'), writes: true }, maxBytes: 1 << 20 }
-  await startTracedWorker({ plugin: { catalog, traces }, taskQueue, activities, workflowsPath })
-  const handle = await startStory(client, taskQueue)
-
-  expect(await handle.result()).toBe('the end')
 })
 
 /** A codec that wraps each payload in one of that encoding, and unwraps only those. */

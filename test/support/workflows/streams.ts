@@ -14,7 +14,7 @@ import {
   setHandler,
 } from '@temporalio/workflow'
 import { WorkflowStream, type WorkflowStreamState } from '@temporalio/workflow-streams/workflow'
-import type * as activities from './activities.ts'
+import type * as activities from '../activities.ts'
 
 const finish = defineSignal('finish')
 
