@@ -12,9 +12,7 @@ function issuesOf(hook: unknown, name = 'h'): string[] {
 }
 
 test('a policy can consist of hooks alone', () => {
-  const parsed = parsePolicy({ version: 1, hooks: { h: HOOK } }, { namespaces: null, hookSecrets: SECRETS })
-
-  expect(parsed).toEqual({
+  expect(parsePolicy({ version: 1, hooks: { h: HOOK } }, { namespaces: null, hookSecrets: SECRETS })).toEqual({
     policy: {
       version: 1,
       issuers: {},

@@ -218,9 +218,7 @@ test('parsePolicy: rules name namespaces of the configuration', () => {
 })
 
 test('parsePolicy: names of rules, and URLs of issuers, are unique', () => {
-  const issues = issuesOf({ version: 1, issuers: { main: MAIN, twin: MAIN }, rules: [ci, users, ci, ci] })
-
-  expect(issues).toEqual([
+  expect(issuesOf({ version: 1, issuers: { main: MAIN, twin: MAIN }, rules: [ci, users, ci, ci] })).toEqual([
     '/rules/2/name must differ from /rules/0/name',
     '/rules/3/name must differ from /rules/0/name',
     '/issuers/twin/issuer must differ from /issuers/main/issuer',

@@ -2,18 +2,17 @@ import { expect, test } from 'vitest'
 import { parseWorkerConfig } from '../../../src/config/worker.ts'
 import { issuesFrom } from './parsed.ts'
 
+const parse = (env: Record<string, string>) => parseWorkerConfig(env, { catalogRequired: true })
+
 test('parseWorkerConfig: has a default for everything except the catalog', () => {
-  expect(parseWorkerConfig({ SERVICE_CATALOG_ID: 'shop' }, { catalogRequired: true })).toMatchObject({
+  expect(parse({ SERVICE_CATALOG_ID: 'shop' })).toMatchObject({
     catalog: 'shop',
     engine: { address: '127.0.0.1:7233', namespace: 'default', apiKey: null, tls: null },
   })
 })
 
 test('parseWorkerConfig: an API key implies TLS', () => {
-  const { engine } = parseWorkerConfig(
-    { SERVICE_CATALOG_ID: 'shop', ENGINE_API_KEY: 'secret' },
-    { catalogRequired: true },
-  )
+  const { engine } = parse({ SERVICE_CATALOG_ID: 'shop', ENGINE_API_KEY: 'secret' })
 
   expect(engine).toMatchObject({ apiKey: 'secret', tls: { caPath: null } })
 })
@@ -30,7 +29,7 @@ test('parseWorkerConfig: lists all errors at once, without values', () => {
     ENGINE_MAX_CONCURRENT_WORKFLOW_TASK_POLLS: '1',
   }
 
-  expect(issuesFrom(() => parseWorkerConfig(env, { catalogRequired: true }))).toEqual([
+  expect(issuesFrom(() => parse(env))).toEqual([
     'ENGINE_ADDRESS must be <host>:<port>, without a scheme',
     'SERVICE_CATALOG_ID is required: the catalog (task queue) that this worker serves',
     'ENGINE_MAX_CONCURRENT_ACTIVITY_TASK_EXECUTIONS must be an integer of at least 1',
@@ -40,7 +39,7 @@ test('parseWorkerConfig: lists all errors at once, without values', () => {
 })
 
 test('parseWorkerConfig: rejects a catalog that is not a valid task queue', () => {
-  expect(
-    issuesFrom(() => parseWorkerConfig({ SERVICE_CATALOG_ID: '__temporal_x' }, { catalogRequired: true })),
-  ).toEqual(['SERVICE_CATALOG_ID must not start with "__temporal_", which is reserved'])
+  expect(issuesFrom(() => parse({ SERVICE_CATALOG_ID: '__temporal_x' }))).toEqual([
+    'SERVICE_CATALOG_ID must not start with "__temporal_", which is reserved',
+  ])
 })

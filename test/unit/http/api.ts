@@ -1,3 +1,4 @@
+import { type ErrorFacts, type ErrorName, ServiceError } from '../../../src/domain/model/errors.ts'
 import type { Workflows } from '../../../src/domain/model/workflows.ts'
 import { type AppOptions, createApp } from '../../../src/http/app.ts'
 import { createCallers, type Policy } from '../../../src/http/credentials/callers.ts'
@@ -6,6 +7,7 @@ import { createInFlightLimit } from '../../../src/http/limit-in-flight.ts'
 import { createDispatcher } from '../../../src/http/namespaces.ts'
 import type { RequestMetrics, RequestTracer } from '../../../src/http/observe.ts'
 import type { Log, LogLevel } from '../../../src/log.ts'
+import type { CatalogEntry } from '../../../src/protocol/catalog.ts'
 
 export interface Event {
   level: LogLevel
@@ -78,11 +80,16 @@ export function makeApi({
   return { call, callers, fetch: app.fetch, loadShedder: app.loadShedder, routes: defaultApp.routes, events }
 }
 
-export function callersOf(
+function callersOf(
   { tokens = [], policy }: { tokens?: string[]; policy?: Policy },
   accessTokens: AppOptions['accessTokens'] = null,
 ) {
   return createCallers({ operatorTokens: tokens, policy: policy ?? null, accessTokens, onKeysUnavailable() {} })
+}
+
+/** A POST whose body has no length. */
+export function inChunks(path: string, body: ReadableStream, headers: Record<string, string>): Request {
+  return new Request(`http://portico.test${path}`, { method: 'POST', body, headers, duplex: 'half' } as RequestInit)
 }
 
 /** What `status` answers of a run. */
@@ -113,6 +120,16 @@ export async function rejection(response: Response): Promise<[number, unknown]> 
 
 export function never(): Promise<never> {
   return Promise.reject(new Error('This verb was not expected'))
+}
+
+/** A verb that rejects with this error. */
+export function rejecting(error: ErrorName, message = 'no', details: ErrorFacts = {}): () => Promise<never> {
+  return () => Promise.reject(new ServiceError(error, message, { details }))
+}
+
+/** The verb that reads a catalog with these workflows. Responses are cached by the array, so each read gets its own. */
+export function catalogOf(...workflows: CatalogEntry[]) {
+  return async (catalog: string) => ({ catalog, inputsChecked: true, workflows: [...workflows] })
 }
 
 /** Any other verb than those that are given is a bug. */

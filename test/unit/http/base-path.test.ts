@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../src/domain/model/errors.ts'
-import { makeApi, running } from './api.ts'
+import { makeApi, rejecting, running } from './api.ts'
 
 const workflows = {
   start: async () => ({ workflowId: 'a/b', runId: 'r' }),
-  run: () =>
-    Promise.reject(new ServiceError('WorkflowExecutionTimedOutError', 'later', { details: { workflowId: 'w' } })),
+  run: rejecting('WorkflowExecutionTimedOutError', 'later', { workflowId: 'w' }),
   status: async () => running,
 }
 const body = { workflowName: 'echo', input: 1 }

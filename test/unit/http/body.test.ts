@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { makeApi, rejection } from './api.ts'
+import { inChunks, makeApi, rejection } from './api.ts'
 
+const PATH = '/workflow/w/signal/s'
 const json = { 'Content-Type': 'application/json' }
 
 function makeBodyApi(options: { maxBodyBytes?: number; bodyTimeoutMs?: number } = {}) {
@@ -27,19 +28,12 @@ function makeBodyApi(options: { maxBodyBytes?: number; bodyTimeoutMs?: number } 
       },
       { highWaterMark: 0 },
     )
-    const request = new Request('http://portico.test/workflow/w/signal/s', {
-      method: 'POST',
-      body,
-      headers,
-      duplex: 'half',
-    } as RequestInit)
-    return { response: await api.fetch(request), seen }
+    return { response: await api.fetch(inChunks(PATH, body, headers)), seen }
   }
 
   return {
     stream,
-    signal: (body?: unknown, headers?: Record<string, string>) =>
-      api.call('POST', '/workflow/w/signal/s', body, headers),
+    signal: (body?: unknown, headers?: Record<string, string>) => api.call('POST', PATH, body, headers),
   }
 }
 
@@ -88,10 +82,9 @@ test('body: rejects any other type, and a missing one', async () => {
 test('body: rejects compressed content', async () => {
   const { signal } = makeBodyApi()
 
-  expect(await rejection(await signal('{}', { 'Content-Encoding': 'gzip' }))).toEqual([
-    415,
-    'UnsupportedMediaTypeError',
-  ])
+  const response = await signal('{}', { 'Content-Encoding': 'gzip' })
+
+  expect(await rejection(response)).toEqual([415, 'UnsupportedMediaTypeError'])
 })
 
 test('body: is not read further when its type is wrong', async () => {
@@ -214,8 +207,7 @@ test('body: is a 408 that closes the connection when it stops half way', async (
     const body = new ReadableStream({
       start: (controller) => controller.enqueue(new TextEncoder().encode('{"payload":')),
     })
-    const init = { method: 'POST', body, headers, duplex: 'half' } as RequestInit
-    return fetch(new Request('http://portico.test/workflow/w/signal/s', init))
+    return fetch(inChunks(PATH, body, headers))
   }
 
   const ofUnknownLength = await stalled(json)

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
-import { makeApi } from './api.ts'
+import { catalogOf, makeApi } from './api.ts'
 
 const cors = () => makeApi({ corsOrigins: ['https://app.example'], auth: { tokens: ['s3cret'] } })
 
+const preflight = (path: string, Origin: string, headers: Record<string, string>) =>
+  cors().call('OPTIONS', path, undefined, { Origin, ...headers })
+
 test('CORS: a preflight needs no token', async () => {
-  const response = await cors().call('OPTIONS', '/workflow/w/stop', undefined, {
-    Origin: 'https://app.example',
+  const response = await preflight('/workflow/w/stop', 'https://app.example', {
     'Access-Control-Request-Method': 'PATCH',
   })
 
@@ -17,8 +19,7 @@ test('CORS: a preflight needs no token', async () => {
 })
 
 test('CORS: a preflight allows all requested headers', async () => {
-  const response = await cors().call('OPTIONS', '/workflow/run', undefined, {
-    Origin: 'https://app.example',
+  const response = await preflight('/workflow/run', 'https://app.example', {
     'Access-Control-Request-Method': 'POST',
     'Access-Control-Request-Headers': 'authorization,content-type,traceparent,x-custom',
   })
@@ -27,8 +28,7 @@ test('CORS: a preflight allows all requested headers', async () => {
 })
 
 test('CORS: a preflight from another origin allows nothing', async () => {
-  const response = await cors().call('OPTIONS', '/workflow/run', undefined, {
-    Origin: 'https://evil.example',
+  const response = await preflight('/workflow/run', 'https://evil.example', {
     'Access-Control-Request-Method': 'POST',
     'Access-Control-Request-Headers': 'x-custom',
   })
@@ -79,7 +79,7 @@ test('CORS: is off without configured origins', async () => {
 test('CORS: a 304 can be read by the page', async () => {
   const { call } = makeApi({
     corsOrigins: ['*'],
-    workflows: { catalog: async (catalog) => ({ catalog, inputsChecked: true, workflows: [] }) },
+    workflows: { catalog: catalogOf() },
   })
 
   const response = await call('GET', '/workflow/catalog', undefined, {

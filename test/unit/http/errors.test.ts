@@ -1,17 +1,10 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../src/domain/model/errors.ts'
-import { makeApi } from './api.ts'
+import { makeApi, rejecting } from './api.ts'
 
 test('problem: is an RFC 9457 body with the error name and the details', async () => {
-  const { call } = makeApi({
-    workflows: {
-      result: async () => {
-        throw new ServiceError('WorkflowNotCompletedError', 'Workflow w is still running', {
-          details: { workflowId: 'w', runId: 'r', workflowStatus: 'running' },
-        })
-      },
-    },
-  })
+  const details = { workflowId: 'w', runId: 'r', workflowStatus: 'running' as const }
+  const result = rejecting('WorkflowNotCompletedError', 'Workflow w is still running', details)
+  const { call } = makeApi({ workflows: { result } })
 
   const response = await call('GET', '/workflow/w/result', undefined, { 'X-Request-Id': 'mine' })
 
@@ -49,21 +42,17 @@ test('problem: a bug has no details in the response, and all of them in the log'
 test('problem: has a source, which an error can override', async () => {
   const { call } = makeApi({
     workflows: {
-      query: () => Promise.reject(new ServiceError('QueryFailedError', 'no')),
-      update: () => Promise.reject(new ServiceError('PayloadTooLargeError', 'no', { details: { source: 'engine' } })),
-      status: () => Promise.reject(new ServiceError('EngineUnavailableError', 'no')),
+      query: rejecting('QueryFailedError'),
+      update: rejecting('PayloadTooLargeError', 'no', { source: 'engine' }),
+      status: rejecting('EngineUnavailableError'),
     },
   })
 
-  const bodies = await Promise.all(
-    [
-      await call('POST', '/workflow/w/query/q'),
-      await call('POST', '/workflow/w/update/u'),
-      await call('GET', '/workflow/w/status'),
-    ].map((response) => response.json()),
-  )
+  const sourceOf = async (method: string, path: string) => (await (await call(method, path)).json()).source
 
-  expect(bodies.map((body) => body.source)).toEqual(['workflow', 'engine', 'engine'])
+  expect(await sourceOf('POST', '/workflow/w/query/q')).toBe('workflow')
+  expect(await sourceOf('POST', '/workflow/w/update/u')).toBe('engine')
+  expect(await sourceOf('GET', '/workflow/w/status')).toBe('engine')
 })
 
 test('NotFoundError: leads from the root to the document, from cancel to stop, and nowhere else', async () => {
@@ -91,7 +80,7 @@ test('Portico-Error-Source: is on every error, also one without a body or a rout
   const { call } = makeApi({
     auth: { tokens: ['s3cret'] },
     workflows: {
-      query: () => Promise.reject(new ServiceError('QueryFailedError', 'no')),
+      query: rejecting('QueryFailedError'),
       ready: async () => 'reachable',
     },
   })
@@ -111,9 +100,8 @@ test('Portico-Error-Source: is on every error, also one without a body or a rout
 test('Retry-After: is sent only when the error says that a retry is safe', async () => {
   const { call } = makeApi({
     workflows: {
-      status: () =>
-        Promise.reject(new ServiceError('EngineUnavailableError', 'no', { details: { retryAfterSeconds: 1 } })),
-      result: () => Promise.reject(new ServiceError('EngineUnavailableError', 'no')),
+      status: rejecting('EngineUnavailableError', 'no', { retryAfterSeconds: 1 }),
+      result: rejecting('EngineUnavailableError'),
     },
   })
 

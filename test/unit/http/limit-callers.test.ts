@@ -2,8 +2,9 @@ import { expect, test } from 'vitest'
 import type { CallerLimits } from '../../../src/domain/model/caller.ts'
 import { createCallerLimiter } from '../../../src/http/limit-callers.ts'
 import { unlessAborted } from '../../../src/lib/abort.ts'
-import { makeApi, rejection, running } from './api.ts'
+import { inChunks, makeApi, rejection, running } from './api.ts'
 import { bearer, tokenPolicy } from './policies.ts'
+import { result } from './run-api.ts'
 
 /** A limiter and its clock. `admit` returns null for a request that is over a limit. */
 function makeLimiter({ countsOpenRequests = true } = {}) {
@@ -116,8 +117,6 @@ test('limits: beyond 10 000 callers the one that is idle for longest is forgotte
   expect(admit({ inFlight: 1 }, 'work', 'open').retryAfter).toBe(null)
 })
 
-const COMPLETED = { status: 'completed' as const, input: null, output: 1, trace: null, error: null, errorDetails: null }
-
 /** The app with a caller that may have this much. Waits end when `release` is called. */
 function limitedApi(limits: CallerLimits) {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
@@ -136,7 +135,7 @@ function limitedApi(limits: CallerLimits) {
         onFound?.(run)
         call.startWaiting()
         await unlessAborted(released, call.signal)
-        return { ...run, ...COMPLETED }
+        return { ...result, ...run }
       },
       async signal() {
         started.signals++
@@ -175,9 +174,8 @@ test('limits: a request over inFlight does nothing, and its body is not read (th
   await expect.poll(() => started.signals).toBe(1)
   let pulled = 0
   const body = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 })
-  const init = { method: 'POST', body, duplex: 'half', headers: bearer('ci') } as RequestInit
 
-  const second = await fetch(new Request(`http://portico.test${SIGNAL}`, init))
+  const second = await fetch(inChunks(SIGNAL, body, bearer('ci')))
   release()
 
   expect(second.headers.get('Retry-After')).toBe('1')
@@ -224,7 +222,5 @@ test('limits: requests that no rule allows count, too (threat 29)', async () => 
   const api = makeApi({ auth: { policy: tokenPolicy({ name: 'ci', can: ['start'], limits: { perSecond: 0.001 } }) } })
   const get = (path: string) => api.call('GET', path, undefined, bearer('ci')).then(({ status }) => status)
 
-  const statuses = [await get('/workflow/w/status'), await get('/workflow/w/status')]
-
-  expect(statuses).toEqual([403, 429])
+  expect([await get('/workflow/w/status'), await get('/workflow/w/status')]).toEqual([403, 429])
 })

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../src/domain/model/errors.ts'
 import { splitNamespace } from '../../../src/http/path.ts'
 import { sha256 } from '../../../src/lib/digest.ts'
-import { makeApi, rejection, running } from './api.ts'
+import { makeApi, rejecting, rejection, running } from './api.ts'
 
 const AUTHORIZATION = { Authorization: 'Bearer s3cret' }
 
@@ -11,8 +10,7 @@ function verbsOf(namespace: string) {
   return {
     status: async () => ({ ...running, workflowId: namespace }),
     start: async () => ({ workflowId: 'a/b', runId: 'r' }),
-    run: () =>
-      Promise.reject(new ServiceError('WorkflowExecutionTimedOutError', 'later', { details: { workflowId: 'w' } })),
+    run: rejecting('WorkflowExecutionTimedOutError', 'later', { workflowId: 'w' }),
     ready: async () => 'reachable' as const,
     capabilities: async () => ({}) as never,
     catalog: async () => ({ catalog: namespace, inputsChecked: true, workflows: [] }),

@@ -21,9 +21,7 @@ function convertAll(...parts: LanguageModelV4StreamPart[]) {
 }
 
 test('provider parts: a call of a model is one step of a message', () => {
-  const chunks = convertAll(START, finish('stop'))
-
-  expect(chunks).toEqual([
+  expect(convertAll(START, finish('stop'))).toEqual([
     { type: 'start' },
     { type: 'start-step' },
     { type: 'finish-step' },

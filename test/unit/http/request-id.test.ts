@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeApi } from './api.ts'
+import { catalogOf, makeApi } from './api.ts'
 
 test("X-Request-Id: is the client's own when it consists of safe characters", async () => {
   const { call } = makeApi()
@@ -33,7 +33,7 @@ test('X-Request-Id: is in every kind of response, also beside headers of the han
     corsOrigins: ['https://app.example'],
     maxBodyBytes: 100,
     workflows: {
-      catalog: async (catalog) => ({ catalog, inputsChecked: true, workflows: [] }),
+      catalog: catalogOf(),
       start: async () => ({ workflowId: 'w', runId: 'r' }),
       run: () => Promise.reject(new Error('a bug')),
     },
@@ -58,25 +58,9 @@ test('X-Request-Id: is in every kind of response, also beside headers of the han
     bug: await call('POST', '/workflow/run', greet),
   }
 
-  const seen = Object.entries(responses).map(([kind, { status, headers }]) => [
-    kind,
-    status,
-    /^[\da-f-]{36}$/.test(headers.get('X-Request-Id') ?? ''),
-  ])
-  expect(seen).toEqual([
-    ['preflight', 204, true],
-    ['options', 204, true],
-    ['head', 200, true],
-    ['started', 200, true],
-    ['catalog', 200, true],
-    ['notModified', 304, true],
-    ['invalid', 400, true],
-    ['unknownRoute', 404, true],
-    ['wrongMethod', 405, true],
-    ['tooLarge', 413, true],
-    ['unsupported', 415, true],
-    ['bug', 500, true],
-  ])
+  const seen = Object.values(responses).map(({ status, headers }) => [status, headers.get('X-Request-Id')])
+  const statuses = [204, 204, 200, 200, 200, 304, 400, 404, 405, 413, 415, 500]
+  expect(seen).toEqual(statuses.map((status) => [status, expect.stringMatching(/^[\da-f-]{36}$/)]))
   expect(responses.started.headers.get('Location')).toBe('/workflow/w/result')
   expect(responses.notModified.headers.get('ETag')).toBe(responses.catalog.headers.get('ETag'))
 })
@@ -91,12 +75,8 @@ test('X-Request-Id: is in an event stream', async () => {
     },
   })
 
-  const response = await call(
-    'POST',
-    '/workflow/run',
-    { workflowName: 'greet', input: null },
-    { Accept: 'text/event-stream', 'X-Request-Id': 'mine' },
-  )
+  const headers = { Accept: 'text/event-stream', 'X-Request-Id': 'mine' }
+  const response = await call('POST', '/workflow/run', { workflowName: 'greet', input: null }, headers)
 
   expect(response.headers.get('Content-Type')).toBe('text/event-stream')
   expect(response.headers.get('X-Request-Id')).toBe('mine')

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { EngineReadiness } from '../../../src/domain/model/engine.ts'
-import { ServiceError } from '../../../src/domain/model/errors.ts'
-import { makeApi, rejection, running } from './api.ts'
+import { makeApi, rejecting, rejection, running } from './api.ts'
 
 test('NotFoundError: an unknown route, a trailing slash, an empty id', async () => {
   const { call } = makeApi()
@@ -69,9 +68,7 @@ test('MethodNotAllowedError: lists the methods of the route', async () => {
 })
 
 test('MethodNotAllowedError: does not replace a 404 of the domain', async () => {
-  const { call } = makeApi({
-    workflows: { status: () => Promise.reject(new ServiceError('WorkflowNotFoundError', 'no')) },
-  })
+  const { call } = makeApi({ workflows: { status: rejecting('WorkflowNotFoundError') } })
 
   expect(await rejection(await call('GET', '/workflow/w/status'))).toEqual([404, 'WorkflowNotFoundError'])
 })

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../src/domain/model/errors.ts'
 import type { RunCommand, StartCommand } from '../../../src/domain/model/workflows.ts'
-import { makeApi, rejection } from './api.ts'
+import { makeApi, rejecting, rejection } from './api.ts'
 import { result as completedResult } from './run-api.ts'
 
 const result = { ...completedResult, runId: 'r', output: null }
@@ -72,9 +71,7 @@ test('run: catalog wins over taskQueue, which wins over the default', async () =
 
 test('run: reports that taskQueue is deprecated, in error responses too', async () => {
   const { run } = makeRunApi()
-  const { call } = makeApi({
-    workflows: { run: () => Promise.reject(new ServiceError('CatalogNotAvailableError', 'no')) },
-  })
+  const { call } = makeApi({ workflows: { run: rejecting('CatalogNotAvailableError') } })
 
   const responses = [
     await run({ workflowName: 'greet', input: 1, catalog: 'a', taskQueue: 'b' }),
@@ -82,17 +79,10 @@ test('run: reports that taskQueue is deprecated, in error responses too', async 
     await run({ workflowName: 'greet', input: 1, catalog: 'a' }),
   ]
 
+  const link = '<https://github.com/portico/portico/blob/main/docs/api.md#deprecated-fields>; rel="deprecation"'
   expect(responses.map(({ status, headers }) => [status, headers.get('Deprecation'), headers.get('Link')])).toEqual([
-    [
-      200,
-      '@1767225600',
-      '<https://github.com/portico/portico/blob/main/docs/api.md#deprecated-fields>; rel="deprecation"',
-    ],
-    [
-      503,
-      '@1767225600',
-      '<https://github.com/portico/portico/blob/main/docs/api.md#deprecated-fields>; rel="deprecation"',
-    ],
+    [200, '@1767225600', link],
+    [503, '@1767225600', link],
     [200, null, null],
   ])
 })
@@ -233,9 +223,7 @@ test('run: accepts ids and names of the maximum length', async () => {
 test('run: a timeout is a 408 with the Location of the result, and without Retry-After', async () => {
   const details = { workflowId: 'orders/17 é', runId: 'r', workflowStatus: 'running' as const, retryAfterSeconds: 1 }
   const { call } = makeApi({
-    workflows: {
-      run: () => Promise.reject(new ServiceError('WorkflowExecutionTimedOutError', 'still running', { details })),
-    },
+    workflows: { run: rejecting('WorkflowExecutionTimedOutError', 'still running', details) },
   })
 
   const response = await call('POST', '/workflow/run', { workflowName: 'greet', input: 1 })

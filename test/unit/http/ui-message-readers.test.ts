@@ -23,7 +23,7 @@ test('AI SDK: a reader that joins in the middle of an answer builds the whole me
   const chat = await startChat()
   chat.publish(BEGINNING)
 
-  const stream = await chat.transport.reconnectToStream({ chatId: RUN.workflowId })
+  const stream = await chat.reconnect()
   const read = messageOf(stream, () => {
     chat.publish(REST)
     chat.end('completed')
@@ -39,8 +39,8 @@ test('AI SDK: after the end of the run a reader gets the same message', async ()
   chat.publish(REST)
   chat.end('completed')
 
-  const first = await messageOf(await chat.transport.reconnectToStream({ chatId: RUN.workflowId }))
-  const second = await messageOf(await chat.transport.reconnectToStream({ chatId: RUN.workflowId }))
+  const first = await messageOf(await chat.reconnect())
+  const second = await messageOf(await chat.reconnect())
 
   expect(first?.parts).toEqual([{ type: 'step-start' }, expect.objectContaining(HELLO)])
   expect(second).toEqual(first)
@@ -79,7 +79,7 @@ test('AI SDK: a run that fails is an error, and what it has published is kept', 
   chat.end('failed')
   const errors: unknown[] = []
 
-  const stream = await chat.transport.reconnectToStream({ chatId: RUN.workflowId })
+  const stream = await chat.reconnect()
   const message = await messageOf(stream, undefined, (error) => errors.push(error))
 
   expect(message?.parts.at(-1)).toMatchObject({ type: 'text', text: 'Hello' })
@@ -112,9 +112,7 @@ test('AI SDK: the parts of @temporalio/ai-sdk are a message with tools, once for
   )
   chat.end('completed')
 
-  const message = await messageOf(await chat.transport.reconnectToStream({ chatId: RUN.workflowId }))
-
-  expect(message?.parts).toMatchObject([
+  expect((await messageOf(await chat.reconnect()))?.parts).toMatchObject([
     { type: 'step-start' },
     { type: 'reasoning', text: 'It is a city.', state: 'done' },
     { type: 'tool-weather', toolCallId: 't1', state: 'input-available', input: { city: 'Oslo' } },
@@ -128,9 +126,10 @@ test('AI SDK: what it does not know does not disturb the message', async () => {
   chat.publish([{ type: 'of-a-later-version' }, ...BEGINNING, { type: 'text-delta', id: 'lost', delta: 'a' }, ...REST])
   chat.end('completed')
 
-  const message = await messageOf(await chat.transport.reconnectToStream({ chatId: RUN.workflowId }))
-
-  expect(message?.parts).toEqual([{ type: 'step-start' }, expect.objectContaining(HELLO)])
+  expect((await messageOf(await chat.reconnect()))?.parts).toEqual([
+    { type: 'step-start' },
+    expect.objectContaining(HELLO),
+  ])
 })
 
 test('AI SDK: a page that is reloaded in the middle shows the answer once, and continues', async () => {
@@ -203,9 +202,11 @@ async function startChat() {
     server.closeAllConnections()
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const transport = chatTransport(url, 'answer')
   return {
     requests,
-    transport: chatTransport(url, 'answer'),
+    transport,
+    reconnect: () => transport.reconnectToStream({ chatId: RUN.workflowId }),
     publish(data: unknown[]) {
       const items = data.map((value, offset) => ({ offset, topic: 'chat', data: value }))
       add({ type: 'items', runId: RUN.runId, items, next: 0 })

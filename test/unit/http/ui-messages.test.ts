@@ -71,9 +71,7 @@ test.for<[Status, string]>([
   ['terminated', 'Workflow chat-1 was terminated'],
   ['timed_out', 'Workflow chat-1 timed out'],
 ])('UI messages: the end of a run that %s is an error', async ([status, errorText]) => {
-  const chunks = await chunksOf([items(MESSAGE.slice(0, 2)), done(status)])
-
-  expect(chunks.slice(2)).toEqual([
+  expect((await chunksOf([items(MESSAGE.slice(0, 2)), done(status)])).slice(2)).toEqual([
     { type: 'error', errorText },
     { type: 'finish', finishReason: 'error' },
   ])

@@ -1,21 +1,15 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ServiceError } from '../../../src/domain/model/errors.ts'
-import type { WorkflowResult } from '../../../src/domain/model/execution.ts'
+import type { Workflows } from '../../../src/domain/model/workflows.ts'
 import { type AwaitedRun, awaitRun } from '../../../src/mcp/await-run.ts'
 import { endedToolResult } from '../../../src/mcp/tool-result.ts'
 import { aCall } from '../call.ts'
+import { rejecting } from '../http/api.ts'
+import { result } from '../http/run-api.ts'
 
 const RUN = { workflowId: 'w', runId: 'r' }
 
-const COMPLETED: WorkflowResult = {
-  ...RUN,
-  status: 'completed',
-  input: null,
-  output: 1,
-  trace: null,
-  error: null,
-  errorDetails: null,
-}
+const COMPLETED = { ...result, ...RUN }
 
 const reason = { kind: 'waiting_timer' as const, since: null, advice: 'the timer fires later' }
 const workflows = {
@@ -40,8 +34,12 @@ function endingAfter(ms: number): AwaitedRun {
   }
 }
 
-async function answered(run: AwaitedRun, style: Partial<typeof STYLE> = {}) {
-  const answering = awaitRun(workflows, run, { ...STYLE, ...style }, aCall())
+async function answered(
+  run: AwaitedRun,
+  style: Partial<typeof STYLE> = {},
+  verbs: Pick<Workflows, 'explain'> = workflows,
+) {
+  const answering = awaitRun(verbs, run, { ...STYLE, ...style }, aCall())
   await vi.advanceTimersByTimeAsync(500)
   return answering
 }
@@ -97,10 +95,7 @@ test('awaitRun: without a progress token a stream has the result alone, which sa
 })
 
 test('awaitRun: progress has the ids also while the run cannot be explained', async () => {
-  const failing = { explain: () => Promise.reject(new ServiceError('EngineUnavailableError', 'down')) }
-  const answering = awaitRun(failing, endingAfter(1000), STYLE, aCall())
-  await vi.advanceTimersByTimeAsync(500)
-  const answer = await answering
+  const answer = await answered(endingAfter(1000), {}, { explain: rejecting('EngineUnavailableError') })
   if (answer.kind !== 'stream') throw new Error('not a stream')
 
   const first = await answer.messages[Symbol.asyncIterator]().next()
@@ -145,9 +140,7 @@ test('awaitRun: a start whose answer was lost is neither rejected nor a task', a
 })
 
 test('awaitRun: an error after the start has the ids', async () => {
-  const failing = failingWith(new ServiceError('NotSupportedError', 'stored elsewhere'))
-
-  expect(await answered(failing)).toMatchObject({
+  expect(await answered(failingWith(new ServiceError('NotSupportedError', 'stored elsewhere')))).toMatchObject({
     kind: 'result',
     result: { isError: true, structuredContent: { ...RUN, status: 'unknown' } },
   })

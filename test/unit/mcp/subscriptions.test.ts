@@ -12,18 +12,19 @@ const toolsNamed = async (...names: string[]) =>
 
 const ABOUT = { _meta: { 'io.modelcontextprotocol/subscriptionId': 7 } }
 
+/** A subscription in which nothing happens. */
+const QUIET: Subscription = {
+  ...{ id: 7, params: { notifications: {} }, ttlMs: 5000 },
+  ...{ readTools: async () => [], taskEnd: async () => null },
+}
+
 /** The messages so far, and the functions that end the subscription. */
 async function subscribe(given: Partial<Subscription>) {
   const controller = new AbortController()
   const call = aCall({ signal: controller.signal })
   const messages: unknown[] = []
-  const subscription = {
-    ...{ id: 7, params: { notifications: {} }, ttlMs: 5000 },
-    ...{ readTools: async () => [], taskEnd: async () => null },
-    ...given,
-  }
   const reading = (async () => {
-    for await (const message of listen(subscription, call)) messages.push(message)
+    for await (const message of listen({ ...QUIET, ...given }, call)) messages.push(message)
   })()
   // `end` reports it.
   reading.catch(() => {})
@@ -153,11 +154,8 @@ test('listen: ends with a result when the service shuts down', async () => {
 
 test('listen: is not a request in flight', async () => {
   const startWaiting = vi.fn()
-  const { signal } = new AbortController()
-  const subscription = { id: 7, params: { notifications: {} }, ttlMs: 5000 }
-  const never = { readTools: async () => [], taskEnd: async () => null }
 
-  for await (const _ of listen({ ...subscription, ...never }, aCall({ signal, startWaiting }))) break
+  for await (const _ of listen(QUIET, aCall({ startWaiting }))) break
 
   expect(startWaiting).toHaveBeenCalledTimes(1)
 })
@@ -177,13 +175,5 @@ test.for([
   [{ taskIds: [1] }],
   [{ taskIds: Array.from({ length: 101 }, () => 'a') }],
 ])('listen: rejects %o', ([notifications]) => {
-  const subscription = {
-    id: 1,
-    params: { notifications },
-    ttlMs: 1,
-    readTools: async () => [],
-    taskEnd: async () => null,
-  }
-
-  expect(() => listen(subscription, aCall())).toThrow(RpcError)
+  expect(() => listen({ ...QUIET, params: { notifications } }, aCall())).toThrow(RpcError)
 })

@@ -1,24 +1,16 @@
 import { expect, test } from 'vitest'
 import { ServiceError } from '../../../src/domain/model/errors.ts'
-import type { WorkflowResult } from '../../../src/domain/model/execution.ts'
 import {
   endedToolResult,
   openToolResult,
   rejectedToolResult,
   unexpectedToolResult,
 } from '../../../src/mcp/tool-result.ts'
+import { result as completed } from '../http/run-api.ts'
 
 const RUN = { workflowId: 'w', runId: 'r' }
 
-const COMPLETED: WorkflowResult = {
-  ...RUN,
-  status: 'completed',
-  input: null,
-  output: { sum: 3 },
-  trace: null,
-  error: null,
-  errorDetails: null,
-}
+const COMPLETED = { ...completed, ...RUN, output: { sum: 3 } }
 
 const DETAILS = {
   name: 'CardDeclined',

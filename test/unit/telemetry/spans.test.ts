@@ -29,6 +29,9 @@ describe('with a tracer', () => {
     return tracer.uninstall
   })
 
+  /** A call that returns its headers. */
+  const send = async (headers: Record<string, string> | null) => headers
+
   const finished = () => tracer.exporter.getFinishedSpans()
 
   test('hostTracer: a tracer that is installed later is noticed by the next request', async () => {
@@ -40,16 +43,12 @@ describe('with a tracer', () => {
   })
 
   test('hostTracer: if the tracer of the host throws, requests are served without spans', async () => {
+    const fail = () => {
+      throw new Error('a bug of the host')
+    }
     trace.disable()
     trace.setGlobalTracerProvider({
-      getTracer: () => ({
-        startSpan() {
-          throw new Error('a bug of the host')
-        },
-        startActiveSpan: () => {
-          throw new Error('a bug of the host')
-        },
-      }),
+      getTracer: () => ({ startSpan: fail, startActiveSpan: fail }),
     })
     const host = hostTracer()
 
@@ -74,16 +73,11 @@ describe('with a tracer', () => {
   })
 
   test('startRequest: the span does not have the token of a link', () => {
-    const urls = [
-      `/base/links/${'t0ken_-'.repeat(20)}`,
-      `/links/${'t0ken_-'.repeat(20)}/more`,
-      '/workflow/links/status',
-    ]
+    const token = 't0ken_-'.repeat(20)
+    const urls = [`/base/links/${token}`, `/links/${token}/more`, '/workflow/links/status']
 
-    for (const url of urls)
-      createSpans()
-        .startRequest(new Request(`http://portico.test${url}`))
-        .end(ENDED)
+    const spans = createSpans()
+    for (const url of urls) spans.startRequest(new Request(`http://portico.test${url}`)).end(ENDED)
 
     expect(finished().map(({ attributes }) => attributes['url.path'])).toEqual([
       '/base/links/REDACTED',
@@ -123,17 +117,8 @@ describe('with a tracer', () => {
   test('call: its span belongs to the request, and its headers continue the trace', async () => {
     const spans = createSpans()
     const request = spans.startRequest(requestWith('01'))
-    let sent: Record<string, string> | null = null
 
-    await request.run(() =>
-      spans.call(
-        'Service/Method',
-        async (headers) => {
-          sent = headers
-        },
-        String,
-      ),
-    )
+    const sent = await request.run(() => spans.call('Service/Method', send, String))
     request.end(ENDED)
 
     const [call, server] = finished()
@@ -147,7 +132,6 @@ describe('with a tracer', () => {
 
   test('call: a client that does not sample its trace is heeded, by the engine too', async () => {
     const spans = createSpans()
-    const send = async (headers: Record<string, string> | null) => headers
 
     const headers = await spans.startRequest(requestWith('00')).run(() => spans.call('Service/Method', send, String))
 
@@ -159,7 +143,6 @@ describe('with a tracer', () => {
     const spans = createSpans()
     const request = spans.startRequest(requestWith('01'))
     const { promise: later, resolve } = Promise.withResolvers<void>()
-    const send = async (headers: Record<string, string> | null) => headers
 
     const background = request.run(async () => {
       await later

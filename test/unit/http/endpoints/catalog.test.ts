@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { undocumentedIn } from '../../../support/openapi-check.ts'
-import { makeApi, rejection } from '../api.ts'
+import { catalogOf, makeApi, rejection } from '../api.ts'
 import { bearer, tokenPolicy } from '../policies.ts'
 import { makeRunApi } from '../run-api.ts'
 
@@ -55,9 +55,7 @@ test('catalog: responds with the catalog to another tag', async () => {
 test('catalog: equal catalogs have the same tag in every process, others have another', async () => {
   const entry = (name: string) => ({ ...NO_SCHEMAS, name, aliases: [], signals: [], queries: [], updates: [] })
   const etagOf = async (name: string) => {
-    const { call } = makeRunApi({
-      catalog: async (catalog) => ({ catalog, inputsChecked: true, workflows: [entry(name)] }),
-    })
+    const { call } = makeRunApi({ catalog: catalogOf(entry(name)) })
     return (await call('HEAD', '/workflow/catalog')).headers.get('ETag')
   }
 
@@ -67,7 +65,7 @@ test('catalog: equal catalogs have the same tag in every process, others have an
 
 test('catalog: a page of an allowed origin may read the tag, also from a 304', async () => {
   const { fetch } = makeApi({
-    workflows: { catalog: async (catalog) => ({ catalog, inputsChecked: true, workflows: [] }) },
+    workflows: { catalog: catalogOf() },
     corsOrigins: ['https://app.example.com'],
   })
   const headers = { Origin: 'https://app.example.com', 'If-None-Match': '*' }
@@ -82,7 +80,7 @@ test.for(['/workflow/catalog', '/workflow/catalog/orders', '/openapi.json'])(
   'catalog: the document lists all headers that a caller with rules gets from %s',
   async (path) => {
     const { call } = makeApi({
-      workflows: { catalog: async (catalog) => ({ catalog, inputsChecked: true, workflows: [] }) },
+      workflows: { catalog: catalogOf() },
       auth: { policy: tokenPolicy({ name: 'reader', can: ['read'] }) },
     })
 

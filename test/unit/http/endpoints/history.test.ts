@@ -25,6 +25,20 @@ function page(...ids: number[]): HistoryFeedPage {
   return { events: ids.map((eventId) => ({ eventId, eventType: 'Any', eventTime: null })), closed: null }
 }
 
+/** The app whose history has these pages, and the commands that it gets. */
+function makeFeed(pagesOf: (call: Call) => HistoryFeed['pages']) {
+  const commands: FollowCommand[] = []
+  const api = makeApi({
+    workflows: {
+      async followHistory(command, call) {
+        commands.push(command)
+        return { workflow: RUN, pages: pagesOf(call) }
+      },
+    },
+  })
+  return { ...api, commands }
+}
+
 test('history: passes the parameters on, waiting in milliseconds', async () => {
   const commands: HistoryCommand[] = []
   const history = async (command: HistoryCommand) => {
@@ -44,16 +58,10 @@ test('history: passes the parameters on, waiting in milliseconds', async () => {
 })
 
 test('history stream: the events have ids, and begin after Last-Event-ID', async () => {
-  const commands: FollowCommand[] = []
-  async function* pages() {
+  const { call, commands } = makeFeed(async function* () {
     yield page(8, 9)
     yield { ...page(10), closed: { ...RUN, status: 'completed' as const } }
-  }
-  const followHistory = async (command: FollowCommand): Promise<HistoryFeed> => {
-    commands.push(command)
-    return { workflow: RUN, pages: pages() }
-  }
-  const { call } = makeApi({ workflows: { followHistory } })
+  })
 
   const response = await call('GET', `${PATH}/stream`, undefined, { 'Last-Event-ID': '7' })
 
@@ -70,15 +78,9 @@ test('history stream: the events have ids, and begin after Last-Event-ID', async
 })
 
 test('history stream: an id with a run id resumes that run; on the path of a run ids are numbers', async () => {
-  const commands: FollowCommand[] = []
-  const followHistory = async (command: FollowCommand): Promise<HistoryFeed> => {
-    commands.push(command)
-    async function* pages() {
-      yield { ...page(8), closed: { ...RUN, status: 'completed' as const } }
-    }
-    return { workflow: RUN, pages: pages() }
-  }
-  const { call } = makeApi({ workflows: { followHistory } })
+  const { call, commands } = makeFeed(async function* () {
+    yield { ...page(8), closed: { ...RUN, status: 'completed' as const } }
+  })
   const resume = async (path: string, id: string) =>
     /^id: (.*)$/m.exec(await (await call('GET', path, undefined, { 'Last-Event-ID': id })).text())?.[1]
   const pinned = `/workflow/w/runs/${RUN_ID}/history/stream`
@@ -95,12 +97,10 @@ test('history stream: an id with a run id resumes that run; on the path of a run
 })
 
 test('history stream: an error between two events is one, and is logged with its status', async () => {
-  async function* pages() {
+  const { call, events } = makeFeed(async function* () {
     yield page(1)
     throw new ServiceError('EngineUnavailableError', 'The workflow engine is not responding.')
-  }
-  const followHistory = async (): Promise<HistoryFeed> => ({ workflow: RUN, pages: pages() })
-  const { call, events } = makeApi({ workflows: { followHistory } })
+  })
 
   const text = await (await call('GET', `${PATH}/stream`)).text()
 
@@ -112,14 +112,9 @@ test('history stream: an error between two events is one, and is logged with its
 
 test('history stream: a page is read only after the client has taken the one before', async () => {
   let read = 0
-  async function* pages({ signal }: Call) {
+  const { call } = makeFeed(async function* ({ signal }) {
     while (!signal.aborted) yield page(++read)
-  }
-  const followHistory = async (_: FollowCommand, call: Call): Promise<HistoryFeed> => ({
-    workflow: RUN,
-    pages: pages(call),
   })
-  const { call } = makeApi({ workflows: { followHistory } })
 
   const { body } = await call('GET', `${PATH}/stream`)
   const chunks = body?.getReader()
@@ -146,8 +141,7 @@ test('history stream: a Last-Event-ID that is not one of an event of this run is
 })
 
 test('history stream: HEAD has no body, and ends at once', async () => {
-  const followHistory = async (): Promise<HistoryFeed> => ({ workflow: RUN, pages: (async function* () {})() })
-  const { call, events } = makeApi({ workflows: { followHistory } })
+  const { call, events } = makeFeed(async function* () {})
 
   const { headers, body } = await call('HEAD', `${PATH}/stream`)
 

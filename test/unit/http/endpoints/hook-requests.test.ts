@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { Workflows } from '../../../../src/domain/model/workflows.ts'
 import { proofHeaders } from '../../../../src/http/hooks/schemes.ts'
-import { makeApi, rejection } from '../api.ts'
+import { inChunks, makeApi, rejecting, rejection } from '../api.ts'
 import { answerOf, FORM_TYPE, JSON_TYPE, makeHookApi, START } from './hook-api.ts'
 
 test('a request without a valid proof is a 401 with the same body for each reason, and reaches no verb', async () => {
@@ -105,15 +104,11 @@ test('a body that is neither JSON nor a form is an error after its proof was che
 
 test('a body over the limit is a 413, with and without its length', async () => {
   const { send, fetch } = makeHookApi({ scheme: 'github', start: START }, { maxBodyBytes: 10 })
-  const stream = new Blob(['{"id":1,"a":2}']).stream()
-  const chunked = new Request('http://portico.test/hooks/h', {
-    method: 'POST',
-    body: stream,
-    headers: JSON_TYPE,
-    duplex: 'half',
-  } as RequestInit)
+  const body = new Blob(['{"id":1,"a":2}']).stream()
 
-  expect([(await send('{"id":1}')).status, (await fetch(chunked)).status]).toEqual([202, 413])
+  expect([(await send('{"id":1}')).status, (await fetch(inChunks('/hooks/h', body, JSON_TYPE))).status]).toEqual([
+    202, 413,
+  ])
 })
 
 test('a body that arrives in pieces is verified as it was sent', async () => {
@@ -126,22 +121,17 @@ test('a body that arrives in pieces is verified as it was sent', async () => {
       controller.close()
     },
   })
-  const init = { method: 'POST', body: pieces, headers: { ...JSON_TYPE, ...proof }, duplex: 'half' } as RequestInit
 
-  const response = await fetch(new Request('http://portico.test/hooks/h', init))
-
-  expect(response.status).toBe(202)
+  expect((await fetch(inChunks('/hooks/h', pieces, { ...JSON_TYPE, ...proof }))).status).toBe(202)
   expect(sent[0]?.command).toMatchObject({ args: [{ id: 1, a: 'é' }] })
 })
 
 test('errors say nothing about other workflows, and an engine that is away is a 503', async () => {
-  const failWith = (error: ServiceError): Partial<Workflows> => ({ start: () => Promise.reject(error) })
-  const unsupported = new ServiceError('UnsupportedWorkflowError', 'no', { details: { available: ['secret-name'] } })
-  const unavailable = new ServiceError('EngineUnavailableError', 'no')
-  const send = (error: ServiceError) =>
-    makeHookApi({ scheme: 'github', start: START }, { workflows: failWith(error) }).send('{"id":1}')
+  const sendTo = (start: Workflows['start']) =>
+    makeHookApi({ scheme: 'github', start: START }, { workflows: { start } }).send('{"id":1}')
 
-  const [first, second] = [await send(unsupported), await send(unavailable)]
+  const first = await sendTo(rejecting('UnsupportedWorkflowError', 'no', { available: ['secret-name'] }))
+  const second = await sendTo(rejecting('EngineUnavailableError'))
 
   expect([first.status, await first.text()]).toEqual([424, expect.not.stringContaining('secret-name')])
   expect(await rejection(second)).toEqual([503, 'EngineUnavailableError'])

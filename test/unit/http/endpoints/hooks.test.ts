@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
-import { rejection } from '../api.ts'
+import { rejecting, rejection } from '../api.ts'
 import { answerOf, JSON_TYPE, makeHookApi, START } from './hook-api.ts'
 
 test('start: only the id and the argument are those of the event', async () => {
@@ -103,25 +103,12 @@ test('an id can be a large integer, and a body that has no value for it is a 400
 })
 
 test('a repeated event is a 200 that says so', async () => {
-  const alreadyStarted = () => Promise.reject(new ServiceError('WorkflowAlreadyStartedError', 'no'))
+  const event = { scheme: 'stripe', signalWithStart: { start: START, signal: { name: 'event' } } } as const
+  const alreadyStarted = rejecting('WorkflowAlreadyStartedError')
+  const isRepeated = { workflowId: 'w', runId: 'r', started: false, warnings: [], isRepeated: true as const }
   const start = makeHookApi({ scheme: 'stripe', start: START }, { workflows: { start: alreadyStarted } })
-  const action = { start: START, signal: { name: 'event' } }
-  const isRepeated = async () => ({
-    workflowId: 'w',
-    runId: 'r',
-    started: false,
-    warnings: [],
-    isRepeated: true as const,
-  })
-  const signal = makeHookApi(
-    { scheme: 'stripe', signalWithStart: action },
-    { workflows: { signalWithStart: isRepeated } },
-  )
-  const keyReused = () => Promise.reject(new ServiceError('IdempotencyKeyReusedError', 'no'))
-  const changed = makeHookApi(
-    { scheme: 'stripe', signalWithStart: action },
-    { workflows: { signalWithStart: keyReused } },
-  )
+  const signal = makeHookApi(event, { workflows: { signalWithStart: async () => isRepeated } })
+  const changed = makeHookApi(event, { workflows: { signalWithStart: rejecting('IdempotencyKeyReusedError') } })
 
   for (const { send } of [start, signal, changed])
     expect(await answerOf(await send('{"id":"evt_1"}'))).toEqual([200, { duplicate: true }])

@@ -1,22 +1,14 @@
-import type { Workflows } from '../../../../src/domain/model/workflows.ts'
-import { type ApiOptions, makeApi } from '../api.ts'
+import { type ApiOptions, catalogOf, makeApi } from '../api.ts'
 import { entry } from '../openapi/typed/catalog-document.ts'
+import { result } from '../run-api.ts'
 
 export const RUN = { workflowId: 'w', runId: '01a1fc08-1636-792f-9608-1acf4565500b' }
 
-export const COMPLETED = {
-  ...RUN,
-  status: 'completed' as const,
-  input: null,
-  output: 'Hello',
-  trace: null,
-  error: null,
-  errorDetails: null,
-}
+export const COMPLETED = { ...result, ...RUN, output: 'Hello' }
 
 const LISTED = entry('greet', { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] })
 
-const startable: Workflows['startable'] = async (catalog) => ({ catalog, inputsChecked: true, workflows: [LISTED] })
+const startable = catalogOf(LISTED)
 
 const META = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',

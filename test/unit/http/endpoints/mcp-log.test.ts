@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { Workflows } from '../../../../src/domain/model/workflows.ts'
+import { rejecting } from '../api.ts'
 import { COMPLETED, mcpApi, RUN } from './mcp-api.ts'
 
 test('the log line names the method and the tool, if they exist', async () => {
@@ -34,8 +35,8 @@ test('an error that a tool returns is in the log line, as that of any request', 
 })
 
 test('an error of a tool for runs, and of the catalog that a start needs, is in the log line', async () => {
-  const rejecting = () => Promise.reject(new ServiceError('EngineUnavailableError', 'down'))
-  const { legacy, events } = mcpApi({ workflows: { stop: rejecting, startable: rejecting } })
+  const down = rejecting('EngineUnavailableError')
+  const { legacy, events } = mcpApi({ workflows: { stop: down, startable: down } })
 
   await legacy('tools/call', { name: 'workflow_stop', arguments: { workflowId: 'w' } })
   await legacy('tools/call', { name: 'greet' })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { RunCommand, Workflows } from '../../../../src/domain/model/workflows.ts'
+import { catalogOf, rejecting } from '../api.ts'
 import { entry } from '../openapi/typed/catalog-document.ts'
 import { COMPLETED, mcpApi, RUN } from './mcp-api.ts'
 
@@ -25,12 +26,11 @@ test('tools/list: has the workflows of the catalog, then the tools for runs, in 
 })
 
 test('tools/list: without a catalog only the tools for runs are listed, and during an outage there is an error', async () => {
-  const rejecting = (error: ServiceError) => mcpApi({ workflows: { startable: () => Promise.reject(error) } })
+  const missing = rejecting('CatalogNotFoundError')
+  const down = rejecting('EngineUnavailableError', 'down', { retryAfterSeconds: 1 })
 
-  const none = await rejecting(new ServiceError('CatalogNotFoundError', 'none')).legacy('tools/list')
-  const outage = await rejecting(
-    new ServiceError('EngineUnavailableError', 'down', { details: { retryAfterSeconds: 1 } }),
-  ).legacy('tools/list')
+  const none = await mcpApi({ workflows: { startable: missing } }).legacy('tools/list')
+  const outage = await mcpApi({ workflows: { startable: down } }).legacy('tools/list')
 
   expect(none.body.result.tools).toHaveLength(7)
   expect([outage.status, outage.body.error]).toEqual([
@@ -40,9 +40,7 @@ test('tools/list: without a catalog only the tools for runs are listed, and duri
 })
 
 test('tools/list: a caller that may not use the catalog gets the error of any request', async () => {
-  const { legacy } = mcpApi({
-    workflows: { startable: () => Promise.reject(new ServiceError('ForbiddenError', 'not yours')) },
-  })
+  const { legacy } = mcpApi({ workflows: { startable: rejecting('ForbiddenError', 'not yours') } })
 
   const { status, body } = await legacy('tools/list', {}, {}, '/mcp/others')
 
@@ -51,9 +49,7 @@ test('tools/list: a caller that may not use the catalog gets the error of any re
 
 test('?workflows: selects tools by the names of workflows and of tools, and keeps those for runs', async () => {
   const workflows = [entry('greet'), entry('a b'), entry('other')]
-  const { legacy } = mcpApi({
-    workflows: { startable: async (catalog) => ({ catalog, inputsChecked: true, workflows }) },
-  })
+  const { legacy } = mcpApi({ workflows: { startable: catalogOf(...workflows) } })
   const selected = '/mcp?workflows=a%20b,greet,toString'
 
   const list = await legacy('tools/list', {}, {}, selected)
@@ -119,7 +115,7 @@ test('tools/call: a run that is still open is a success that says how to continu
 
 test('tools/call: a rejected start is a result with the issues, and an unknown tool an error', async () => {
   const issues = [{ path: '/name', message: 'is required' }]
-  const run = () => Promise.reject(new ServiceError('ValidationError', 'invalid', { details: { issues } }))
+  const run = rejecting('ValidationError', 'invalid', { issues })
   const { legacy } = mcpApi({ workflows: { run } })
 
   const rejected = await legacy('tools/call', { name: 'greet', arguments: {} })
@@ -137,9 +133,9 @@ test('tools/call: a rejected start is a result with the issues, and an unknown t
 })
 
 test('tools/call: during an outage of the catalog a start is rejected, and a tool for runs works', async () => {
-  const outage = new ServiceError('EngineUnavailableError', 'down', { details: { retryAfterSeconds: 1 } })
+  const startable = rejecting('EngineUnavailableError', 'down', { retryAfterSeconds: 1 })
   const { legacy } = mcpApi({
-    workflows: { startable: () => Promise.reject(outage), result: async () => COMPLETED },
+    workflows: { startable, result: async () => COMPLETED },
   })
 
   const start = await legacy('tools/call', { name: 'greet' })

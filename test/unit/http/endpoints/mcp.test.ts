@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeApi } from '../api.ts'
+import { catalogOf, makeApi } from '../api.ts'
 import { entry } from '../openapi/typed/catalog-document.ts'
 import { mcpApi, RUN } from './mcp-api.ts'
 
@@ -93,9 +93,7 @@ test('errors that come before the message are those of any request', async () =>
 test('below a namespace the tools are those of its catalogs', async () => {
   const { legacy } = mcpApi({
     auth: { tokens: ['s3cret'] },
-    namespaces: {
-      acme: { startable: async (catalog) => ({ catalog, inputsChecked: true, workflows: [entry('of_acme')] }) },
-    },
+    namespaces: { acme: { startable: catalogOf(entry('of_acme')) } },
   })
   const token = { Authorization: 'Bearer s3cret' }
 

@@ -1,14 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { ServiceError } from '../../../../src/domain/model/errors.ts'
-import type { Workflows } from '../../../../src/domain/model/workflows.ts'
-import { makeApi } from '../api.ts'
+import { catalogOf, makeApi, rejecting } from '../api.ts'
 import { entry } from '../openapi/typed/catalog-document.ts'
 
 describe('GET /openapi.json', () => {
   test('without a published default catalog, the document says so and has the general operations', async () => {
-    const { body, status } = await served({
-      catalog: () => Promise.reject(new ServiceError('CatalogNotFoundError', '')),
-    })
+    const { body, status } = await served({ catalog: rejecting('CatalogNotFoundError', '') })
 
     expect([status, body['x-catalog']]).toEqual([
       200,
@@ -18,7 +14,7 @@ describe('GET /openapi.json', () => {
   })
 
   test('if the engine is unavailable, the document says so and has the general operations', async () => {
-    const catalog = () => Promise.reject(new ServiceError('EngineUnavailableError', 'no response'))
+    const catalog = rejecting('EngineUnavailableError', 'no response')
 
     const { body, status } = await served({ catalog })
 
@@ -27,7 +23,7 @@ describe('GET /openapi.json', () => {
 
   test('a catalog that the request names must exist', async () => {
     const { status, body } = await served(
-      { catalog: () => Promise.reject(new ServiceError('CatalogNotFoundError', 'not published')) },
+      { catalog: rejecting('CatalogNotFoundError', 'not published') },
       '/openapi.json?catalog=other',
     )
 
@@ -35,16 +31,13 @@ describe('GET /openapi.json', () => {
   })
 
   test('`catalog` selects the catalog', async () => {
-    const { body } = await served(
-      { catalog: async (catalog) => ({ catalog, inputsChecked: true, workflows: [entry('a')] }) },
-      '/openapi.json?catalog=a%2Fb',
-    )
+    const { body } = await served({ catalog: catalogOf(entry('a')) }, '/openapi.json?catalog=a%2Fb')
 
     expect(body['x-catalog']).toEqual({ name: 'a/b', namespace: 'default', state: 'described', omittedOperations: 0 })
   })
 
   test('a start of a workflow of another catalog than the default one must name the catalog', async () => {
-    const catalog: Workflows['catalog'] = async (catalog) => ({ catalog, inputsChecked: true, workflows: [entry('a')] })
+    const catalog = catalogOf(entry('a'))
     const requestOf = async (path: string) =>
       (await served({ catalog }, path)).body.components.schemas.a_request.allOf[1]
 
@@ -91,7 +84,7 @@ describe('GET /openapi.json', () => {
   })
 
   test('`servers` has the base path, and `security` what the service accepts', async () => {
-    const workflows = { catalog: async (catalog: string) => ({ catalog, inputsChecked: true, workflows: [] }) }
+    const workflows = { catalog: catalogOf() }
     const options = { workflows, mount: { basePath: '/portico' }, auth: { tokens: ['s3cret'] } }
     const response = await makeApi(options).call('GET', '/portico/openapi.json', undefined, {
       Authorization: 'Basic s3cret',
@@ -111,7 +104,7 @@ describe('GET /openapi.json', () => {
   })
 
   test('the maximum of `timeout` is that of the service', async () => {
-    const workflows = { catalog: async (catalog: string) => ({ catalog, inputsChecked: true, workflows: [] }) }
+    const workflows = { catalog: catalogOf() }
     const { call } = makeApi({ workflows, maxTimeoutMs: 5000 })
 
     const { components } = await (await call('GET', '/openapi.json')).json()

@@ -115,9 +115,7 @@ test('result as events: a client that has the result gets 204 without a wait', a
 test('result as events: a client that may not read the run does not get 204', async () => {
   const { get } = makeWaitApi({ error: new ServiceError('ForbiddenError', 'no') })
 
-  const response = await get(PATH, { ...EVENTS, 'Last-Event-ID': `w/${RUN_ID}/end` })
-
-  expect(response.status).toBe(403)
+  expect((await get(PATH, { ...EVENTS, 'Last-Event-ID': `w/${RUN_ID}/end` })).status).toBe(403)
 })
 
 test('result as events: after a timeout and a transient error a client may reconnect, at the current run', async () => {

@@ -2,7 +2,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { StreamEvent, StreamItem } from '../../../../src/domain/model/stream.ts'
-import { rejection } from '../api.ts'
+import { rejecting, rejection } from '../api.ts'
 import { DONE, FIRST, makeStreams, NEXT_ID, PATH, RUN_ID, WORKFLOW } from './stream-api.ts'
 
 afterEach(() => void vi.useRealTimers())
@@ -129,11 +129,7 @@ test('events: an error before the position is known has no id, because it could 
 })
 
 test('events: an error before the response has begun is an ordinary error response', async () => {
-  const { call } = makeStreams([], {
-    async followStream() {
-      throw new ServiceError('StreamNotFoundError', 'none')
-    },
-  })
+  const { call } = makeStreams([], { followStream: rejecting('StreamNotFoundError') })
 
   expect(await rejection(await call('GET', PATH))).toEqual([404, 'StreamNotFoundError'])
 })

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { MessageCommand, SignalWithStartCommand, StartCommand } from '../../../../src/domain/model/workflows.ts'
-import { makeApi, rejection } from '../api.ts'
+import { makeApi, rejecting, rejection } from '../api.ts'
 
 const START = { workflowName: 'order', input: { amount: 250 } }
 const COMMAND = { workflowName: 'order', args: [START.input], argumentPointer: '/input' }
@@ -133,9 +132,7 @@ test('signal-with-start: passes on start and signal, and returns the run and its
 })
 
 test('update-with-start: NotSupportedError is a 501', async () => {
-  const { call } = makeApi({
-    workflows: { updateWithStart: () => Promise.reject(new ServiceError('NotSupportedError', 'not there')) },
-  })
+  const { call } = makeApi({ workflows: { updateWithStart: rejecting('NotSupportedError', 'not there') } })
 
   expect(await rejection(await call('POST', '/workflow/update-with-start/set', START))).toEqual([
     501,

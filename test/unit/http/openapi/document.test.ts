@@ -4,9 +4,9 @@ import { ERROR_NAMES } from '../../../../src/http/openapi/schemas/problems.ts'
 import { readExamples } from '../../../support/api-docs.ts'
 import { issues } from '../../../support/openapi-check.ts'
 import { openApiErrors } from '../../../support/openapi-validators.ts'
-import { makeApi } from '../api.ts'
+import { catalogOf, makeApi } from '../api.ts'
 
-const WITHOUT_WORKFLOWS = { catalog: async (catalog: string) => ({ catalog, inputsChecked: true, workflows: [] }) }
+const WITHOUT_WORKFLOWS = { catalog: catalogOf() }
 
 const document = JSON.parse(JSON.stringify(await generalDocument()))
 

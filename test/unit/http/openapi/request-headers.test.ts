@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect, test, vi } from 'vitest'
 import { generalDocument } from '../../../../src/http/openapi/general-document.ts'
-import { makeApi } from '../api.ts'
+import { catalogOf, makeApi } from '../api.ts'
 
 // Any request may have them, so that reading them says nothing about a route.
 const OF_ANY_REQUEST = ['x-request-id', 'traceparent', 'tracestate', 'idempotency-key']
@@ -30,7 +30,7 @@ const { fetch } = makeApi({
   mcp: { waitMs: 0, ttlMs: 0 },
   readMetrics: () => '',
   readDocsFile: async (name) => ({ name, text: '' }) as never,
-  workflows: { catalog: async (catalog) => ({ catalog, inputsChecked: true, workflows: [] }) },
+  workflows: { catalog: catalogOf() },
 })
 
 test('an operation has exactly the headers that its route reads', async () => {

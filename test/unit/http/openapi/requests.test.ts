@@ -5,6 +5,8 @@ import { documentOf } from './typed/catalog-document.ts'
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 
+const RUN = { workflowName: 'plain', input: 1 }
+
 /** Whether the named schema of the document accepts each of the bodies. */
 async function accepts(schema: string, bodies: readonly unknown[]): Promise<boolean[]> {
   const { components } = await document()
@@ -42,68 +44,39 @@ describe('the schemas of requests', () => {
   test('a run of a workflow that no input matches has no argument', async () => {
     const bodies = [{ args: [] }, { args: [1] }, { input: null }, {}]
 
-    const accepted = await accepts(
-      'nothing_request',
-      bodies.map((body) => ({ workflowName: 'nothing', ...body })),
-    )
+    const runs = bodies.map((body) => ({ workflowName: 'nothing', ...body }))
 
-    expect(accepted).toEqual([true, false, false, false])
+    expect(await accepts('nothing_request', runs)).toEqual([true, false, false, false])
   })
 
   test('a run has no unknown fields, and no options that exclude each other', async () => {
-    const run = { workflowName: 'typed', input: 1 }
-    const bodies = [{ cronSchedule: '@daily' }, { cronSchedule: '@daily', startDelay: 1 }, { retries: 3 }]
+    const options = [{ cronSchedule: '@daily' }, { cronSchedule: '@daily', startDelay: 1 }, { retries: 3 }]
+    const runs = options.map((option) => ({ workflowName: 'typed', input: 1, ...option }))
 
-    const accepted = await accepts(
-      'typed_request',
-      bodies.map((body) => ({ ...run, ...body })),
-    )
-
-    expect(accepted).toEqual([true, false, false])
+    expect(await accepts('typed_request', runs)).toEqual([true, false, false])
   })
 
   test('a duration is greater than zero', async () => {
     const durations = ['1ms', '0.5 s', '10m', '0ms', '0.0 s', '00h', 0]
+    const runs = durations.map((timeout) => ({ ...RUN, timeout }))
 
-    const accepted = await accepts(
-      'StartRequest',
-      durations.map((timeout) => ({ workflowName: 'plain', input: 1, timeout })),
-    )
-
-    expect(accepted).toEqual([true, true, true, false, false, false, false])
+    expect(await accepts('StartRequest', runs)).toEqual([true, true, true, false, false, false, false])
   })
 
   test('search attributes have no empty name', async () => {
     const attribute = { type: 'keyword', value: 'Ada' }
     const bodies = [{ Customer: attribute }, { Customer: 'Ada' }, { '': attribute }, { '': 'Ada' }]
+    const runs = bodies.map((searchAttributes) => ({ ...RUN, searchAttributes }))
 
-    const accepted = await accepts(
-      'StartRequest',
-      bodies.map((searchAttributes) => ({ workflowName: 'plain', input: 1, searchAttributes })),
-    )
-
-    expect(accepted).toEqual([true, true, false, false])
+    expect(await accepts('StartRequest', runs)).toEqual([true, true, false, false])
   })
 
   test('a search attribute is a value alone, or a value with its type', async () => {
-    const values = [
-      'x',
-      1.5,
-      true,
-      ['a'],
-      { type: 'int', value: 1 },
-      null,
-      [1],
-      { value: 1 },
-      { type: 'int', value: 'x' },
-    ]
+    const valid = ['x', 1.5, true, ['a'], { type: 'int', value: 1 }]
+    const wrong = [null, [1], { value: 1 }, { type: 'int', value: 'x' }]
+    const runs = [...valid, ...wrong].map((value) => ({ ...RUN, searchAttributes: { A: value } }))
 
-    const accepted = await accepts(
-      'StartRequest',
-      values.map((value) => ({ workflowName: 'plain', input: 1, searchAttributes: { A: value } })),
-    )
-
-    expect(accepted).toEqual([true, true, true, true, true, false, false, false, false])
+    expect(await accepts('StartRequest', runs)).toEqual([...valid.map(() => true), ...wrong.map(() => false)])
   })
 
   test('headers of a message have no empty name', async () => {

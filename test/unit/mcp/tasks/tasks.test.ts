@@ -167,6 +167,12 @@ test('getTask: has its full time in a call that is old', async () => {
   expect(deadlineAt).toBe(NOW + 4500)
 })
 
+/** What the promise resolves with after all timers have fired. */
+async function settled<Value>(promise: Promise<Value>): Promise<Value> {
+  await vi.runAllTimersAsync()
+  return promise
+}
+
 const unlimited: Limiter = (act) => act()
 
 test('awaitTask: waits from the last run of the chain, again after an error, and returns the ended task', async () => {
@@ -178,10 +184,9 @@ test('awaitTask: waits from the last run of the chain, again after an error, and
     throw outage
   }
 
-  const awaited = awaitTask({ ...states, result }, TASK_ID, () => ({}), unlimited, aCall())
-  await vi.runAllTimersAsync()
+  const task = await settled(awaitTask({ ...states, result }, TASK_ID, () => ({}), unlimited, aCall()))
 
-  expect(await awaited).toMatchObject({ status: 'completed' })
+  expect(task).toMatchObject({ status: 'completed' })
   expect([waited, Date.now() - NOW]).toEqual([['run-3', 'run-4'], 7000])
 })
 
@@ -190,9 +195,7 @@ test('awaitTask: waits longer after each failure in a row, at most 30 s', async 
   const states = makeTasks(...Array<Error>(7).fill(outage), ended())
   const result = () => Promise.reject(new Error('not expected'))
 
-  const awaited = awaitTask({ ...states, result }, TASK_ID, () => ({}), unlimited, aCall())
-  await vi.runAllTimersAsync()
-  await awaited
+  await settled(awaitTask({ ...states, result }, TASK_ID, () => ({}), unlimited, aCall()))
 
   expect(Date.now() - NOW).toBe((1 + 2 + 4 + 8 + 16 + 30 + 30) * 1000)
 })
@@ -260,9 +263,7 @@ test('updateTask: signals the run that asks, with the question as the key, and r
   const asking = open({ asks: ASKS, runId: 'run-3' })
   const tasks = makeTasks(asking, asking, asking, open())
 
-  const updated = updateTask(tasks, TASK_ID, ACCEPT, aCall())
-  await vi.runAllTimersAsync()
-  await updated
+  await settled(updateTask(tasks, TASK_ID, ACCEPT, aCall()))
 
   expect(tasks.sent).toEqual([
     {
@@ -283,9 +284,7 @@ test('updateTask: returns after a second, or when the engine fails, if the run i
   const outage = new ServiceError('EngineUnavailableError', 'down')
   const call = aCall()
 
-  const busy = updateTask(makeTasks(asking), TASK_ID, ACCEPT, call)
-  await vi.runAllTimersAsync()
-  await busy
+  await settled(updateTask(makeTasks(asking), TASK_ID, ACCEPT, call))
   const tookMs = Date.now() - NOW
   await updateTask(makeTasks(asking, outage), TASK_ID, ACCEPT, call)
 

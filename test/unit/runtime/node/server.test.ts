@@ -41,6 +41,14 @@ async function serveApi(options: Parameters<typeof makeApi>[0] = {}) {
   return { ...api, server, dial }
 }
 
+/** One connection to an app of its own. */
+async function dialApi(options: Parameters<typeof makeApi>[0] = {}) {
+  const { dial } = await serveApi(options)
+  return dial()
+}
+
+const POST_JSON = 'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n'
+
 /** A workflow whose result comes when the test says so. */
 function slowResult() {
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -60,12 +68,9 @@ function slowResult() {
 }
 
 test('serveNode: an endless body without a token gets a response, and its connection is closed', async () => {
-  const { dial } = await serveApi({ auth: { tokens: ['s3cret'] } })
-  const { socket, seen } = await dial()
+  const { socket, seen } = await dialApi({ auth: { tokens: ['s3cret'] } })
 
-  socket.write(
-    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
-  )
+  socket.write(`${POST_JSON}Transfer-Encoding: chunked\r\n\r\n`)
   const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`
   const sending = setInterval(() => socket.writable && socket.write(chunk), 5)
   await expect.poll(() => seen.text).toContain('401 Unauthorized')
@@ -74,11 +79,8 @@ test('serveNode: an endless body without a token gets a response, and its connec
 })
 
 test('serveNode: a rejected body that turns out to be invalid gets no second response', async () => {
-  const { dial } = await serveApi({ bodyTimeoutMs: 50 })
-  const { socket, seen } = await dial()
-  socket.write(
-    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n',
-  )
+  const { socket, seen } = await dialApi({ bodyTimeoutMs: 50 })
+  socket.write(`${POST_JSON}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`)
   await expect.poll(() => seen.text).toContain('408 Request Timeout')
 
   socket.write('no chunk\r\n')
@@ -88,26 +90,20 @@ test('serveNode: a rejected body that turns out to be invalid gets no second res
 })
 
 test('serveNode: a body that stalls is a 408 and closes the connection', async () => {
-  const { dial } = await serveApi({ bodyTimeoutMs: 50 })
-  const { socket, seen } = await dial()
+  const { socket, seen } = await dialApi({ bodyTimeoutMs: 50 })
 
-  socket.write(
-    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"workflowName":',
-  )
+  socket.write(`${POST_JSON}Content-Length: 100\r\n\r\n{"workflowName":`)
 
   await expect.poll(() => seen.text).toMatch(/408 Request Timeout[\s\S]*connection: close[\s\S]*RequestTimeoutError/i)
   await expect.poll(() => seen.closed).toBe(true)
 })
 
 test('serveNode: the response to a rejected body is the last on its connection and is not lost to a reset', async () => {
-  const { dial } = await serveApi()
-  const { socket, seen } = await dial()
+  const { socket, seen } = await dialApi()
   const errors: Error[] = []
   socket.on('error', (error) => errors.push(error))
 
-  socket.write(
-    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 3145728\r\n\r\n',
-  )
+  socket.write(`${POST_JSON}Content-Length: 3145728\r\n\r\n`)
   await expect
     .poll(() => seen.text)
     .toMatch(/413 Payload Too Large[\s\S]*connection: close[\s\S]*PayloadTooLargeError/i)
@@ -128,9 +124,7 @@ test('serveNode: a request that is rejected because of too many others gets its 
     return isActive()
   }
 
-  socket.write(
-    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}',
-  )
+  socket.write(`${POST_JSON}Content-Length: 2\r\n\r\n{}`)
   await expect.poll(() => seen.closed).toBe(true)
   await closing
 
@@ -138,8 +132,7 @@ test('serveNode: a request that is rejected because of too many others gets its 
 })
 
 test('serveNode: a small rejected body does not close the connection', async () => {
-  const { dial } = await serveApi()
-  const { socket, seen } = await dial()
+  const { socket, seen } = await dialApi()
 
   socket.write('POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello')
   await expect.poll(() => seen.text).toContain('415 Unsupported Media Type')
@@ -213,8 +206,7 @@ test.for<[title: string, request: string, answer: RegExp]>([
     /^HTTP\/1.1 405 Method Not Allowed[\s\S]*X-Request-Id: mine[\s\S]*"error":"MethodNotAllowedError"/,
   ],
 ])('serveNode: %s with the error body and a request id', async ([, request, answer]) => {
-  const { dial } = await serveApi()
-  const { socket, seen } = await dial()
+  const { socket, seen } = await dialApi()
 
   socket.write(request)
 
@@ -247,13 +239,10 @@ test.each([
 )
 
 test('serveNode: a body that is announced and accepted gets one 100 Continue', async () => {
-  const { dial } = await serveApi()
-  const { socket, seen } = await dial()
+  const { socket, seen } = await dialApi()
   const body = '{"workflowName": 17}'
 
-  socket.write(
-    `POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
-  )
+  socket.write(`${POST_JSON}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`)
   await expect.poll(() => seen.text).toBe('HTTP/1.1 100 Continue\r\n\r\n')
   socket.write(body)
 
