@@ -1,6 +1,7 @@
 /**
- * How much code does a request cross? Prints the files and the functions of src/ that a `run` with an Idempotency-Key
- * calls, once everything is loaded: `request-path.ts [folder]`, with the checkout to measure (default: this one).
+ * How much code does a request cross? Prints which files of src/ a `run` with an Idempotency-Key calls once everything
+ * is loaded, how many functions, and how many of them call another file: `request-path.ts [folder]`, with the checkout
+ * to measure (default: the current folder).
  */
 import type { Debugger, Profiler, Runtime } from 'node:inspector'
 import { resolve } from 'node:path'
@@ -39,14 +40,14 @@ try {
   await until('the workflow can run', () => run('warm-up').then(() => true))
   const called = await functionsOf(inspect, () => run('to find the functions'))
   const files = new Set(called.map(({ file }) => file))
-  const { entered, calling } = await crossingsOf(inspect, called, () => run('to find their callers'))
+  const callers = await callersOf(inspect, called, () => run('to find their callers'))
   for (const file of [...files].toSorted()) console.log(file)
-  console.log(`${files.size} files, ${called.length} functions`)
-  console.log(`${calling.size} functions call one of another file, ${entered.size} are called from another file`)
+  console.log(`${files.size} files, ${called.length} functions, ${callers.size} of them call another file`)
 } finally {
   await Promise.all([service.kill(), worker.kill()])
   await engine.kill()
 }
+// The connection to the inspector would keep the process alive.
 process.exit()
 
 type Inspect = <Result>(method: string, params?: object) => Promise<Result>
@@ -57,14 +58,15 @@ async function connectInspector(): Promise<Inspect> {
   const socket = new WebSocket(target.webSocketDebuggerUrl)
   await new Promise((opened) => socket.addEventListener('open', opened))
   let id = 0
-  const pending = new Map<number, (result: never) => void>()
+  const pending = new Map<number, { resolve(result: never): void; reject(error: Error): void }>()
   socket.addEventListener('message', ({ data }) => {
-    const message = JSON.parse(data)
-    pending.get(message.id)?.(message.result as never)
+    const { id, result, error } = JSON.parse(data)
+    if (error === undefined) pending.get(id)?.resolve(result as never)
+    else pending.get(id)?.reject(new Error(error.message))
   })
   return (method, params = {}) => {
     socket.send(JSON.stringify({ id: ++id, method, params }))
-    return new Promise((resolve) => pending.set(id, resolve))
+    return new Promise((resolve, reject) => pending.set(id, { resolve, reject }))
   }
 }
 
@@ -97,32 +99,55 @@ async function functionsOf(inspect: Inspect, act: () => Promise<void>): Promise<
   })
 }
 
-/** The functions that are called from another file of src/ during `act`, and those that call one of another file. */
-async function crossingsOf(inspect: Inspect, called: readonly CalledFunction[], act: () => Promise<void>) {
-  const recording = 'globalThis.stacks.push(new Error().stack), false'
+/** The functions that call one of another file during `act`. */
+async function callersOf(
+  inspect: Inspect,
+  called: readonly CalledFunction[],
+  act: () => Promise<void>,
+): Promise<Set<CalledFunction>> {
+  const sources = new Map<string, string>()
   await evaluate(inspect, 'Error.stackTraceLimit = 100; globalThis.stacks = []')
-  for (const { scriptId, start, end } of called) {
+  for (const [at, { file, scriptId, start, end }] of called.entries()) {
     const { scriptSource } = await inspect<Debugger.GetScriptSourceReturnType>('Debugger.getScriptSource', { scriptId })
+    sources.set(file, scriptSource)
     const { locations } = await inspect<Debugger.GetPossibleBreakpointsReturnType>('Debugger.getPossibleBreakpoints', {
       start: { scriptId, ...positionOf(scriptSource, start) },
       end: { scriptId, ...positionOf(scriptSource, end) },
       restrictToFunction: true,
     })
     // The condition is evaluated in the function; it is false, so the function is not stopped.
-    if (locations[0]) await inspect('Debugger.setBreakpoint', { location: locations[0], condition: recording })
+    const condition = `globalThis.stacks.push([${at}, new Error().stack]), false`
+    await inspect('Debugger.setBreakpoint', { location: locations[0], condition })
   }
   await act()
-  const stacks: string[] = JSON.parse(await evaluate(inspect, 'JSON.stringify(globalThis.stacks)'))
-  const entered = new Set<string>()
-  const calling = new Set<string>()
-  for (const stack of stacks) {
+  const calls: [callee: number, stack: string][] = JSON.parse(
+    await evaluate(inspect, 'JSON.stringify(globalThis.stacks)'),
+  )
+  const callers = new Set<CalledFunction>()
+  for (const [callee, stack] of calls) {
     // Before the function come the error itself and the condition.
-    const [callee, caller] = stack.split('\n').slice(2).filter(isFrame)
-    if (callee === undefined || fileOf(callee) === (caller && fileOf(caller))) continue
-    entered.add(withoutPosition(callee))
-    if (caller !== undefined) calling.add(withoutPosition(caller))
+    const [, line] = stack.split('\n').slice(2).filter(isFrame)
+    const file = line && fileOf(line)
+    if (line === undefined || file === called[callee]?.file) continue
+    const caller = functionAt(called, sources, line)
+    if (caller !== undefined) callers.add(caller)
   }
-  return { entered, calling }
+  return callers
+}
+
+/** The innermost function around the position in a line of a stack. */
+function functionAt(
+  called: readonly CalledFunction[],
+  sources: ReadonlyMap<string, string>,
+  line: string,
+): CalledFunction | undefined {
+  const [, row, column] = /:(\d+):(\d+)\)?$/.exec(line) ?? []
+  const file = fileOf(line)
+  const rows = (sources.get(file ?? '') ?? '').split('\n').slice(0, Number(row) - 1)
+  const offset = rows.reduce((length, { length: added }) => length + added + 1, 0) + Number(column) - 1
+  return called
+    .filter((candidate) => candidate.file === file && candidate.start <= offset && offset < candidate.end)
+    .toSorted((a, b) => b.start - a.start)[0]
 }
 
 async function evaluate(inspect: Inspect, expression: string): Promise<string> {
@@ -140,10 +165,6 @@ function isFrame(line: string): boolean {
 function fileOf(text: string): string | null {
   const [, file = null] = text.split(`file://${folder}/src/`)
   return file === null ? null : file.replace(/\.ts\b.*/, '.ts')
-}
-
-function withoutPosition(line: string): string {
-  return line.replace(/:\d+:\d+\)?$/, '')
 }
 
 function positionOf(source: string, offset: number): { lineNumber: number; columnNumber: number } {

@@ -120,10 +120,12 @@ export const ensureHelm = fromWheels({
   ],
 })
 
+const KUBERNETES_VERSION = '1.37.0'
+
 const ensureKubernetesDefinitions = fromWheels({
   name: 'Kubernetes schemas',
-  version: '1.37.0',
-  program: 'kubernetes_validate/kubernetes-json-schema/v1.37.0-local-strict',
+  version: KUBERNETES_VERSION,
+  program: `kubernetes_validate/kubernetes-json-schema/v${KUBERNETES_VERSION}-local-strict`,
   sources: (wheels) => [wheels('kubernetes-validate')],
   check: (folder) => access(join(folder, '_definitions.json')),
   pins: ['85136d018a27b50ec7fc049d902bfa5193f5976807e6c0f408e3ab6fe078cad9'],

@@ -1,4 +1,4 @@
-/** What every engine call needs, and the parts that all requests to the engine have. */
+/** The context of engine calls, the parts that their requests share, and what is known about the engine's clock. */
 import type { temporal } from '@temporalio/proto'
 import type { Call } from '../domain/model/call.ts'
 import type { EngineFeatures } from '../domain/model/engine.ts'

@@ -1,5 +1,5 @@
 /**
- * Aborting, deadlines and sleeping. `test/architecture.test.ts` checks that no other file listens to an `AbortSignal`.
+ * Aborting, deadlines and sleeping. `test/source-files.test.ts` checks that no other file listens to an `AbortSignal`.
  */
 import { MAX_TIMER_MS } from './duration.ts'
 

@@ -1,4 +1,4 @@
-/** Temporal's payloads and the JSON values in them: pure conversions. */
+/** Temporal's payloads, the JSON values in them, and memos, which are maps of payloads: pure conversions. */
 import type { temporal } from '@temporalio/proto'
 import { toBase64 } from '../lib/base64.ts'
 import { parseJson } from '../lib/json.ts'

@@ -1,6 +1,6 @@
 /**
  * Starts the service on each runtime as its users do, configured by environment variables alone.
- * It has the PATH and HOME of the test, and its own port unless it is given one.
+ * The process gets PATH and HOME of the test and a free port, unless `env` sets them; wrangler gets its own HOME.
  */
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -41,7 +41,7 @@ export function processIn(cwd: string, command: string, ...args: string[]): Serv
       command,
       args,
       cwd,
-      env: withMetrics(completed(env)),
+      env: withMetrics(withDefaults(env)),
       onLine: (line) => {
         url ??= listeningAt(line)
       },
@@ -51,14 +51,15 @@ export function processIn(cwd: string, command: string, ...args: string[]): Serv
   }
 }
 
+export const GRPC_RUNTIMES = ['Node', 'Bun', 'Deno'] as const
+export const RUNTIMES = [...GRPC_RUNTIMES, 'workerd'] as const
+
 /** The service from its sources, on each runtime that calls the engine over gRPC. It may read files. */
 export const FROM_SOURCE = {
   Node: processOf(process.execPath, 'src/runtime/node/index.ts'),
   Bun: processOf(bin('bun'), 'src/runtime/bun.ts'),
   Deno: processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, '--allow-read', 'src/runtime/deno.ts'),
-} as const satisfies Record<string, ServeEntry>
-
-export const GRPC_RUNTIMES = ['Node', 'Bun', 'Deno'] as const
+} as const satisfies Record<(typeof GRPC_RUNTIMES)[number], ServeEntry>
 
 /** A bundle (an absolute path) on workerd itself, its bindings taken from the environment, and others. */
 export function workerdOf(bundle: string, others: WorkerdBindings = {}): ServeEntry {
@@ -66,7 +67,7 @@ export function workerdOf(bundle: string, others: WorkerdBindings = {}): ServeEn
     const folder = await mkdtemp(join(tmpdir(), 'portico-workerd-'))
     const port = await freePort()
     await copyFile(bundle, join(folder, 'worker.js'))
-    const bindings = completed(env)
+    const bindings = withDefaults(env)
     await writeFile(join(folder, 'config.capnp'), workerdConfig(port, Object.keys(bindings), others))
     const server = await startProcess({
       command: bin('workerd'),
@@ -85,9 +86,7 @@ export function workerdOf(bundle: string, others: WorkerdBindings = {}): ServeEn
 export const EVERY_RUNTIME = {
   ...FROM_SOURCE,
   workerd: async (env) => workerdOf(join(await ensureBundles(), 'workerd.js'))(env),
-} as const satisfies Record<string, ServeEntry>
-
-export const RUNTIMES = [...GRPC_RUNTIMES, 'workerd'] as const
+} as const satisfies Record<(typeof RUNTIMES)[number], ServeEntry>
 
 /**
  * For `wrangler dev`. By default two that start at the same time choose the same port,
@@ -140,7 +139,7 @@ function served({ ended, output, pid, stop }: RunningProcess, url: string): Serv
   return { ended, output, pid, url, stop: async () => void (await stop(STOP_GRACE_MS)) }
 }
 
-function completed(env: Record<string, string>): Record<string, string> {
+function withDefaults(env: Record<string, string>): Record<string, string> {
   const { PATH = '', HOME = '' } = process.env
   return withEngineHttpUrl(withPolicy({ PATH, HOME, SERVICE_PORT: '0', ...env }))
 }

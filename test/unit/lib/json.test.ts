@@ -195,6 +195,24 @@ test('parseJson: returns the same as a parser that examines every number', () =>
   )
 })
 
+test('escapePointer: escapes "~" and "/" in a key', () => {
+  expect(escapePointer('a/b~c~1')).toBe('a~1b~0c~01')
+})
+
+test('toPointer: joins keys and array indices', () => {
+  expect(toPointer(['lines', 0, 'a/b'])).toBe('/lines/0/a~1b')
+})
+
+test('toPointer and pointerKeys: the root is the empty string', () => {
+  expect([toPointer([]), pointerKeys('')]).toEqual(['', []])
+})
+
+test('toPointer and pointerKeys: keys survive the way there and back', () => {
+  const keys = ['', 'a/b', '~1', '~01', '0']
+
+  expect(pointerKeys(toPointer(keys))).toEqual(keys)
+})
+
 declare global {
   interface JSON {
     parse(text: string, reviver: (key: string, value: unknown, context: { source: string }) => unknown): unknown
@@ -226,21 +244,3 @@ function numbersIn(text: string, withoutString: string): string[] {
     return `${sign}${number}e${power}`
   })
 }
-
-test('json-pointer: escapes "~" and "/" in a key', () => {
-  expect(escapePointer('a/b~c~1')).toBe('a~1b~0c~01')
-})
-
-test('json-pointer: joins keys and array indices', () => {
-  expect(toPointer(['lines', 0, 'a/b'])).toBe('/lines/0/a~1b')
-})
-
-test('json-pointer: the root is the empty string', () => {
-  expect([toPointer([]), pointerKeys('')]).toEqual(['', []])
-})
-
-test('json-pointer: keys survive the way there and back', () => {
-  const keys = ['', 'a/b', '~1', '~01', '0']
-
-  expect(pointerKeys(toPointer(keys))).toEqual(keys)
-})

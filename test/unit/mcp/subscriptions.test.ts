@@ -14,8 +14,11 @@ const ABOUT = { _meta: { 'io.modelcontextprotocol/subscriptionId': 7 } }
 
 /** A subscription in which nothing happens. */
 const QUIET: Subscription = {
-  ...{ id: 7, params: { notifications: {} }, ttlMs: 5000 },
-  ...{ readTools: async () => [], taskEnd: async () => null },
+  id: 7,
+  params: { notifications: {} },
+  ttlMs: 5000,
+  readTools: async () => [],
+  taskEnd: async () => null,
 }
 
 /** The messages so far, and the functions that end the subscription. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { stop, terminate } from '../../../../src/domain/control/control.ts'
+import * as control from '../../../../src/domain/control/control.ts'
 import { ServiceError } from '../../../../src/domain/model/errors.ts'
 import type { Description, ExecutionRef } from '../../../../src/domain/model/execution.ts'
 import { aCall, rejection } from '../../call.ts'
@@ -15,8 +15,8 @@ function rejectedByEngine(): ServiceError {
   })
 }
 
-/** Returns these descriptions in turn. Cancels and terminates, or rejects with these errors in turn. */
-function anEngineOf(descriptions: Partial<Description>[], errors: (Error | null)[] = []) {
+/** `stop` and `terminate` on an engine that returns these descriptions, and rejects with these errors, in turn. */
+function makeControl(descriptions: Partial<Description>[], errors: (Error | null)[] = []) {
   const requests: unknown[] = []
   const described: object[] = []
   const act = async (request: object) => {
@@ -35,14 +35,15 @@ function anEngineOf(descriptions: Partial<Description>[], errors: (Error | null)
   return {
     requests,
     described,
-    stop: (ref: ExecutionRef = UNPINNED, reason: string | null = null) => stop({ engine }, { ref, reason }, aCall()),
+    stop: (ref: ExecutionRef = UNPINNED, reason: string | null = null) =>
+      control.stop({ engine }, { ref, reason }, aCall()),
     terminate: (ref: ExecutionRef = UNPINNED, reason: string | null = null) =>
-      terminate({ engine }, { ref, reason }, aCall()),
+      control.terminate({ engine }, { ref, reason }, aCall()),
   }
 }
 
 test('stop: requests cancellation of the chain of the run', async () => {
-  const { stop, requests } = anEngineOf([{ runId: 'run-2', firstRunId: 'run-1' }])
+  const { stop, requests } = makeControl([{ runId: 'run-2', firstRunId: 'run-1' }])
 
   const found = await stop(UNPINNED, 'no stock')
   expect(found).toEqual({ workflowId: 'orders-17', runId: 'run-2', cancelRequested: true, status: 'running' })
@@ -50,7 +51,7 @@ test('stop: requests cancellation of the chain of the run', async () => {
 })
 
 test('stop: requests cancellation of the pinned run only', async () => {
-  const { stop, requests, described } = anEngineOf([{}])
+  const { stop, requests, described } = makeControl([{}])
 
   await stop(PINNED)
 
@@ -59,47 +60,47 @@ test('stop: requests cancellation of the pinned run only', async () => {
 })
 
 test('stop: a paused run is open', async () => {
-  const { stop } = anEngineOf([{ status: 'paused' }])
+  const { stop } = makeControl([{ status: 'paused' }])
 
   expect(await stop()).toMatchObject({ cancelRequested: true, status: 'paused' })
 })
 
 test('stop: does nothing to a closed run, and returns its status', async () => {
-  const { stop, requests } = anEngineOf([{ status: 'failed' }])
+  const { stop, requests } = makeControl([{ status: 'failed' }])
 
   expect(await stop()).toMatchObject({ cancelRequested: false, status: 'failed' })
   expect(requests).toEqual([])
 })
 
 test('stop: describes a run again that continued as a new run meanwhile', async () => {
-  const { stop, requests } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [rejectedByEngine()])
+  const { stop, requests } = makeControl([{ runId: 'run-1' }, { runId: 'run-2' }], [rejectedByEngine()])
 
   expect(await stop()).toMatchObject({ runId: 'run-2', cancelRequested: true })
   expect(requests).toHaveLength(2)
 })
 
 test('stop: a run that closed meanwhile counts as closed', async () => {
-  const { stop } = anEngineOf([{}, { status: 'completed' }], [rejectedByEngine()])
+  const { stop } = makeControl([{}, { status: 'completed' }], [rejectedByEngine()])
 
   expect(await stop()).toMatchObject({ cancelRequested: false, status: 'completed' })
 })
 
 test('stop: is rejected for a catalog', async () => {
-  const { stop, requests } = anEngineOf([{ workflowName: '$catalog' }])
+  const { stop, requests } = makeControl([{ workflowName: '$catalog' }])
 
   expect(await rejection(stop())).toMatchObject({ error: 'ForbiddenError', workflowId: 'orders-17' })
   expect(requests).toEqual([])
 })
 
 test('terminate: terminates the run that was described', async () => {
-  const { terminate, requests } = anEngineOf([{ runId: 'run-2' }])
+  const { terminate, requests } = makeControl([{ runId: 'run-2' }])
 
   expect(await terminate(UNPINNED, 'enough')).toEqual({ workflowId: 'orders-17', runId: 'run-2' })
   expect(requests).toEqual([{ runId: 'run-2', reason: 'enough' }])
 })
 
 test('terminate: is rejected for a closed run after one describe', async () => {
-  const { terminate, requests, described } = anEngineOf([{ status: 'completed' }])
+  const { terminate, requests, described } = makeControl([{ status: 'completed' }])
 
   expect(await rejection(terminate())).toMatchObject({
     error: 'WorkflowNotRunningError',
@@ -111,7 +112,7 @@ test('terminate: is rejected for a closed run after one describe', async () => {
 })
 
 test('terminate: describes a run again that continued as a new run meanwhile', async () => {
-  const { terminate, requests } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [rejectedByEngine()])
+  const { terminate, requests } = makeControl([{ runId: 'run-1' }, { runId: 'run-2' }], [rejectedByEngine()])
 
   expect(await terminate()).toMatchObject({ runId: 'run-2' })
   expect(requests).toEqual([
@@ -121,21 +122,21 @@ test('terminate: describes a run again that continued as a new run meanwhile', a
 })
 
 test('terminate: tries at most twice when the run keeps continuing as new runs', async () => {
-  const { terminate, requests } = anEngineOf([{}], [rejectedByEngine(), rejectedByEngine(), rejectedByEngine()])
+  const { terminate, requests } = makeControl([{}], [rejectedByEngine(), rejectedByEngine(), rejectedByEngine()])
 
   expect((await rejection(terminate())).error).toBe('WorkflowNotRunningError')
   expect(requests).toHaveLength(2)
 })
 
 test('terminate: does not follow a pinned run to the next one', async () => {
-  const { terminate, requests } = anEngineOf([{}], [rejectedByEngine()])
+  const { terminate, requests } = makeControl([{}], [rejectedByEngine()])
 
   expect((await rejection(terminate(PINNED))).error).toBe('WorkflowNotRunningError')
   expect(requests).toHaveLength(1)
 })
 
 test('terminate: does not retry after any other error', async () => {
-  const { terminate, requests } = anEngineOf(
+  const { terminate, requests } = makeControl(
     [{}],
     [new ServiceError('EngineUnavailableError', 'away', { cause: new Error('down') })],
   )
@@ -145,7 +146,7 @@ test('terminate: does not retry after any other error', async () => {
 })
 
 test('terminate: is rejected for a catalog', async () => {
-  const { terminate, requests } = anEngineOf([{ workflowName: '$catalog' }])
+  const { terminate, requests } = makeControl([{ workflowName: '$catalog' }])
 
   expect((await rejection(terminate())).error).toBe('ForbiddenError')
   expect(requests).toEqual([])

@@ -3,7 +3,7 @@ import { type RunFacts, reasonsOf } from '../../../../src/domain/explain/reasons
 import type { PendingWork } from '../../../../src/domain/model/pending-work.ts'
 import { STARTED_ACTIVITY as activity, IDLE_WORK } from './idle-work.ts'
 
-const AT = new Date('2026-11-21T02:55:53.503Z')
+const AT = IDLE_WORK.idleSince
 const LATER = new Date('2026-11-21T03:55:53.503Z')
 
 const polled = { taskQueue: 'orders', tasks: 'workflow', isPolled: true, lastPolledAt: AT } as const

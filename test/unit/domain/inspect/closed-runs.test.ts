@@ -8,7 +8,7 @@ import { aDescription, anEngine, notFound } from '../catalog-fixture.ts'
 const MEBIBYTE = 1024 * 1024
 const REF = { workflowId: 'orders-17' }
 
-/** An engine with these runs, to which a test may add more. Records its calls. */
+/** An engine with these runs, which a test may change. Records its calls. */
 function makeEngine(runs: Execution[], { maxBytes = MEBIBYTE, sharesPending = true } = {}) {
   const calls: string[] = []
   const clock = { now: 5000 }

@@ -20,7 +20,7 @@ test.for<[sentence: string, parts: Part[], limitMs: number]>([
 
 test.for<[sentence: string, parts: Part[]]>([
   ['a message to an engine that hangs is answered', ['handlerSchema', 'pingInterval', 'ping']],
-  ['a rejected message leaves time to describe the run', ['handlerSchema', 'describe']],
+  ['a message is rejected and its run described', ['handlerSchema', 'describe']],
   ['a start reads the catalog', ['catalog']],
   ['the status of a run is read, with the reason why its task fails', ['failingTask']],
   ['a result is downloaded', ['codecDownload']],
@@ -31,7 +31,11 @@ test.for<[sentence: string, parts: Part[]]>([
 
 test.for<[sentence: string, parts: Part[], limitMs: number]>([
   ['an output is checked within the contract after the run was read', ['closedRun', 'outputSchema'], CONTRACT_MS],
-  ['an update without an answer is explained within the contract', ['updatedRun', 'explanation'], CONTRACT_MS],
+  [
+    'an update without an answer is explained within the contract after its own time',
+    ['updatedRun', 'explanation'],
+    CONTRACT_MS,
+  ],
   ['readiness is at most 2 s old', ['readiness', 'readinessCache'], 2000],
 ])('deadlines: %s', ([, parts, limitMs]) => {
   expect(sum(parts)).toBeLessThanOrEqual(limitMs)

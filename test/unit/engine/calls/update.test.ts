@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { update } from '../../../../src/engine/calls/update.ts'
 import type { EngineContext } from '../../../../src/engine/context.ts'
 import { aCall, rejection } from '../../call.ts'
@@ -8,8 +8,15 @@ import { outcome, scriptedContext } from './scripted-context.ts'
 const DONE = outcome('r')
 const ADMITTED = { ...DONE, outcome: null }
 
-const send = (context: EngineContext) =>
-  update(context, { workflowId: 'w' }, { name: 'set', args: [] }, 'the-id', aCall())
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+/** Sends the update, and lets the time between its retries pass. */
+async function send(context: EngineContext): Promise<unknown> {
+  const sending = update(context, { workflowId: 'w' }, { name: 'set', args: [] }, 'the-id', aCall())
+  await Promise.allSettled([sending, vi.runAllTimersAsync()])
+  return sending
+}
 
 test('update: an admitted update is polled with the same id, even when the engine is at a limit', async () => {
   const { context, sent } = scriptedContext(ADMITTED, LIMITED, DONE)
@@ -19,10 +26,11 @@ test('update: an admitted update is polled with the same id, even when the engin
 })
 
 test('update: a limit that is reached before the update is admitted is returned with Retry-After', async () => {
-  const { context } = scriptedContext(LIMITED)
+  const { context, sent } = scriptedContext(LIMITED)
 
   const rejected = await rejection(send(context))
   expect(rejected).toMatchObject({ error: 'ResourceExhaustedError', retryAfterSeconds: 1, updateId: 'the-id' })
+  expect(sent).toHaveLength(1)
 })
 
 test('update: after admission, an unreachable engine is reported with the run and without Retry-After', async () => {
@@ -36,4 +44,6 @@ test('update: after admission, an unreachable engine is reported with the run an
   const rejected = await rejection(send(after.context))
   expect(rejected).toMatchObject({ error: 'EngineUnavailableError', workflowId: 'w', runId: 'r', updateId: 'the-id' })
   expect(rejected).not.toHaveProperty('retryAfterSeconds')
+  // Five attempts each, and the call that admits the update.
+  expect([before.sent.length, after.sent.length]).toEqual([5, 6])
 })

@@ -103,12 +103,12 @@ test('an id can be a large integer, and a body that has no value for it is a 400
 })
 
 test('a repeated event is a 200 that says so', async () => {
-  const event = { scheme: 'stripe', signalWithStart: { start: START, signal: { name: 'event' } } } as const
+  const hook = { scheme: 'stripe', signalWithStart: { start: START, signal: { name: 'event' } } } as const
   const alreadyStarted = rejecting('WorkflowAlreadyStartedError')
-  const isRepeated = { workflowId: 'w', runId: 'r', started: false, warnings: [], isRepeated: true as const }
+  const repeated = { workflowId: 'w', runId: 'r', started: false, warnings: [], isRepeated: true as const }
   const start = makeHookApi({ scheme: 'stripe', start: START }, { workflows: { start: alreadyStarted } })
-  const signal = makeHookApi(event, { workflows: { signalWithStart: async () => isRepeated } })
-  const changed = makeHookApi(event, { workflows: { signalWithStart: rejecting('IdempotencyKeyReusedError') } })
+  const signal = makeHookApi(hook, { workflows: { signalWithStart: async () => repeated } })
+  const changed = makeHookApi(hook, { workflows: { signalWithStart: rejecting('IdempotencyKeyReusedError') } })
 
   for (const { send } of [start, signal, changed])
     expect(await answerOf(await send('{"id":"evt_1"}'))).toEqual([200, { duplicate: true }])

@@ -168,7 +168,7 @@ test('getTask: has its full time in a call that is old', async () => {
 })
 
 /** What the promise resolves with after all timers have fired. */
-async function settled<Value>(promise: Promise<Value>): Promise<Value> {
+async function afterTimers<Value>(promise: Promise<Value>): Promise<Value> {
   await vi.runAllTimersAsync()
   return promise
 }
@@ -184,7 +184,7 @@ test('awaitTask: waits from the last run of the chain, again after an error, and
     throw outage
   }
 
-  const task = await settled(awaitTask({ ...states, result }, TASK_ID, () => ({}), unlimited, aCall()))
+  const task = await afterTimers(awaitTask({ ...states, result }, TASK_ID, () => ({}), unlimited, aCall()))
 
   expect(task).toMatchObject({ status: 'completed' })
   expect([waited, Date.now() - NOW]).toEqual([['run-3', 'run-4'], 7000])
@@ -195,7 +195,7 @@ test('awaitTask: waits longer after each failure in a row, at most 30 s', async 
   const states = makeTasks(...Array<Error>(7).fill(outage), ended())
   const result = () => Promise.reject(new Error('not expected'))
 
-  await settled(awaitTask({ ...states, result }, TASK_ID, () => ({}), unlimited, aCall()))
+  await afterTimers(awaitTask({ ...states, result }, TASK_ID, () => ({}), unlimited, aCall()))
 
   expect(Date.now() - NOW).toBe((1 + 2 + 4 + 8 + 16 + 30 + 30) * 1000)
 })
@@ -263,7 +263,7 @@ test('updateTask: signals the run that asks, with the question as the key, and r
   const asking = open({ asks: ASKS, runId: 'run-3' })
   const tasks = makeTasks(asking, asking, asking, open())
 
-  await settled(updateTask(tasks, TASK_ID, ACCEPT, aCall()))
+  await afterTimers(updateTask(tasks, TASK_ID, ACCEPT, aCall()))
 
   expect(tasks.sent).toEqual([
     {
@@ -284,7 +284,7 @@ test('updateTask: returns after a second, or when the engine fails, if the run i
   const outage = new ServiceError('EngineUnavailableError', 'down')
   const call = aCall()
 
-  await settled(updateTask(makeTasks(asking), TASK_ID, ACCEPT, call))
+  await afterTimers(updateTask(makeTasks(asking), TASK_ID, ACCEPT, call))
   const tookMs = Date.now() - NOW
   await updateTask(makeTasks(asking, outage), TASK_ID, ACCEPT, call)
 

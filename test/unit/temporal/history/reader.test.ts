@@ -203,12 +203,15 @@ test('history: an update that a reset carried over is one node', async () => {
 })
 
 test('history: a local activity that is retried after a backoff is one step', async () => {
-  const attempt = (number: number, backoff: object | null) => ({
-    ...{ attempt: number, activity_id: `${number}`, backoff },
-    ...{ original_schedule_time: atSecond(2), complete_time: atSecond(2 + number) },
+  const activityAttempt = (attempt: number, backoff: object | null) => ({
+    attempt,
+    activity_id: `${attempt}`,
+    backoff,
+    original_schedule_time: atSecond(2),
+    complete_time: atSecond(2 + attempt),
   })
-  const failed = { ...coreMarker(attempt(1, atSecond(60))), failure: { message: 'not yet' } }
-  const paid = coreMarker(attempt(2, null), { result: { payloads: [toPayload('paid')] } })
+  const failed = { ...coreMarker(activityAttempt(1, atSecond(60))), failure: { message: 'not yet' } }
+  const paid = coreMarker(activityAttempt(2, null), { result: { payloads: [toPayload('paid')] } })
   const entries = await entriesOf([
     event(3, { markerRecordedEventAttributes: failed }),
     event(4, { markerRecordedEventAttributes: paid }),

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
   type Component,
+  type EnsureOptions,
   ensureComponent,
   type LocalSource,
   type RemoteSource,
@@ -141,7 +142,7 @@ test('ensureComponent: if every source fails, the error lists each with its erro
 function ensure(
   sources: Component['sources'],
   changes: Partial<Component> = {},
-  options: Partial<Parameters<typeof ensureComponent>[1]> = {},
+  options: EnsureOptions = {},
 ): Promise<string> {
   const tool = { name: 'Some tool', version: '1.0.0', pins: [], program: join('bin', 'tool'), advice: 'Install it.' }
   const component = { ...tool, sources, check: async () => {}, ...changes }
