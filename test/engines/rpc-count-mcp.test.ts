@@ -2,6 +2,7 @@
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { RunRef } from '../../src/protocol/run-ref.ts'
+import { callOfTask } from '../support/call-of-task.ts'
 import { type InProcessService, test } from '../support/fixtures.ts'
 import { countEngineCalls } from './rpc-count-fixture.ts'
 
@@ -11,14 +12,7 @@ const READ_END = { DescribeWorkflowExecution: 1, GetWorkflowExecutionHistoryReve
 
 /** The state of the task, for a client that can handle tasks. */
 async function getTask(service: InProcessService, { workflowId, runId }: RunRef) {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
-  }
-  const taskId = `${workflowId}/${runId}`
-  const message = { jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { taskId, _meta } }
-  const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tasks/get', 'Mcp-Name': taskId }
-  return (await service.call('POST', '/mcp', message, headers)).body.result
+  return (await callOfTask(service, 'tasks/get', { taskId: `${workflowId}/${runId}` })).body.result
 }
 
 test('tasks/get of an open run: 2, and one more while the polls of its task queue are not cached', async () => {

@@ -2,20 +2,15 @@
 
 import { Client, type Connection } from '@temporalio/client'
 import { expect } from 'vitest'
-import { callsDuring } from '../../dev/servers/engine-metrics.ts'
-import type { RunningEngine } from '../../src/cli/dev/servers/engine.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
 import type { Answer, Api } from '../support/api.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 
-const MAX_POLLS = 6
 const MAX_HISTORY = 60
 
 const test = testWithOwnEngine({
   dynamicConfig: {
-    'frontend.namespaceCount': MAX_POLLS,
     'history.maxInFlightUpdates': 2,
     'limit.blobSize.warn': 1000,
     'limit.blobSize.error': 20_000,
@@ -23,21 +18,12 @@ const test = testWithOwnEngine({
     'limit.historyCount.error': MAX_HISTORY,
   },
 })
-test.override('workerOptions', {
-  catalog: testCatalog,
-  // Else its polls alone would be too many for this engine.
-  options: {
-    workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
-    activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 1 },
-  },
-})
+test.override('workerOptions', { catalog: testCatalog })
 
-let engine: RunningEngine
 let connection: Connection
 let api: Api
 
-test.beforeAll(async ({ service, engine: ownEngine, connection: direct }) => {
-  engine = ownEngine
+test.beforeAll(async ({ service, connection: direct }) => {
   connection = direct
   api = service
   await until('the catalog is published', async () => (await api.get('catalog')).status === 200)
@@ -67,57 +53,6 @@ test('limits: pause and unpause are 501 where the namespace does not allow them,
   expect(body.features.pause).toBe(false)
   await api.post(`${id}/terminate`)
 })
-
-test('limits: hundreds of runs return their result to two services that may open more polls than the engine allows', async ({
-  serve,
-}) => {
-  // All runs are started at the same time.
-  const env = { SERVICE_MAX_POLLS: String(MAX_POLLS - 1), SERVICE_MAX_INFLIGHT: '200' }
-  const services = [serve(env), serve(env)]
-  const ids = Array.from({ length: 200 }, (_, number) => `waits-${number}`)
-  const beganAt = Date.now()
-  let answers: Answer[] = []
-
-  const calls = await callsDuring(engine.metricsUrl, async () => {
-    const waiting = services.flatMap((service, index) =>
-      ids
-        .filter((_, number) => number % services.length === index)
-        .map((workflowId) => service.run('neverEnds', null, { workflowId, timeout: '5m' })),
-    )
-    await until('all of them run', async () => (await countRunning('neverEnds')) === ids.length)
-    const open = await Promise.all(services.map((service) => service.run('neverEnds', null, { timeout: '5s' })))
-    await mapConcurrent(ids, 10, terminate)
-    answers = [...(await Promise.all(waiting)), ...open]
-  })
-  const seconds = (Date.now() - beganAt) / 1000
-
-  const facts = answers.map(({ status, body }) => `${status} ${body.workflowStatus ?? body.status}`)
-  expect(facts.toSorted()).toEqual([...ids.map(() => '200 terminated'), ...services.map(() => '408 running')])
-  expect(new Set(answers.map(({ body }) => body.workflowId)).size).toBe(answers.length)
-  const {
-    PollWorkflowExecutionHistory: polls = 0,
-    GetWorkflowExecutionHistoryReverse: reads = 0,
-    ListWorkflowExecutions: queries = 0,
-  } = calls
-  // Of each run: the polls and reads for its start and end. Of each service: for its two lookups per second.
-  expect(polls).toBeLessThanOrEqual(2 * answers.length + services.length * 10 * seconds)
-  expect(reads).toBeLessThanOrEqual(2 * answers.length + services.length * 20 * seconds)
-  expect(queries).toBeLessThanOrEqual(services.length * 2 * seconds)
-  expect(queries).toBeGreaterThan(0)
-})
-
-async function countRunning(workflowType: string): Promise<number> {
-  const query = `WorkflowType = '${workflowType}' AND ExecutionStatus = 'Running'`
-  const { count } = await connection.workflowService.countWorkflowExecutions({ namespace: 'default', query })
-  return Number(count)
-}
-
-async function terminate(workflowId: string): Promise<void> {
-  await connection.workflowService.terminateWorkflowExecution({
-    namespace: 'default',
-    workflowExecution: { workflowId },
-  })
-}
 
 test('limits: one update above the concurrent maximum of a run is a 429', async () => {
   const workflowId = await startRun('messages')

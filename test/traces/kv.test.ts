@@ -133,7 +133,8 @@ describe('key-value store with failures', () => {
 
     proxy.interrupt()
     const reading = kv.readList('lost', 1000, storeCall(5000))
-    setTimeout(() => proxy.restore(), 300)
+    await until('it tries to connect again', () => proxy.rejected() > 0)
+    proxy.restore()
 
     expect((await reading).values).toEqual(['a'])
   })

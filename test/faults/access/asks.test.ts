@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { newId } from '../../../src/lib/new-id.ts'
 import { taskIdOf } from '../../../src/mcp/tasks/task-id.ts'
-import type { Api } from '../../support/api.ts'
+import { callOfTask } from '../../support/call-of-task.ts'
 import { test as sharedTest } from '../../support/fixtures.ts'
 import { startCallers, tokenRule } from './callers.ts'
 
@@ -21,21 +21,6 @@ const test = sharedTest
     startCallers({ serve, cleanup, rules: RULES, env: {} }),
   )
 
-async function send(api: Api, method: string, params: { taskId: string; inputResponses?: object }) {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
-  }
-  const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method, 'Mcp-Name': params.taskId }
-  const { status, body } = await api.call(
-    'POST',
-    '/mcp',
-    { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } },
-    headers,
-  )
-  return { status, ...body }
-}
-
 test('an answer needs the right to send its signal: a denial is an error with status 200, and answers nothing', async ({
   callers: { as },
   client,
@@ -45,12 +30,15 @@ test('an answer needs the right to send its signal: a denial is an error with st
   const handle = await client.workflow.start('asksOnce', { workflowId, taskQueue: catalog })
   const taskId = taskIdOf({ workflowId, runId: handle.firstExecutionRunId })
   const asked = () =>
-    until('the workflow asks', async () => (await send(as('reader'), 'tasks/get', { taskId })).result?.inputRequests)
+    until(
+      'the workflow asks',
+      async () => (await callOfTask(as('reader'), 'tasks/get', { taskId })).body.result?.inputRequests,
+    )
   const [key = ''] = Object.keys(await asked())
   const inputResponses = { [key]: { action: 'accept', content: { approved: true } } }
   const answer = async (rule: string) => {
-    const { status, error, result } = await send(as(rule), 'tasks/update', { taskId, inputResponses })
-    return [status, error?.code ?? result.resultType]
+    const { status, body } = await callOfTask(as(rule), 'tasks/update', { taskId, inputResponses })
+    return [status, body.error?.code ?? body.result.resultType]
   }
 
   const denied = [await answer('reader'), await answer('approver')]

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { newId } from '../../../src/lib/new-id.ts'
 import { taskIdOf } from '../../../src/mcp/tasks/task-id.ts'
 import type { Api } from '../../support/api.ts'
+import { callOfTask } from '../../support/call-of-task.ts'
 import { testWithCallers, tokenRule } from './callers.ts'
 
 const RULES = [
@@ -20,15 +21,6 @@ const test = testWithCallers(RULES)
 async function send(api: Api, method: string, params: object = {}) {
   const { body } = await api.call('POST', '/mcp', { jsonrpc: '2.0', id: 1, method, params })
   return body
-}
-
-function sendOfTask(api: Api, method: string, taskId: string) {
-  const meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
-  }
-  const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method, 'Mcp-Name': taskId }
-  return api.call('POST', '/mcp', { jsonrpc: '2.0', id: 1, method, params: { taskId, _meta: meta } }, headers)
 }
 
 async function toolNames(api: Api): Promise<string[]> {
@@ -114,7 +106,7 @@ test('tasks need the verb read, and their cancellation stop too: a denial is an 
   const run = await as('ada').start('neverEnds', null, { workflowId: `ada:${newId()}` })
   const taskId = taskIdOf(run.body)
   const answered = async (rule: string, method: string) => {
-    const { status, body } = await sendOfTask(as(rule), method, taskId)
+    const { status, body } = await callOfTask(as(rule), method, { taskId })
     return [status, body.error?.code ?? body.result.resultType]
   }
 
