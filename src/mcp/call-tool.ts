@@ -23,7 +23,7 @@ export interface ToolCall extends WaitStyle {
   readTools(): Promise<ToolSet>
 }
 
-/** Rejects with `RpcError` if there is no such tool. Every other error that is expected is a result. */
+/** Rejects with `JsonRpcError` if there is no such tool. Every other error that is expected is a result. */
 export async function callTool(workflows: Workflows, toolCall: ToolCall, call: Call): Promise<ToolAnswer> {
   const { name, given } = toolCall
   if (typeof name !== 'string') throw invalidParams('name must be a string')

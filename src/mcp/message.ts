@@ -1,7 +1,7 @@
 /** Reads one message of a client, with the rules of the protocol's revision that it uses. */
 import { isObject } from '../lib/json.ts'
 import { LEGACY_VERSIONS, META, MODERN_VERSIONS, type RequestId, TASKS_EXTENSION } from './protocol.ts'
-import { RPC_CODES, RpcError } from './rpc-error.ts'
+import { JsonRpcError, RPC_CODES } from './rpc-error.ts'
 
 export interface RequestMessage {
   id: RequestId
@@ -22,7 +22,7 @@ export function requestIdOf(body: unknown): RequestId | null {
   return typeof id === 'string' || typeof id === 'number' ? id : null
 }
 
-/** The request; null for a notification. Throws `RpcError`. */
+/** The request; null for a notification. Throws `JsonRpcError`. */
 export function readMessage(body: unknown, header: ReadHeader): RequestMessage | null {
   if (!isObject(body)) throw invalidRequest('The body must be one JSON-RPC message')
   const { jsonrpc, method, params = {} } = body
@@ -42,7 +42,7 @@ export function readMessage(body: unknown, header: ReadHeader): RequestMessage |
 
 const VERSION_HEADER = 'MCP-Protocol-Version'
 
-/** Throws `RpcError` for a header with an unknown revision, if `_meta` has none. */
+/** Throws `JsonRpcError` for a header with an unknown revision, if `_meta` has none. */
 function isLegacyRequest(meta: RequestMessage['meta'], header: ReadHeader): boolean {
   const version = header(VERSION_HEADER)?.trim()
   if (meta[META.protocolVersion] !== undefined || (version !== undefined && MODERN_VERSIONS.includes(version)))
@@ -51,7 +51,7 @@ function isLegacyRequest(meta: RequestMessage['meta'], header: ReadHeader): bool
   throw unsupportedVersion(version)
 }
 
-/** Throws `RpcError` if the headers differ from the message, or a required part is missing. */
+/** Throws `JsonRpcError` if the headers differ from the message, or a required part is missing. */
 function requireModern({ method, params, meta }: Omit<RequestMessage, 'isLegacy' | 'hasTasks'>, header: ReadHeader) {
   const version = meta[META.protocolVersion]
   if (typeof version !== 'string') throw invalid(`_meta must have "${META.protocolVersion}"`)
@@ -81,7 +81,7 @@ function requireHeader(header: ReadHeader, name: string, expected: string): void
   const given = header(name)
   if (given !== undefined && decodeHeader(given) === expected) return
   const problem = given === undefined ? 'is missing' : 'differs from the message'
-  throw new RpcError(RPC_CODES.headerMismatch, `The header ${name} ${problem}`, { rejected: 'message' })
+  throw new JsonRpcError(RPC_CODES.headerMismatch, `The header ${name} ${problem}`, { rejected: 'message' })
 }
 
 /** Values that are not plain ASCII are sent as `=?base64?…?=`. Null if that cannot be decoded. */
@@ -104,17 +104,21 @@ function hasTasks(meta: RequestMessage['meta']): boolean {
   return isObject(extensions) && isObject(extensions[TASKS_EXTENSION])
 }
 
-function invalidRequest(message: string): RpcError {
-  return new RpcError(RPC_CODES.invalidRequest, message, { rejected: 'message' })
+function invalidRequest(message: string): JsonRpcError {
+  return new JsonRpcError(RPC_CODES.invalidRequest, message, { rejected: 'message' })
 }
 
-function invalid(message: string): RpcError {
-  return new RpcError(RPC_CODES.invalidParams, message, { rejected: 'message' })
+function invalid(message: string): JsonRpcError {
+  return new JsonRpcError(RPC_CODES.invalidParams, message, { rejected: 'message' })
 }
 
-function unsupportedVersion(requested: string): RpcError {
-  return new RpcError(RPC_CODES.unsupportedVersion, `The protocol version ${requested.slice(0, 50)} is not supported`, {
-    data: { supported: MODERN_VERSIONS, requested: requested.slice(0, 50) },
-    rejected: 'message',
-  })
+function unsupportedVersion(requested: string): JsonRpcError {
+  return new JsonRpcError(
+    RPC_CODES.unsupportedVersion,
+    `The protocol version ${requested.slice(0, 50)} is not supported`,
+    {
+      data: { supported: MODERN_VERSIONS, requested: requested.slice(0, 50) },
+      rejected: 'message',
+    },
+  )
 }

@@ -16,14 +16,14 @@ export const RPC_CODES = {
 export type Rejected = 'message' | 'method'
 
 /** A JSON-RPC error as the response to a request. */
-export class RpcError extends Error {
+export class JsonRpcError extends Error {
   readonly code: number
   readonly data: unknown
   readonly rejected: Rejected | undefined
 
   constructor(code: number, message: string, options: { data?: unknown; cause?: unknown; rejected?: Rejected } = {}) {
     super(message, { cause: options.cause })
-    this.name = 'RpcError'
+    this.name = 'JsonRpcError'
     this.code = code
     this.data = options.data
     this.rejected = options.rejected
@@ -31,11 +31,11 @@ export class RpcError extends Error {
 }
 
 /** The error for a parameter that names nothing, or is not valid. */
-export function invalidParams(message: string): RpcError {
-  return new RpcError(RPC_CODES.invalidParams, message)
+export function invalidParams(message: string): JsonRpcError {
+  return new JsonRpcError(RPC_CODES.invalidParams, message)
 }
 
 /** Without an id for a message whose id could not be read. */
-export function errorMessage(id: RequestId | null, { code, message, data }: RpcError): object {
+export function errorResponse(id: RequestId | null, { code, message, data }: JsonRpcError): object {
   return { jsonrpc: '2.0', ...(id !== null && { id }), error: { code, message, ...(data !== undefined && { data }) } }
 }

@@ -16,7 +16,7 @@ import {
   resultMessage,
   TASKS_EXTENSION,
 } from './protocol.ts'
-import { errorMessage, invalidParams, type Rejected, RPC_CODES, RpcError } from './rpc-error.ts'
+import { errorResponse, invalidParams, JsonRpcError, type Rejected, RPC_CODES } from './rpc-error.ts'
 import { RUN_TOOLS } from './run-tools.ts'
 import { listen } from './subscriptions.ts'
 import { awaitTask, cancelTask, getTask, newTask, type Task, type ToToolResult, updateTask } from './tasks/tasks.ts'
@@ -55,7 +55,7 @@ export async function answerMessage(request: McpRequest): Promise<McpAnswer> {
     if (message === null) return { kind: 'accepted' }
     return await dispatch(message, request)
   } catch (error) {
-    if (!(error instanceof RpcError)) throw error
+    if (!(error instanceof JsonRpcError)) throw error
     if (error.cause instanceof ServiceError) request.call.reportError(error.cause)
     return errorAnswer(requestIdOf(request.body), error)
   }
@@ -63,12 +63,12 @@ export async function answerMessage(request: McpRequest): Promise<McpAnswer> {
 
 /** The answer to a body that is not JSON. */
 export function notJsonAnswer(message: string): McpAnswer {
-  return errorAnswer(null, new RpcError(RPC_CODES.parseError, message, { rejected: 'message' }))
+  return errorAnswer(null, new JsonRpcError(RPC_CODES.parseError, message, { rejected: 'message' }))
 }
 
-function errorAnswer(id: RequestId | null, error: RpcError): McpAnswer {
+function errorAnswer(id: RequestId | null, error: JsonRpcError): McpAnswer {
   const { rejected } = error
-  return { kind: 'message', message: errorMessage(id, error), ...(rejected && { rejected }) }
+  return { kind: 'message', message: errorResponse(id, error), ...(rejected && { rejected }) }
 }
 
 type Respond = (message: RequestMessage, request: McpRequest) => McpAnswer | Promise<McpAnswer>
@@ -102,7 +102,7 @@ function dispatch(message: RequestMessage, request: McpRequest): McpAnswer | Pro
   if (respond !== undefined) return respond(message, request)
   // Legacy clients read errors only from successful responses.
   const rejected = message.isLegacy ? {} : { rejected: 'method' as const }
-  throw new RpcError(RPC_CODES.methodNotFound, `Method not found: ${message.method.slice(0, 100)}`, rejected)
+  throw new JsonRpcError(RPC_CODES.methodNotFound, `Method not found: ${message.method.slice(0, 100)}`, rejected)
 }
 
 function result(id: RequestId, value: object): McpAnswer {
@@ -176,7 +176,7 @@ async function orRpcError<T>(promise: Promise<T>): Promise<T> {
   } catch (cause) {
     if (!(cause instanceof ServiceError) || cause.error === 'ForbiddenError') throw cause
     const data = { name: cause.error, retryable: cause.details.retryAfterSeconds !== undefined }
-    throw new RpcError(RPC_CODES.internalError, cause.message, { data, cause })
+    throw new JsonRpcError(RPC_CODES.internalError, cause.message, { data, cause })
   }
 }
 
@@ -215,24 +215,24 @@ async function* messagesOf(
   for await (const event of events) yield 'result' in event ? toMessage(event.result) : event
 }
 
-/** Throws `RpcError` for a key that the header could not have. */
+/** Throws `JsonRpcError` for a key that the header could not have. */
 function keyOf(key: unknown): string | undefined {
   if (key === undefined) return undefined
   if (typeof key === 'string' && /^[!-~]{1,255}$/.test(key)) return key
   throw invalidParams(`${META.idempotencyKey} must be 1 to 255 visible ASCII characters`)
 }
 
-/** Responds with what `act` returns. Throws `RpcError` if the client has not declared that it can handle tasks. */
+/** Responds with what `act` returns. Throws `JsonRpcError` if the client has not declared that it can handle tasks. */
 function ofTask(act: (message: RequestMessage, request: McpRequest) => Promise<unknown>): Respond {
   return async (message, request) => {
     if (!message.hasTasks) {
       const data = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } }
-      throw new RpcError(RPC_CODES.missingCapability, `The request must declare the extension ${TASKS_EXTENSION}`, {
+      throw new JsonRpcError(RPC_CODES.missingCapability, `The request must declare the extension ${TASKS_EXTENSION}`, {
         data,
         rejected: 'message',
       })
     }
-    // An outage becomes an `RpcError`, too: the client repeats the request, because the task may exist.
+    // An outage becomes an `JsonRpcError`, too: the client repeats the request, because the task may exist.
     return result(message.id, { resultType: 'complete', ...Object(await orRpcError(act(message, request))) })
   }
 }

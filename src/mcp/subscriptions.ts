@@ -25,7 +25,7 @@ const MAX_TASKS = 100
 // The subscription does not count as a request in flight, so it must not start a hundred calls to the engine at once.
 const MAX_READS = 8
 
-/** The messages of the subscription. Throws `RpcError` at once if the parameters are not valid. */
+/** The messages of the subscription. Throws `JsonRpcError` at once if the parameters are not valid. */
 export function listen({ id, params, ttlMs, readTools, taskEnd }: Subscription, call: Call): AsyncIterable<object> {
   const { toolsListChanged, taskIds } = requested(params)
   const about = { _meta: { [META.subscriptionId]: id } }

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Workflows } from '../../src/domain/model/workflows.ts'
 import { createLimiter } from '../../src/lib/limiter.ts'
-import type { RpcError } from '../../src/mcp/rpc-error.ts'
+import type { JsonRpcError } from '../../src/mcp/rpc-error.ts'
 import { taskIdOf } from '../../src/mcp/tasks/task-id.ts'
 import { awaitTask, cancelTask, getTask, type Task, updateTask } from '../../src/mcp/tasks/tasks.ts'
 import { call } from '../conformance/engine/engine-fixture.ts'
@@ -283,7 +283,7 @@ function outputOf(task: Task): unknown {
   return structuredContent?.output
 }
 
-async function rpcError(promise: Promise<unknown>): Promise<RpcError> {
+async function rpcError(promise: Promise<unknown>): Promise<JsonRpcError> {
   return promise.then(
     (value) => Promise.reject(new Error(`not rejected: ${JSON.stringify(value)}`)),
     (error) => error,

@@ -4,7 +4,7 @@ import type { Issue } from '../../domain/model/errors.ts'
 import { isObject } from '../../lib/json.ts'
 import type { Answer, Ask } from '../../protocol/asks.ts'
 import { handlerNameIssue } from '../../protocol/names.ts'
-import { RPC_CODES, RpcError } from '../rpc-error.ts'
+import { JsonRpcError, RPC_CODES } from '../rpc-error.ts'
 
 /** An entry of `inputRequests`. */
 export interface InputRequest {
@@ -42,7 +42,7 @@ export function toInputRequests(asks: ReadonlyMap<string, Ask>): Record<string, 
 
 /**
  * The signals for the accepted answers. A question that is declined stays open, and one that is not open is ignored:
- * it was answered before. Throws an `RpcError` if a content does not match the schema of its question.
+ * it was answered before. Throws an `JsonRpcError` if a content does not match the schema of its question.
  */
 export function toSignals(asks: ReadonlyMap<string, Ask>, inputResponses: unknown): SignalToSend[] {
   if (!isObject(inputResponses)) throw invalid('params.inputResponses must be an object')
@@ -64,6 +64,6 @@ function issuesOf(key: string, content: unknown, { schema }: Ask): Issue[] {
   return checkInput(content, schema, `/inputResponses/${key}/content`).issues
 }
 
-function invalid(message: string, issues?: readonly Issue[]): RpcError {
-  return new RpcError(RPC_CODES.invalidParams, message, issues && { data: { issues } })
+function invalid(message: string, issues?: readonly Issue[]): JsonRpcError {
+  return new JsonRpcError(RPC_CODES.invalidParams, message, issues && { data: { issues } })
 }

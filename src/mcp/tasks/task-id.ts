@@ -2,14 +2,14 @@
 import { percentEncode } from '../../lib/percent-encode.ts'
 import { runIdIssue, workflowIdIssue } from '../../protocol/names.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
-import { RPC_CODES, RpcError } from '../rpc-error.ts'
+import { JsonRpcError, RPC_CODES } from '../rpc-error.ts'
 
 /** Clients repeat it in the header `Mcp-Name`, so it consists of characters that a header may have. */
 export function taskIdOf({ workflowId, runId }: RunRef): string {
   return `${percentEncode(workflowId)}/${runId}`
 }
 
-/** Throws an `RpcError` for what `taskIdOf` cannot have returned. */
+/** Throws an `JsonRpcError` for what `taskIdOf` cannot have returned. */
 export function parseTaskId(taskId: unknown): RunRef {
   const [encodedId = '', runId = ''] = typeof taskId === 'string' ? taskId.split('/') : []
   const workflowId = decodeOrNull(encodedId)
@@ -20,8 +20,8 @@ export function parseTaskId(taskId: unknown): RunRef {
 }
 
 /** The error for a task that does not exist, or whose run was deleted. */
-export function unknownTask(cause?: unknown): RpcError {
-  return new RpcError(RPC_CODES.invalidParams, 'Unknown task: params.taskId does not name a run', { cause })
+export function unknownTask(cause?: unknown): JsonRpcError {
+  return new JsonRpcError(RPC_CODES.invalidParams, 'Unknown task: params.taskId does not name a run', { cause })
 }
 
 function decodeOrNull(encoded: string): string | null {

@@ -7,7 +7,7 @@ import type { Workflows } from '../../domain/model/workflows.ts'
 import { sleep } from '../../lib/abort.ts'
 import type { Limiter } from '../../lib/limiter.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
-import { RPC_CODES, RpcError } from '../rpc-error.ts'
+import { JsonRpcError, RPC_CODES } from '../rpc-error.ts'
 import { type InputRequest, parseAsks, type SignalToSend, toInputRequests, toSignals } from './asks.ts'
 import { parseTaskId, taskIdOf, unknownTask } from './task-id.ts'
 
@@ -47,7 +47,7 @@ export function newTask(run: RunRef, now = new Date()): Task {
   }
 }
 
-/** The state of a task. Rejects with an `RpcError` if there is no such task, and with the errors of `readChain`. */
+/** The state of a task. Rejects with an `JsonRpcError` if there is no such task, and with the errors of `readChain`. */
 export function getTask(
   workflows: Pick<Workflows, 'readChain'>,
   taskId: unknown,
@@ -130,7 +130,7 @@ export async function awaitTask(
       await state.wait
       failures = 0
     } catch (error) {
-      if (error instanceof RpcError) return null
+      if (error instanceof JsonRpcError) return null
       if (!(error instanceof ServiceError)) throw error
       await sleep(Math.min(PAUSE_AFTER_ERROR_MS * 2 ** failures, MAX_PAUSE_AFTER_ERROR_MS), call.signal)
       // The end of a long wait is not a failure.
@@ -249,6 +249,9 @@ async function onTask<T>(taskId: unknown, call: Call, act: (run: RunRef, call: C
     if (hasErrorName(error, 'WorkflowNotFoundError')) throw unknownTask(error)
     if (!hasErrorName(error, 'ForbiddenError', 'ValidationError')) throw error
     const { issues } = error.details
-    throw new RpcError(RPC_CODES.invalidParams, error.message, { cause: error, ...(issues && { data: { issues } }) })
+    throw new JsonRpcError(RPC_CODES.invalidParams, error.message, {
+      cause: error,
+      ...(issues && { data: { issues } }),
+    })
   }
 }

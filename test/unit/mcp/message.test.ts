@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readMessage, requestIdOf } from '../../../src/mcp/message.ts'
 import { META } from '../../../src/mcp/protocol.ts'
-import { RpcError } from '../../../src/mcp/rpc-error.ts'
+import { JsonRpcError } from '../../../src/mcp/rpc-error.ts'
 
 const VERSION = '2026-07-28'
 const META_FIELDS = { [META.protocolVersion]: VERSION, [META.clientCapabilities]: {} }
@@ -27,7 +27,7 @@ function rejection(body: unknown, headers: Record<string, string> = {}): unknown
   try {
     return read(body, headers)
   } catch (error) {
-    if (!(error instanceof RpcError)) throw error
+    if (!(error instanceof JsonRpcError)) throw error
     return [error.code, error.rejected]
   }
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { SHUTTING_DOWN } from '../../../src/domain/model/call.ts'
 import { ServiceError } from '../../../src/domain/model/errors.ts'
-import { RpcError } from '../../../src/mcp/rpc-error.ts'
+import { JsonRpcError } from '../../../src/mcp/rpc-error.ts'
 import { listen, type Subscription } from '../../../src/mcp/subscriptions.ts'
 import { toolsOf } from '../../../src/mcp/tools.ts'
 import { aCall } from '../call.ts'
@@ -178,5 +178,5 @@ test.for([
   [{ taskIds: [1] }],
   [{ taskIds: Array.from({ length: 101 }, () => 'a') }],
 ])('listen: rejects %o', ([notifications]) => {
-  expect(() => listen({ ...QUIET, params: { notifications } }, aCall())).toThrow(RpcError)
+  expect(() => listen({ ...QUIET, params: { notifications } }, aCall())).toThrow(JsonRpcError)
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { RpcError } from '../../../../src/mcp/rpc-error.ts'
+import { JsonRpcError } from '../../../../src/mcp/rpc-error.ts'
 import { parseTaskId, taskIdOf } from '../../../../src/mcp/tasks/task-id.ts'
 
 const runId = '01a20cdc-7f73-7485-8a11-b95c90e3c290'
@@ -29,6 +29,6 @@ test.for([
 ] as const)('parseTaskId: %s is an unknown task', ([, taskId]) => {
   const parse = () => parseTaskId(taskId)
 
-  expect(parse).toThrow(RpcError)
+  expect(parse).toThrow(JsonRpcError)
   expect(parse).toThrow(expect.objectContaining({ code: -32602 }))
 })

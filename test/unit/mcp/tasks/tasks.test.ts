@@ -144,7 +144,7 @@ test('getTask: a run whose output is stored elsewhere has failed', async () => {
 test('getTask: a run that does not exist, or that the caller may not read, is an invalid parameter', async () => {
   const forbidden = new ServiceError('ForbiddenError', 'The policy does not allow it')
 
-  await expect(get(workflowNotFound(RUN))).rejects.toMatchObject({ name: 'RpcError', code: -32602 })
+  await expect(get(workflowNotFound(RUN))).rejects.toMatchObject({ name: 'JsonRpcError', code: -32602 })
   await expect(get(forbidden)).rejects.toMatchObject({ code: -32602, message: 'The policy does not allow it' })
 })
 
