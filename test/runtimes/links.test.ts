@@ -1,8 +1,11 @@
 /** One-use links on each runtime, whose `crypto` and forms differ. */
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { makeApi } from '../support/api.ts'
 import { EVERY_RUNTIME } from '../support/entries.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
+import { damageToken } from '../support/forge-token.ts'
+import { readiness } from '../support/readiness.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 
 const BASE = 'https://portico.example'
@@ -30,6 +33,7 @@ for (const [runtime, start] of Object.entries(EVERY_RUNTIME)) {
       SERVICE_PUBLIC_URL: BASE,
     })
     onTestFinished(() => service.stop())
+    await readiness(makeApi({ url: service.url }))
     const startRun = (workflowType: string, args: object[] = []) =>
       client.workflow.start(workflowType, { workflowId: `link-${crypto.randomUUID()}`, taskQueue: catalog, args })
     const updated = await startRun('messages')
@@ -50,7 +54,7 @@ for (const [runtime, start] of Object.entries(EVERY_RUNTIME)) {
           body: new URLSearchParams(form),
         })
       const page = await fetch(`${service.url}${path}`, { headers: { Accept: 'text/html' } })
-      const forged = await send('choice=No', `${path.slice(0, -2)}AA`)
+      const forged = await send('choice=No', damageToken(path))
       const answered = await send('choice=Yes%2C+on&comment=sch%C3%B6n')
       const other = await send('choice=No')
       const answers = [created, page, forged, answered, other]

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Answer } from '../../support/api.ts'
-import { forgeToken } from '../../support/forge-token.ts'
+import { damageToken, forgeToken } from '../../support/forge-token.ts'
 import { type ApiFixture, anId, startDirectly } from './api-fixture.ts'
 
 /** GET runs and runs/count. */
@@ -61,11 +61,10 @@ export function runs(api: () => ApiFixture): void {
     const { filter } = await startListed(2)
     const { body } = await get(`?${filter}&pageSize=1`)
     const token: string = body.nextPageToken
-    const flipped = token.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
     const wrong = [
       `?status=completed&pageToken=${token}`,
       `?${filter}&workflowName=nothing&pageToken=${token}`,
-      `?${filter}&pageToken=${flipped}`,
+      `?${filter}&pageToken=${damageToken(token)}`,
       `?${filter}&pageToken=${token.slice(0, -4)}`,
       `?${filter}&pageToken=`,
       `?${filter}&pageToken=%F0%9F%90%98`,
