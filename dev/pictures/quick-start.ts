@@ -1,6 +1,6 @@
 /** The quick start of README.md as a terminal session. */
 import { fileURLToPath } from 'node:url'
-import { outputOf } from '../../src/cli/dev/servers/component.ts'
+import { runCommand } from '../../src/cli/dev/servers/component.ts'
 import { firstSteps } from '../first-steps.ts'
 import { drawTerminal, type Step } from './terminal.ts'
 
@@ -20,7 +20,7 @@ export async function recordQuickStart(url: string, prelude = ''): Promise<Step[
   const { PATH, HOME } = process.env
   const env = { PATH, HOME, TERM: 'xterm-256color', PORTICO_URL: url }
   for (const command of commands) {
-    const output = await outputOf({
+    const output = await runCommand({
       command: 'python3',
       args: ['-c', IN_A_TERMINAL, `${prelude}${command.replaceAll(SHOWN_URL, url)}`],
       cwd: ROOT,
@@ -33,7 +33,7 @@ export async function recordQuickStart(url: string, prelude = ''): Promise<Step[
 
 /** Without what the sequences that move the cursor and erase a line have removed from the screen again. */
 function onScreen(output: string): string {
-  // `outputOf` has made a line break of each carriage return.
+  // `runCommand` has made a line break of each carriage return.
   const lines = output.replaceAll(/^.*\n(?=\u001b\[K)/gm, '').split('\n')
   return lines
     .map((line) => line.replace(/^.*\u001b\[\d*[GK]/, ''))

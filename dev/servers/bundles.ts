@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { outputOf } from '../../src/cli/dev/servers/component.ts'
+import { runCommand } from '../../src/cli/dev/servers/component.ts'
 import { makeOnce } from './make-once.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -17,7 +17,7 @@ export async function ensureBundles(): Promise<string> {
   return makeOnce(folder, async (building) => {
     await removeOldBundles()
     const rolldown = join(ROOT, 'node_modules/rolldown/bin/cli.mjs')
-    await outputOf({ command: process.execPath, args: [rolldown, '-c', '-d', building], cwd: ROOT })
+    await runCommand({ command: process.execPath, args: [rolldown, '-c', '-d', building], cwd: ROOT })
   })
 }
 

@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { createBrotliDecompress } from 'node:zlib'
 import { type Browser, chromium } from 'playwright-core'
-import { outputOf } from '../../src/cli/dev/servers/component.ts'
+import { runCommand } from '../../src/cli/dev/servers/component.ts'
 import { makeOnce } from './make-once.ts'
 
 const CACHE = fileURLToPath(new URL('../../.cache/', import.meta.url))
@@ -39,7 +39,7 @@ function hasPackage(): boolean {
 }
 
 async function programOnPath(): Promise<string> {
-  return (await outputOf({ command: 'which', args: ['chromium'] }).catch(missing)).trim()
+  return (await runCommand({ command: 'which', args: ['chromium'] }).catch(missing)).trim()
 }
 
 function missing(cause: unknown): never {
@@ -59,7 +59,7 @@ async function unpackInto(folder: string): Promise<void> {
   for (const name of ['al2023.tar.br', 'fonts.tar.br']) {
     const archive = join(folder, basename(name, '.br'))
     await decompress(name, archive)
-    await outputOf({ command: 'tar', args: ['-xf', archive, '-C', folder] })
+    await runCommand({ command: 'tar', args: ['-xf', archive, '-C', folder] })
     await rm(archive)
   }
   await writeFile(join(folder, 'fonts.conf'), FONTS_CONF)

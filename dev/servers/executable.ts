@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Component, ensureComponent, outputOf } from '../../src/cli/dev/servers/component.ts'
+import { type Component, ensureComponent, runCommand } from '../../src/cli/dev/servers/component.ts'
 import { npmPackage } from '../../src/cli/dev/servers/sources.ts'
 import { bin } from './runtimes.ts'
 
@@ -19,7 +19,7 @@ export async function writeExecutable(bundles: string, path: string, architectur
   const alone = ['--no-compile-autoload-dotenv', '--no-compile-autoload-bunfig']
   // The worker kit needs the SDK's native module.
   const args = ['build', '--compile', ...bun, ...alone, '--external', 'portico/worker', '--outfile', path]
-  await outputOf({ command: bin('bun'), args: [...args, join(bundles, 'cli.js')] })
+  await runCommand({ command: bin('bun'), args: [...args, join(bundles, 'cli.js')] })
 }
 
 /** Returns the path of the runtime. npm installs that of this machine only. */

@@ -3,7 +3,7 @@ import tab from '@bomb.sh/tab/commander'
 import type { Command } from 'commander'
 import { createClient } from '../client/create-client.ts'
 import type { Catalog } from '../client/responses.ts'
-import { STATUSES } from './output/terminal.ts'
+import { STATUS_NAMES } from './output/terminal.ts'
 import { readSettings } from './settings.ts'
 
 // Short, because somebody waits for the completion.
@@ -21,7 +21,7 @@ const WITH_HANDLER = new Map([
 export async function addCompletion(program: Command, args: readonly string[]): Promise<void> {
   const { commands } = tab(program, { completionCommandName: 'completion' })
   if (args[0] !== 'complete') return withoutReadonly()
-  for (const name of WITH_FILTER) commands.get(name)?.option('status', '', offer(STATUSES))
+  for (const name of WITH_FILTER) commands.get(name)?.option('status', '', offer(STATUS_NAMES))
   const listed = [...WITH_WORKFLOW, ...WITH_FILTER, ...WITH_HANDLER.keys()]
   if (!args.slice(2).some((arg) => listed.includes(arg))) return
   const workflows = await readWorkflows()

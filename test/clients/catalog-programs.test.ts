@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Client } from '@temporalio/client'
 import { expect } from 'vitest'
-import { outputOf } from '../../src/cli/dev/servers/component.ts'
+import { runCommand } from '../../src/cli/dev/servers/component.ts'
 import { startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { test as baseTest } from '../support/fixtures.ts'
@@ -103,8 +103,8 @@ test(
         language: 'go',
         async start(program) {
           await writeFile(join(cwd, 'main.go'), program)
-          await outputOf({ command: 'go', args: ['vet', '.'], cwd, env })
-          await outputOf({ command: 'go', args: ['build', '-o', 'worker', '.'], cwd, env })
+          await runCommand({ command: 'go', args: ['vet', '.'], cwd, env })
+          await runCommand({ command: 'go', args: ['build', '-o', 'worker', '.'], cwd, env })
           const worker = await startProcess({ command: join(cwd, 'worker'), cwd, env })
           return { stop: () => worker.stop(10_000) }
         },

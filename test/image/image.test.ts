@@ -9,7 +9,7 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, inject } from 'vitest'
 import { ensureHadolint } from '../../dev/servers/components.ts'
-import { outputOf } from '../../src/cli/dev/servers/component.ts'
+import { runCommand } from '../../src/cli/dev/servers/component.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { makeApi } from '../support/api.ts'
@@ -33,7 +33,7 @@ test.beforeAll(async ({ cleanup }) => {
 test('Dockerfile: hadolint reports nothing', async () => {
   const dockerfile = fileURLToPath(new URL('../../Dockerfile', import.meta.url))
 
-  expect(await outputOf({ command: await ensureHadolint(), args: [dockerfile] })).toBe('')
+  expect(await runCommand({ command: await ensureHadolint(), args: [dockerfile] })).toBe('')
 })
 
 test('the image of the example worker: the process exits with 0 on SIGTERM', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bin } from '../../dev/servers/runtimes.ts'
-import { type Component, ensureComponent, outputOf } from '../../src/cli/dev/servers/component.ts'
+import { type Component, ensureComponent, runCommand } from '../../src/cli/dev/servers/component.ts'
 
 export interface Images {
   /** The service on Node. */
@@ -36,7 +36,7 @@ const debian: Component = {
       stallTimeoutMs: 600_000,
       fetch: async (folder, signal) => {
         const args = ['--variant=minbase', '--include=libstdc++6', 'bookworm', join(folder, 'base.tar')]
-        await outputOf({ command: 'mmdebstrap', args }, signal)
+        await runCommand({ command: 'mmdebstrap', args }, signal)
       },
     },
   ],
@@ -56,14 +56,14 @@ export async function buildImages(): Promise<Images> {
     process.env.STORAGE_DRIVER ?? 'overlay',
   ]
   const buildah = (command: string, ...args: string[]) =>
-    outputOf({
+    runCommand({
       command: 'buildah',
       args: [...store, command, ...args],
       cwd: ROOT,
       env: { ...process.env, BUILDAH_ISOLATION: 'chroot' },
     })
   const podmanArgs = (...args: string[]) => [...store, '--cgroup-manager', 'cgroupfs', '--runtime', 'runc', ...args]
-  const podman = (...args: string[]) => outputOf({ command: 'podman', args: podmanArgs(...args), env: PODMAN_ENV })
+  const podman = (...args: string[]) => runCommand({ command: 'podman', args: podmanArgs(...args), env: PODMAN_ENV })
 
   const build = async (image: string, ...args: string[]) => {
     const bases = ['BUILD_IMAGE=localhost/node:24-slim', `NODE_IMAGE=${BASES.node}`, `BUN_IMAGE=${BASES.bun}`]
@@ -142,7 +142,7 @@ const TOOLS = ['buildah', 'podman', 'runc', 'mmdebstrap']
 
 async function assertToolsInstalled(): Promise<void> {
   const isInstalled = await Promise.all(
-    TOOLS.map((command) => outputOf({ command, args: ['--version'] }).then(Boolean, () => false)),
+    TOOLS.map((command) => runCommand({ command, args: ['--version'] }).then(Boolean, () => false)),
   )
   const missing = TOOLS.filter((_, index) => !isInstalled[index])
   if (process.getuid?.() !== 0) missing.unshift('root')

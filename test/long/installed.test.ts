@@ -7,7 +7,7 @@ import { expect, inject } from 'vitest'
 import { ensureNode22 } from '../../dev/servers/components.ts'
 import { bin } from '../../dev/servers/runtimes.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
-import { outputOf } from '../../src/cli/dev/servers/component.ts'
+import { runCommand } from '../../src/cli/dev/servers/component.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { exitSignal, type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
@@ -119,7 +119,7 @@ test('the package: CommonJS modules can require its entries, even on the oldest 
   const script = `const { runWorker } = require('portico/worker'); console.log(typeof runWorker, typeof require('portico').createPortico, typeof require('portico/client').createClient, require('portico/openapi.json').openapi)`
 
   for (const command of [process.execPath, await ensureNode22()]) {
-    const printed = await outputOf({
+    const printed = await runCommand({
       command,
       args: ['--input-type=commonjs', '--eval', script],
       cwd: newest.folder,
@@ -205,7 +205,7 @@ async function running(
 }
 
 function shell(cwd: string, commands: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
-  return outputOf({ command: 'sh', args: ['-ec', commands], cwd, env: { ...nodeFirst, ...NPM, ...env } })
+  return runCommand({ command: 'sh', args: ['-ec', commands], cwd, env: { ...nodeFirst, ...NPM, ...env } })
 }
 
 /** Starts a proxy that requires a client certificate, and returns the variables to connect through it. */

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { bin } from '../../dev/servers/runtimes.ts'
-import { outputOf } from '../../src/cli/dev/servers/component.ts'
+import { runCommand } from '../../src/cli/dev/servers/component.ts'
 import { test } from '../support/fixtures.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -25,7 +25,7 @@ test('Dockerfile: what the build copies suffices for the same bundles', async ({
   for (const path of copied) cpSync(join(ROOT, path), join(folder, path), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
 
-  await outputOf({ command: bin('rolldown'), args: ['-c'], cwd: folder })
+  await runCommand({ command: bin('rolldown'), args: ['-c'], cwd: folder })
 
   const dist = await ensureBundles()
   for (const name of ['node.js', 'bun.js', 'sbom.cdx.json', 'THIRD-PARTY-NOTICES'])

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, inject } from 'vitest'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { cacheFolder } from '../../src/cli/dev/servers/cache-folder.ts'
-import { outputOf } from '../../src/cli/dev/servers/component.ts'
+import { runCommand } from '../../src/cli/dev/servers/component.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { exitSignal, isGone, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
@@ -20,7 +20,7 @@ import { readiness } from '../support/readiness.ts'
 const INSTALL_MS = 180_000
 
 let folder: string
-const inFolder = (command: string, ...args: string[]) => outputOf({ command, args, cwd: folder, env: process.env })
+const inFolder = (command: string, ...args: string[]) => runCommand({ command, args, cwd: folder, env: process.env })
 const node = (...args: string[]) => inFolder(process.execPath, ...args)
 
 test.beforeAll(async ({ folder: ownFolder }) => {
@@ -160,6 +160,7 @@ test('portico/workerd: a Worker can mount its handler', async () => {
   const others = { assets: join(folder, 'node_modules/portico/dist/workerd-assets') }
   const settings = { ...env, SERVICE_ALLOW_ANONYMOUS: 'true', SERVICE_DOCS_ON: 'true' }
   const service = await workerdOf(join(folder, 'mine.bundle.js'), others)(settings)
+  await readiness(makeApi({ url: service.url }))
 
   const statuses = await Promise.all(
     ['/mine', '/health', '/workflow/nobody/status', '/docs'].map(

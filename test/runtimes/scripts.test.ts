@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, inject, test } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { bin } from '../../dev/servers/runtimes.ts'
-import { outputOf } from '../../src/cli/dev/servers/component.ts'
+import { runCommand } from '../../src/cli/dev/servers/component.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { startProcess } from '../../src/cli/dev/servers/process.ts'
 import { ANY_INSPECTOR_PORT, untilServing } from '../support/entries.ts'
@@ -116,7 +116,7 @@ test('npm run start:workerd: the variables in wrangler.toml are not used', { tim
 
 test('wrangler deploy: wrangler.toml is valid, and the tested bundle is uploaded', { timeout: START_MS }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'portico-deploy-'))
-  const output = await outputOf({
+  const output = await runCommand({
     command: bin('wrangler'),
     args: ['deploy', '--dry-run', '--outdir', join(folder, 'sent')],
     cwd: ROOT,

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, inject } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
-import { outputOf } from '../../src/cli/dev/servers/component.ts'
+import { runCommand } from '../../src/cli/dev/servers/component.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { makeApi } from '../support/api.ts'
 import { readExamples } from '../support/api-docs.ts'
@@ -66,7 +66,7 @@ test('README.md: portico/client prints what the page says', async () => {
   const [code = ''] = codeBlocks(chapterOf(readme, 'Quick start'), 'ts')
 
   await writeFile(join(programs, 'readme.mjs'), code.replace(/url: '[^']+'/, `url: '${url}', token: '${TOKEN}'`))
-  const printed = await outputOf({ command: process.execPath, args: ['readme.mjs'], cwd: programs, env: process.env })
+  const printed = await runCommand({ command: process.execPath, args: ['readme.mjs'], cwd: programs, env: process.env })
 
   expect(`// ${printed.trim()}`).toBe(
     code
@@ -81,7 +81,7 @@ test('docs/client.md: its example, which the compiler has checked, runs', async 
   const example = fileURLToPath(new URL('../../examples/typed-client.ts', import.meta.url))
   const env = { ...process.env, PORTICO_URL: url, PORTICO_TOKEN: TOKEN }
 
-  const printed = await outputOf({ command: process.execPath, args: [example], env })
+  const printed = await runCommand({ command: process.execPath, args: [example], env })
 
   expect(printed.trim().split('\n')).toEqual([
     'Hello, Ada!',
@@ -112,7 +112,7 @@ test('docs/how-do-i.md: its program runs each failed order once more, also if it
   })
 
   const again = async () => {
-    const printed = await outputOf({ command: process.execPath, args: [example], env })
+    const printed = await runCommand({ command: process.execPath, args: [example], env })
     return printed.split('\n').find((line) => line.startsWith(`${orderId} `))
   }
   const line = await again()
@@ -127,7 +127,7 @@ test('examples/client.ts: every endpoint responds as it expects', async () => {
   const example = fileURLToPath(new URL('../../examples/client.ts', import.meta.url))
   const env = { ...process.env, PORTICO_URL: url, PORTICO_TOKEN: TOKEN }
 
-  const printed = await outputOf({ command: process.execPath, args: [example], env })
+  const printed = await runCommand({ command: process.execPath, args: [example], env })
 
   const titles = printed.trim().split('\n')
   expect(titles.length).toBeGreaterThan(20)
@@ -140,7 +140,7 @@ async function printedBy(heading: string): Promise<{ printed: string; shown: str
   const files = codeBlocks(chapter, 'js').map((code) => ({ name: fileNameOf(code), code }))
   for (const { name, code } of files) await writeFile(join(programs, name), code)
   const env = { ...process.env, PORTICO_URL: url, PORTICO_TOKEN: TOKEN }
-  const printed = await outputOf({ command: process.execPath, args: [files.at(-1)?.name ?? ''], cwd: programs, env })
+  const printed = await runCommand({ command: process.execPath, args: [files.at(-1)?.name ?? ''], cwd: programs, env })
   return { printed: `${printed}\n`, shown: codeBlocks(chapter, 'text').join('') }
 }
 

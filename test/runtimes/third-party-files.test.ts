@@ -6,7 +6,7 @@ import { Spec, Validation } from '@cyclonedx/cyclonedx-library'
 import { expect } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { bin } from '../../dev/servers/runtimes.ts'
-import { outputOf } from '../../src/cli/dev/servers/component.ts'
+import { runCommand } from '../../src/cli/dev/servers/component.ts'
 import { test } from '../support/fixtures.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -32,7 +32,7 @@ let notices: string
 test.beforeAll(async ({ folder }) => {
   dist = await ensureBundles()
   mapped = folder
-  await outputOf({ command: bin('rolldown'), args: ['-c', '-d', mapped, '--sourcemap'], cwd: ROOT })
+  await runCommand({ command: bin('rolldown'), args: ['-c', '-d', mapped, '--sourcemap'], cwd: ROOT })
   sbom = readFileSync(join(dist, 'sbom.cdx.json'), 'utf8')
   components = JSON.parse(sbom).components
   notices = readFileSync(join(dist, 'THIRD-PARTY-NOTICES'), 'utf8')

@@ -5,7 +5,7 @@ import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
 import { makeOnce } from '../../dev/servers/make-once.ts'
-import { outputOf } from '../../src/cli/dev/servers/component.ts'
+import { runCommand } from '../../src/cli/dev/servers/component.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const NOT_COPIED = new Set(['.cache', '.git', '.wrangler', 'dist', 'node_modules', 'test'])
@@ -43,7 +43,7 @@ async function packInto(folder: string): Promise<void> {
     // Left by an older build: must not be packed.
     await mkdir(join(copy, 'dist'))
     await writeFile(join(copy, 'dist/server-of-yesterday.js'), '')
-    await outputOf({ command: 'npm', args: ['pack', '--pack-destination', folder], cwd: copy, env: nodeFirst })
+    await runCommand({ command: 'npm', args: ['pack', '--pack-destination', folder], cwd: copy, env: nodeFirst })
   } finally {
     await rm(copy, { recursive: true, force: true })
   }

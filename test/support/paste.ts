@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { outputOf } from '../../src/cli/dev/servers/component.ts'
+import { runCommand } from '../../src/cli/dev/servers/component.ts'
 
 const STAND_IN = fileURLToPath(new URL('./curl.ts', import.meta.url))
 
@@ -8,5 +8,5 @@ export const WITH_CURL = `command -v curl >/dev/null || curl() { '${process.exec
 
 /** What a shell prints for a pasted line. */
 export async function paste(line: string): Promise<string> {
-  return outputOf({ command: 'sh', args: ['-c', `${WITH_CURL}${line}`] })
+  return runCommand({ command: 'sh', args: ['-c', `${WITH_CURL}${line}`] })
 }

@@ -1,6 +1,6 @@
 /** Packages of Python that tests install into `.cache/`. */
 import { dirname } from 'node:path'
-import { type Component, outputOf } from '../../src/cli/dev/servers/component.ts'
+import { type Component, runCommand } from '../../src/cli/dev/servers/component.ts'
 import { pip } from '../../src/cli/dev/servers/sources.ts'
 
 export interface PythonPackage {
@@ -23,7 +23,7 @@ export function pythonPackage({ name, version, project, module, requirements }: 
     program: `${module.split('.', 1)[0]}/__init__.py`,
     sources: [pip(project, requirements)],
     check: async (program) => {
-      await outputOf({ command: 'python3', args: ['-c', `import ${module}`], env: pythonEnvironment(program) })
+      await runCommand({ command: 'python3', args: ['-c', `import ${module}`], env: pythonEnvironment(program) })
     },
     advice: 'Install Python 3.10 or newer with pip.',
   }

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { NativeConnection } from '@temporalio/worker'
 import { expect } from 'vitest'
-import { outputOf } from '../../src/cli/dev/servers/component.ts'
+import { runCommand } from '../../src/cli/dev/servers/component.ts'
 import { ensureTemporal } from '../../src/cli/dev/servers/temporal.ts'
 import { type CatalogDefinition, parseCatalogWorkflows } from '../../src/protocol/catalog.ts'
 import { publishCatalog } from '../../src/worker/catalog/publish-catalog.ts'
@@ -21,7 +21,7 @@ test('docs/protocol.md: the catalog that it publishes by hand equals the one the
   const script = block(page, 'sh publish').replace('$catalog:shop', `$catalog:${catalog}`).replace('temporal', '"$0"')
   await writeFile(join(folder, 'definition.json'), JSON.stringify(definition, null, 2))
   const env = { ...process.env, TEMPORAL_ADDRESS: engine.address }
-  await outputOf({ command: 'sh', args: ['-c', script, await ensureTemporal()], cwd: folder, env })
+  await runCommand({ command: 'sh', args: ['-c', script, await ensureTemporal()], cwd: folder, env })
 
   const publish = () =>
     publishCatalog({ connection, namespace: 'default', catalog, definition, traces: false, identity: 'a test' })

@@ -20,7 +20,7 @@ const STATUS_STYLES = new Map<string, Style>([
 ])
 
 /** All statuses of runs. */
-export const STATUSES = [...STATUS_STYLES.keys()]
+export const STATUS_NAMES = [...STATUS_STYLES.keys()]
 
 export function paintStatus(status: string): string {
   return paint(STATUS_STYLES.get(status) ?? 'dim', status)

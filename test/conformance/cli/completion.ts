@@ -2,7 +2,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { outputOf } from '../../../src/cli/dev/servers/component.ts'
+import { runCommand } from '../../../src/cli/dev/servers/component.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
+import type { CliEnd } from '../../support/cli.ts'
 import { cliTest as test } from './cli-fixture.ts'
 
 export function cliCompletion(): void {
@@ -10,40 +12,43 @@ export function cliCompletion(): void {
     portico,
     folder,
   }) => {
-    const [bash, fish, zsh, flags, workflows, commands] = await Promise.all([
-      portico(['completion', 'bash']),
-      portico(['completion', 'fish']),
-      portico(['completion', 'zsh']),
-      portico(['complete', '--', 'run', '--op']),
-      portico(['complete', '--', 'run', 'hugeN']),
-      portico(['complete', '--', 'term']),
-    ])
+    const [bash, fish, zsh] = await Promise.all(['bash', 'fish', 'zsh'].map((shell) => portico(['completion', shell])))
+    const offers = await Promise.all(
+      [['run', '--op'], ['run', 'hugeN'], ['term']].map((line) => firstOffer(portico, line)),
+    )
     const path = join(folder, 'completion.bash')
-    await writeFile(path, bash.stdout)
+    await writeFile(path, bash?.stdout ?? '')
     // As a shell does that reads its ~/.bashrc again.
     const twice = `source ${path} 2>&1; source ${path} 2>&1; complete -p portico`
 
-    expect(await outputOf({ command: 'bash', args: ['-n', path] })).toBe('')
-    expect(await outputOf({ command: 'bash', args: ['-c', twice] })).toBe('complete -F __portico_complete portico')
-    expect([fish.code, zsh.code]).toEqual([0, 0])
-    expect([flags, workflows, commands].map(firstOffer)).toEqual(['--options', 'hugeNumbers', 'terminate'])
+    expect(await runCommand({ command: 'bash', args: ['-n', path] })).toBe('')
+    expect(await runCommand({ command: 'bash', args: ['-c', twice] })).toBe('complete -F __portico_complete portico')
+    expect([fish?.code, zsh?.code]).toEqual([0, 0])
+    expect(offers).toEqual(['--options', 'hugeNumbers', 'terminate'])
   })
 
   test('portico completion: Tab completes statuses, and the names of signals, queries and updates', async ({
     portico,
   }) => {
-    const offers = await Promise.all([
-      portico(['complete', '--', 'list', '--status', 'timed']),
-      portico(['complete', '--', 'count', '--workflow', 'hugeN']),
-      portico(['complete', '--', 'signal', 'some-id', 'add']),
-      portico(['complete', '--', 'query', 'some-id', 'sta']),
-      portico(['complete', '--', 'update', 'some-id', 'se']),
-    ])
+    const lines = [
+      ['list', '--status', 'timed'],
+      ['count', '--workflow', 'hugeN'],
+      ['signal', 'some-id', 'add'],
+      ['query', 'some-id', 'sta'],
+      ['update', 'some-id', 'se'],
+    ]
 
-    expect(offers.map(firstOffer)).toEqual(['timed_out', 'hugeNumbers', 'add', 'state', 'set'])
+    const offers = await Promise.all(lines.map((line) => firstOffer(portico, line)))
+
+    expect(offers).toEqual(['timed_out', 'hugeNumbers', 'add', 'state', 'set'])
   })
 }
 
-function firstOffer({ stdout }: { stdout: string }): string | undefined {
-  return stdout.split('\t')[0]
+/** What Tab offers first. It offers nothing while a busy machine takes more than a second to read the catalog. */
+function firstOffer(portico: (args: string[]) => Promise<CliEnd>, line: string[]): Promise<string> {
+  return until(`Tab completes ${line.join(' ')}`, async () => {
+    const { stdout } = await portico(['complete', '--', ...line])
+    const [first = '', ...described] = stdout.split('\t')
+    return described.length > 0 && first
+  })
 }

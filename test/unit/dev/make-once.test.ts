@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { makeOnce } from '../../../dev/servers/make-once.ts'
-import { outputOf } from '../../../src/cli/dev/servers/component.ts'
+import { runCommand } from '../../../src/cli/dev/servers/component.ts'
 
 test('makeOnce: of several callers in several processes one makes it, and all get its path', async () => {
   const { folder, path } = await aPath()
@@ -19,7 +19,7 @@ test('makeOnce: of several callers in several processes one makes it, and all ge
     }
     const path = ${JSON.stringify(path)}
     console.log(await Promise.all([makeOnce(path, make), makeOnce(path, make)]))`
-  const run = () => outputOf({ command: process.execPath, args: ['--input-type=module', '--eval', script] })
+  const run = () => runCommand({ command: process.execPath, args: ['--input-type=module', '--eval', script] })
 
   await Promise.all([run(), run(), run()])
 
@@ -44,7 +44,7 @@ test('makeOnce: what failed is made by the next caller, and nothing unfinished i
 
 test('makeOnce: the lock of a process that was killed does not count', async () => {
   const { path } = await aPath()
-  const pid = await outputOf({ command: process.execPath, args: ['--print', 'process.pid'] })
+  const pid = await runCommand({ command: process.execPath, args: ['--print', 'process.pid'] })
   await writeFile(`${path}.lock`, pid.trim())
 
   await makeOnce(path, (unfinished) => writeFile(unfinished, 'whole'))

@@ -185,7 +185,7 @@ async function sizeOf(folder: string): Promise<number> {
 }
 
 /** Runs a command and returns its output. Rejects with the last lines if it fails. */
-export async function outputOf(options: ProcessOptions, signal?: AbortSignal): Promise<string> {
+export async function runCommand(options: ProcessOptions, signal?: AbortSignal): Promise<string> {
   signal?.throwIfAborted()
   const running = await startProcess(options)
   const ending = signal === undefined ? running.ended : unlessAborted(running.ended, signal)

@@ -1,7 +1,7 @@
 /** Places that a program comes from: the PATH, npm, pip. */
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type LocalSource, outputOf, type RemoteSource } from './component.ts'
+import { type LocalSource, type RemoteSource, runCommand } from './component.ts'
 
 /** A program that is installed already. */
 export function onPath(command: string): LocalSource {
@@ -53,7 +53,7 @@ async function withPython(args: string[], env: NodeJS.ProcessEnv, signal: AbortS
   const errors: string[] = []
   for (const command of ['python3', 'python']) {
     try {
-      await outputOf({ command, args, env }, signal)
+      await runCommand({ command, args, env }, signal)
       return
     } catch (error) {
       signal.throwIfAborted()
@@ -80,7 +80,7 @@ export function npmPackage(name: string, version: string, flags: string[] = []):
         ...flags,
         `${name}@${version}`,
       ]
-      await outputOf({ command: 'npm', args, cwd: folder }, signal)
+      await runCommand({ command: 'npm', args, cwd: folder }, signal)
     },
   }
 }

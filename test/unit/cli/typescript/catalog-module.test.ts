@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { outputOf } from '../../../../src/cli/dev/servers/component.ts'
+import { runCommand } from '../../../../src/cli/dev/servers/component.ts'
 import { catalogModule } from '../../../../src/cli/typescript/catalog-module.ts'
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
@@ -261,7 +261,7 @@ async function typeErrorsOf(files: Record<string, string>): Promise<string> {
     include: ['*.ts', '../../src/lib/json.ts'],
   }
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
-  return outputOf({
+  return runCommand({
     command: process.execPath,
     args: [join(ROOT, 'node_modules/typescript/bin/tsc'), '--singleThreaded', '-p', folder],
     env: { ...process.env, GOGC: '400' },
