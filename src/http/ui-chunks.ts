@@ -75,7 +75,7 @@ export function isUiChunk(chunk: UiChunk): boolean {
   return chunk.type !== 'finish' || chunk.finishReason === undefined || FINISH_REASONS.has(chunk.finishReason)
 }
 
-export interface Parts {
+export interface PartTracker {
   /** False for a chunk that continues a part whose beginning was not sent, for which `ai` throws. */
   accept(chunk: UiChunk): boolean
   /** Whether a part has begun and not ended since the step began. */
@@ -103,7 +103,7 @@ const ROLES = new Map<string, Role>([
 const BOUNDARIES: ReadonlySet<string> = new Set(['start', 'start-step', 'reset-step', 'finish-step', 'finish'])
 
 /** Follows which parts of the message the chunks begin and end. */
-export function createParts(): Parts {
+export function createPartTracker(): PartTracker {
   const begun = new Set<string>()
   const open = new Set<string>()
   return {

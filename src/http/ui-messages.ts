@@ -15,7 +15,7 @@ import { eventStream } from './events.ts'
 import { ENDS } from './prefer.ts'
 import { createPartConverter } from './provider-parts.ts'
 import { respond } from './response.ts'
-import { createParts, hasType, isUiChunk, type UiChunk } from './ui-chunks.ts'
+import { createPartTracker, hasType, isUiChunk, type UiChunk } from './ui-chunks.ts'
 
 /** In addition to the headers of an event stream. */
 export const UI_MESSAGE_HEADERS = { 'X-Vercel-AI-UI-Message-Stream': 'v1' }
@@ -115,7 +115,7 @@ export interface StreamTail {
  */
 export async function tailOf(events: AsyncIterable<StreamEvent>, count: number, call: Call): Promise<StreamTail> {
   const toChunks = createChunkReader()
-  const parts = createParts()
+  const parts = createPartTracker()
   // For each chunk, the index of the nearest chunk before which no part is open: itself, or an earlier one.
   const starts: number[] = []
   for await (const event of untilNow(events, call)) {
@@ -145,7 +145,7 @@ async function* untilNow(events: AsyncIterable<StreamEvent>, call: Call): AsyncG
 /** Returns a function that converts one event after the other. */
 function createChunkReader(): (event: StreamEvent) => UiChunk[] {
   const convert = createPartConverter()
-  const parts = createParts()
+  const parts = createPartTracker()
   let hasItems = false
   return (event) => {
     if (event.type === 'truncated') return [truncatedChunk(event, hasItems)]

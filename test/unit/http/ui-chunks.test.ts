@@ -1,6 +1,6 @@
 import { type UIMessageChunk, uiMessageChunkSchema } from 'ai'
 import { expect, test } from 'vitest'
-import { createParts, isUiChunk, type UiChunk } from '../../../src/http/ui-chunks.ts'
+import { createPartTracker, isUiChunk, type UiChunk } from '../../../src/http/ui-chunks.ts'
 
 /** The fields that each type must have. TypeScript compares the types with those of `ai`. */
 const FIELDS = {
@@ -64,7 +64,7 @@ test.for([
 })
 
 test('parts: a chunk of a part that did not begin is not accepted', () => {
-  const parts = createParts()
+  const parts = createPartTracker()
   const accepted = (chunk: UiChunk) => parts.accept(chunk)
 
   expect(accepted({ type: 'text-delta', id: '1', delta: 'a' })).toBe(false)
@@ -78,11 +78,11 @@ test('parts: a chunk of a part that did not begin is not accepted', () => {
 })
 
 test('parts: the output of a tool is accepted without its call, which an earlier run may have sent', () => {
-  expect(createParts().accept({ type: 'tool-output-available', toolCallId: '1', output: 1 })).toBe(true)
+  expect(createPartTracker().accept({ type: 'tool-output-available', toolCallId: '1', output: 1 })).toBe(true)
 })
 
 test('parts: after reset-step the parts of the step must begin again', () => {
-  const parts = createParts()
+  const parts = createPartTracker()
 
   parts.accept({ type: 'text-start', id: '1' })
   parts.accept({ type: 'reset-step' })
@@ -91,7 +91,7 @@ test('parts: after reset-step the parts of the step must begin again', () => {
 })
 
 test('parts: a part is open from its beginning to its end, or to the end of the step', () => {
-  const parts = createParts()
+  const parts = createPartTracker()
   const openAfter = (chunk: UiChunk) => parts.accept(chunk) && parts.isOpen()
 
   expect(openAfter({ type: 'text-start', id: '1' })).toBe(true)
