@@ -9,9 +9,9 @@ export interface Metrics extends RequestMetrics {
   waitEnded(): void
   /** `name` is what has changed: readers of streams, feeds that they share, bytes in the buffers of feeds. */
   streamsChanged(name: 'readers' | 'feeds' | 'bytes', by: number): void
-  callStarted(call: EngineCall): void
+  callStarted(call: MeasuredCall): void
   /** `code` is the name of the gRPC status code. */
-  callEnded(call: EngineCall, code: string, ms: number): void
+  callEnded(call: MeasuredCall, code: string, ms: number): void
   cacheRead(cache: string, isHit: boolean): void
   /** Counts a new policy that was not valid, so that the old one is still in force. */
   policyReloadFailed(): void
@@ -19,7 +19,7 @@ export interface Metrics extends RequestMetrics {
   text(): string
 }
 
-export interface EngineCall {
+export interface MeasuredCall {
   /** A method of Temporal's WorkflowService, like `DescribeWorkflowExecution`. */
   method: string
   isPoll: boolean

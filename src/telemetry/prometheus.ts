@@ -2,20 +2,27 @@
 
 export interface Registry {
   /** Its name ends in `_total`. */
-  counter(definition: Definition): Sum
-  gauge(definition: Definition): Sum
-  histogram(definition: Definition & { /** Ascending, without infinity. */ buckets: readonly number[] }): Histogram
+  counter(definition: MetricDefinition): Sum
+  gauge(definition: MetricDefinition): Sum
+  histogram(
+    definition: MetricDefinition & { /** Ascending, without infinity. */ buckets: readonly number[] },
+  ): Histogram
   /** A metric without labels that is read at each scrape, and left out while `read` returns null. */
-  computed(definition: Pick<Definition, 'help' | 'name'> & { type: 'counter' | 'gauge'; read(): number | null }): void
+  computed(
+    definition: Pick<MetricDefinition, 'help' | 'name'> & { type: 'counter' | 'gauge'; read(): number | null },
+  ): void
   /** A gauge that is read at each scrape, with one value of the label for each sample. */
   computedBy(
-    definition: Pick<Definition, 'help' | 'name'> & { label: string; read(): readonly (readonly [string, number])[] },
+    definition: Pick<MetricDefinition, 'help' | 'name'> & {
+      label: string
+      read(): readonly (readonly [string, number])[]
+    },
   ): void
   /** All metrics, in the order of their definition. */
   text(): string
 }
 
-export interface Definition {
+export interface MetricDefinition {
   name: string
   help: string
   labels?: readonly string[]
@@ -35,7 +42,7 @@ export interface Histogram {
 export function createRegistry(): Registry {
   const families: (() => string[])[] = []
 
-  function sum(type: string, { name, help, labels = [] }: Definition): Sum {
+  function sum(type: string, { name, help, labels = [] }: MetricDefinition): Sum {
     const series = seriesBy(labels, () => ({ value: 0 }))
     // Without labels there is only one series, and it exists from the beginning.
     if (labels.length === 0) series.at([])
