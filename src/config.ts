@@ -9,11 +9,11 @@ import {
   bearerToken,
   bytes,
   ConfigError,
+  commaSeparatedList,
   duration,
   type Environment,
   flag,
   integer,
-  list,
   matching,
   readVariables,
   type Variables,
@@ -231,10 +231,13 @@ function serverHost({ read, isSet, report }: Variables, binds: boolean): { host:
   return { host: bound, loopbackOnly: !guarded && !anonymous }
 }
 
-const tokenList = z.pipe(list, z.array(bearerToken).check(z.minLength(1, { error: 'must contain at least one token' })))
+const tokenList = z.pipe(
+  commaSeparatedList,
+  z.array(bearerToken).check(z.minLength(1, { error: 'must contain at least one token' })),
+)
 
 const originList = z.pipe(
-  list,
+  commaSeparatedList,
   z.array(
     z.string().check(
       z.refine((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin), {
@@ -248,7 +251,7 @@ const originList = z.pipe(
 const SECRET_HEADERS = ['authorization', 'cookie', 'proxy-authorization']
 
 const forwardedHeaderList = z.pipe(
-  list,
+  commaSeparatedList,
   z.pipe(
     z.transform((names: string[]) => names.map((name) => name.toLowerCase())),
     z.array(

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 import { checkedString } from '../protocol/checked-string.ts'
 import { characterIssue } from '../protocol/names.ts'
-import { anyString, baseUrl, flag, list, matching, type Variables } from './variables.ts'
+import { anyString, baseUrl, commaSeparatedList, flag, matching, type Variables } from './variables.ts'
 
 export interface EngineConfig {
   /** `<host>:<port>` of the engine's gRPC frontend. */
@@ -81,7 +81,7 @@ const MAX_NAMESPACES = 100
 /** Comma-separated. Each name is a segment of the service's own paths: `/namespaces/<name>/…`. */
 function namespaceList(transport: TransportName) {
   return z.pipe(
-    list,
+    commaSeparatedList,
     z
       .array(
         z.pipe(

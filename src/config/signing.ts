@@ -1,7 +1,7 @@
 /** What access tokens and links need: the keys that encrypt them, and the address of this service. */
 import * as z from 'zod/mini'
 import { fromBase64 } from '../lib/base64.ts'
-import { baseUrl, list, matching, type Variables } from './variables.ts'
+import { baseUrl, commaSeparatedList, matching, type Variables } from './variables.ts'
 
 export interface SigningConfig {
   /** The first one seals, all of them open. Null: no access tokens and no links. */
@@ -24,7 +24,7 @@ const signingKey = z.pipe(
 )
 
 const keyList = z.pipe(
-  list,
+  commaSeparatedList,
   z
     .array(signingKey.check(z.refine(({ length }) => length >= MIN_KEY_BYTES, { error: ERROR })))
     .check(z.minLength(1, { error: ERROR })),

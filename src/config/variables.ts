@@ -95,7 +95,7 @@ export function matching(pattern: RegExp, error: string) {
 export const bearerToken = matching(/^[\x20-\x7e]+$/, 'must be printable ASCII')
 
 /** Comma-separated; entries are trimmed, empty ones dropped. */
-export const list = z.pipe(
+export const commaSeparatedList = z.pipe(
   anyString,
   z.transform((value) =>
     value
