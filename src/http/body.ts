@@ -127,7 +127,7 @@ function decode(decoder: TextDecoder, ...bytes: Parameters<TextDecoder['decode']
 
 function requireType(headers: Headers, acceptsForm: boolean): void {
   const type = mediaTypeOf(headers)
-  if (!isJson(type) && !(acceptsForm && type === FORM_TYPE)) throw unsupportedType(type, 'application/json')
+  if (!isJsonType(type) && !(acceptsForm && type === FORM_TYPE)) throw unsupportedType(type, 'application/json')
   requireIdentity(headers)
 }
 
@@ -136,7 +136,7 @@ export function mediaTypeOf(headers: Headers): string {
   return headers.get('Content-Type')?.split(';')[0]?.trim().toLowerCase() ?? ''
 }
 
-export function isJson(type: string): boolean {
+export function isJsonType(type: string): boolean {
   return type === 'application/json' || /^[^/]+\/[^/]+\+json$/.test(type)
 }
 

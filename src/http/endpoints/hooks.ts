@@ -7,7 +7,7 @@ import {
   decodeBody,
   FORM_TYPE,
   fromForm,
-  isJson,
+  isJsonType,
   mediaTypeOf,
   parseBody,
   requireIdentity,
@@ -15,9 +15,9 @@ import {
 } from '../body.ts'
 import type { Env } from '../context.ts'
 import { endpoint } from '../endpoint.ts'
-import { deliver, stepOf } from '../hooks/deliver.ts'
 import type { Hook } from '../hooks/hooks.ts'
 import { eventHeaders, eventIdOf, isGenuine } from '../hooks/schemes.ts'
+import { sendEvent, stepOf } from '../hooks/send-event.ts'
 import { ref as schemaOf } from '../openapi/schemas/schema.ts'
 import { jsonResponse, respond } from '../response.ts'
 import { START_ERRORS } from './errors.ts'
@@ -54,7 +54,7 @@ export const hookEndpoint = endpoint({
     const id = await eventIdOf(hook.scheme, delivery, body)
     const { caller, send } = stepOf(hook, { id, body, headers: eventHeaders(hook.scheme, header) }, defaultCatalog)
     c.set('caller', caller)
-    const run = await deliver({ send }, workflows, call(c))
+    const run = await sendEvent({ send }, workflows, call(c))
     // Slack shows any other response to its user: https://docs.slack.dev/interactivity/handling-user-interaction
     if (hook.scheme === 'slack' && mediaTypeOf(c.req.raw.headers) === FORM_TYPE) return respond(c, '', 200, {})
     if (run === null) return jsonResponse(c, { duplicate: true })
@@ -77,7 +77,7 @@ function notGenuine(): ServiceError {
 function eventIn(headers: Headers, bytes: Uint8Array<ArrayBuffer>, { scheme }: Hook): unknown {
   const type = mediaTypeOf(headers)
   const isForm = type === FORM_TYPE
-  if (!isForm && !isJson(type)) throw unsupportedType(type, `application/json or ${FORM_TYPE}`)
+  if (!isForm && !isJsonType(type)) throw unsupportedType(type, `application/json or ${FORM_TYPE}`)
   requireIdentity(headers)
   const text = decodeBody(bytes)
   if (!isForm) return parseBody(text)

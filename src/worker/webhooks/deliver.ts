@@ -9,7 +9,7 @@ import { createPayloadReader, type PayloadReader } from '../../temporal/payload.
 import { protectEntry } from '../archive/protect-entry.ts'
 import type { Redact } from '../tracing/redact.ts'
 import type { DeliveryInput, FinalRun, WebhookEngine } from './engine.ts'
-import { type Delivered, sendWebhook } from './standard-webhook.ts'
+import { type DeliveryResult, sendWebhook } from './standard-webhook.ts'
 import { subscribesTo } from './subscriptions.ts'
 
 export interface DeliveryPorts {
@@ -24,7 +24,7 @@ export interface DeliveryPorts {
 }
 
 /** What an attempt did. Temporal's UI shows it as the result of the activity. */
-export type Attempt = Delivered | { skipped: string }
+export type DeliveryAttempt = DeliveryResult | { skipped: string }
 
 /**
  * Sends the message about the end of a run to the endpoint. A chain of runs gets one message, about its last run.
@@ -35,7 +35,7 @@ export async function deliver(
   input: DeliveryInput,
   ports: DeliveryPorts,
   signal: AbortSignal,
-): Promise<Attempt> {
+): Promise<DeliveryAttempt> {
   const { engine, payloads } = ports
   const run = await engine.describe(input, signal)
   if (run === null) throw new RunDeletedError(input)

@@ -16,7 +16,7 @@ export interface Receiver {
 }
 
 /** What the receiver has done with the message. */
-export type Delivered =
+export type DeliveryResult =
   | { accepted: true; status: number }
   /** `gone`: the receiver will never accept it. */
   | { accepted: false; gone: boolean; reason: string }
@@ -29,7 +29,7 @@ export async function sendWebhook(
   { id, body }: WebhookMessage,
   { url, secrets }: Receiver,
   signal: AbortSignal,
-): Promise<Delivered> {
+): Promise<DeliveryResult> {
   const seconds = Math.floor(Date.now() / 1000)
   const { signal: until, release } = deadlineSignal(Date.now() + TIMEOUT_MS, signal)
   try {
@@ -43,7 +43,7 @@ export async function sendWebhook(
     // Another address would be one that the operator did not choose.
     const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: until })
     await response.body?.cancel()
-    return toDelivered(response)
+    return toDeliveryResult(response)
   } catch (error) {
     signal.throwIfAborted()
     return { accepted: false, gone: false, reason: reasonOf(error) }
@@ -57,7 +57,7 @@ export function signWebhook({ id, body }: WebhookMessage, seconds: number, secre
   return `v1,${createHmac('sha256', secret).update(`${id}.${seconds}.${body}`).digest('base64')}`
 }
 
-function toDelivered({ ok, status }: Response): Delivered {
+function toDeliveryResult({ ok, status }: Response): DeliveryResult {
   if (ok) return { accepted: true, status }
   const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : ''
   return { accepted: false, gone: status === 410, reason: `The receiver responded with ${status}${redirect}` }

@@ -17,7 +17,7 @@ export interface HookEvent {
 }
 
 /** The run that got the event; null for a repeated event. */
-export type Delivered = { workflowId: string; runId: string | null } | null
+export type ReceivingRun = { workflowId: string; runId: string | null } | null
 
 type HookVerbs = Pick<Workflows, 'start' | 'signal' | 'signalWithStart' | 'completeActivity'>
 
@@ -25,7 +25,7 @@ type HookVerbs = Pick<Workflows, 'start' | 'signal' | 'signalWithStart' | 'compl
 export interface HookStep {
   /** Its only rights are those for this step. */
   caller: Caller
-  send(workflows: HookVerbs, call: Call): Promise<Delivered>
+  send(workflows: HookVerbs, call: Call): Promise<ReceivingRun>
 }
 
 /** Throws a `ValidationError` if the body does not have the values for the placeholders of an id. */
@@ -82,7 +82,11 @@ export function stepOf(hook: Hook, event: HookEvent, defaultCatalog: string): Ho
 }
 
 /** Sends the event. Errors contain neither the names of other workflows, nor the ids of an earlier run. */
-export async function deliver({ send }: Pick<HookStep, 'send'>, workflows: HookVerbs, call: Call): Promise<Delivered> {
+export async function sendEvent(
+  { send }: Pick<HookStep, 'send'>,
+  workflows: HookVerbs,
+  call: Call,
+): Promise<ReceivingRun> {
   try {
     return await send(workflows, call)
   } catch (error) {
