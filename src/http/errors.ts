@@ -84,7 +84,7 @@ export function toProblemBody({ error, message, details }: ServiceError, request
 const TRANSIENT = new Set([429, 502, 503, 504])
 
 /** Whether the same request may succeed later, so that a reader of events reconnects. */
-export function isTransient({ status }: { status: number }): boolean {
+export function isTransientProblem({ status }: { status: number }): boolean {
   return TRANSIENT.has(status)
 }
 

@@ -9,7 +9,7 @@ import { UUID_PATTERN, workflowIdIssue } from '../protocol/names.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 import type { StreamPosition } from '../protocol/stream.ts'
 import type { Env } from './context.ts'
-import { isTransient, PROBLEMS, problemBody } from './errors.ts'
+import { isTransientProblem, PROBLEMS, problemBody } from './errors.ts'
 import { eventFrame, eventStream } from './events.ts'
 import { ref as schemaOf } from './openapi/schemas/schema.ts'
 import { respond } from './response.ts'
@@ -77,7 +77,7 @@ async function* runFrames(
     const current = { ...run, runId: body.runId ?? run.runId }
     const resumeAt = items === undefined ? runEventId(current) : lastId
     if (body.error === 'WorkflowExecutionTimedOutError') yield eventFrame('timeout', body, resumeAt)
-    else yield eventFrame('server_error', body, isTransient(body) ? resumeAt : lastRunEventId(current))
+    else yield eventFrame('server_error', body, isTransientProblem(body) ? resumeAt : lastRunEventId(current))
   }
 }
 
@@ -109,7 +109,7 @@ async function* itemFrames(
       }
     }
   } catch (error) {
-    if (!(error instanceof ServiceError) || isTransient(PROBLEMS[error.error])) throw error
+    if (!(error instanceof ServiceError) || isTransientProblem(PROBLEMS[error.error])) throw error
   } finally {
     linked.release()
   }

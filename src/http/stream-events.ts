@@ -4,7 +4,7 @@ import { ServiceError } from '../domain/model/errors.ts'
 import type { StreamEvent, StreamFeed, StreamItem } from '../domain/model/stream.ts'
 import { parsePosition, positionId } from '../protocol/stream.ts'
 import type { Env } from './context.ts'
-import { isTransient, problemBody } from './errors.ts'
+import { isTransientProblem, problemBody } from './errors.ts'
 import { eventFrame, eventStream } from './events.ts'
 
 /** A reader that loses the connection continues after the last id that it has received. */
@@ -24,7 +24,7 @@ export function streamResponse(c: Context<Env>, { events }: StreamFeed, commentE
     c.error = error
     const body = problemBody(c, error)
     const last = parsePosition(reached)
-    const id = isTransient(body) || last === null ? reached : positionId({ ...last, isEnd: true })
+    const id = isTransientProblem(body) || last === null ? reached : positionId({ ...last, isEnd: true })
     return retryLine(error) + eventFrame('server_error', body, id || undefined)
   }
 

@@ -26,7 +26,7 @@ export function toPayload(value: unknown): Payload {
 
 /** Undefined when the payload does not hold JSON. */
 export function fromPayload(payload: Payload): unknown {
-  if (!isJson(payload)) return undefined
+  if (!isJsonPayload(payload)) return undefined
   if (encodingOf(payload) === 'binary/null') return null
   try {
     return parseJson(strictDecoder.decode(payload.data ?? new Uint8Array()))
@@ -65,7 +65,7 @@ export function encodingOf({ metadata }: Payload): string {
 const JSON_ENCODINGS: readonly string[] = ['binary/null', 'json/plain', 'json/protobuf']
 
 /** Whether the payload's encoding is one that holds JSON, or null. */
-export function isJson(payload: Payload): boolean {
+export function isJsonPayload(payload: Payload): boolean {
   return JSON_ENCODINGS.includes(encodingOf(payload))
 }
 
@@ -74,7 +74,7 @@ const BINARY_ENCODINGS: readonly string[] = ['', 'binary/plain', 'binary/protobu
 
 /** Whether only a codec can have written the payload. */
 export function needsCodec(payload: Payload): boolean {
-  return !isJson(payload) && !BINARY_ENCODINGS.includes(encodingOf(payload)) && storedElsewhere(payload) === null
+  return !isJsonPayload(payload) && !BINARY_ENCODINGS.includes(encodingOf(payload)) && storedElsewhere(payload) === null
 }
 
 /** Transforms payloads one for one: encryption, compression, storage elsewhere. */
@@ -104,7 +104,9 @@ export function createPayloadReader(codec: Codec | null): PayloadReader {
     if (codec === null) return payloads
     // SDKs encode first and store elsewhere afterwards: a reference itself is never encoded.
     const values = payloads.filter((payload) => !isReference(payload))
-    const decoded = values.every(isJson) ? payloads : replacePayloads(payloads, values, await codec.decode(values))
+    const decoded = values.every(isJsonPayload)
+      ? payloads
+      : replacePayloads(payloads, values, await codec.decode(values))
     return codec.download === undefined ? decoded : resolveReferences(decoded, codec.download)
   }
 

@@ -3,13 +3,13 @@
 import { PorticoError, type PorticoErrorFacts } from '../portico-error.ts'
 import type { ParseJson } from './json.ts'
 
-export interface Answer {
+export interface ParsedResponse {
   status: number
   body: unknown
 }
 
 /** Reads the response. Throws a `PorticoError` for an error, and for a response that is not Portico's. */
-export async function readAnswer(response: Response, request: string, parse: ParseJson): Promise<Answer> {
+export async function readAnswer(response: Response, request: string, parse: ParseJson): Promise<ParsedResponse> {
   const { status, ok, headers } = response
   const body = parseOrUndefined(await response.text(), parse)
   if (ok && body !== undefined) return { status, body }
@@ -21,7 +21,7 @@ export async function readAnswer(response: Response, request: string, parse: Par
 }
 
 /** The error of a problem body. */
-export function toError(problem: Problem, facts: Partial<PorticoErrorFacts>): PorticoError {
+export function toError(problem: ProblemBody, facts: Partial<PorticoErrorFacts>): PorticoError {
   // These keys of RFC 9457 repeat others.
   const { type: _type, title: _title, detail: _detail, error, message, ...more } = problem
   return new PorticoError(error, message, { ...more, ...facts })
@@ -30,9 +30,9 @@ export function toError(problem: Problem, facts: Partial<PorticoErrorFacts>): Po
 // The JSON errors of some gateways also have `error` and `message`. Proxies may add parameters.
 const PROBLEM_TYPE = /^application\/problem\+json\s*(;|$)/i
 
-export type Problem = Omit<PorticoError, 'name' | 'stack'> & { type?: unknown; title?: unknown; detail?: unknown }
+export type ProblemBody = Omit<PorticoError, 'name' | 'stack'> & { type?: unknown; title?: unknown; detail?: unknown }
 
-export function isProblem(body: unknown): body is Problem {
+export function isProblem(body: unknown): body is ProblemBody {
   return (
     typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string' && 'message' in body
   )

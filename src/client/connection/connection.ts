@@ -4,7 +4,7 @@ import { wasNotSent } from '../../lib/not-sent.ts'
 import { sentOnce } from '../../lib/sent-once.ts'
 import { PorticoError } from '../portico-error.ts'
 import { pathSegment } from '../target.ts'
-import { type Answer, readAnswer } from './answer.ts'
+import { type ParsedResponse, readAnswer } from './answer.ts'
 import { readEvents, type ServerEvent } from './event-stream.ts'
 import { parseJson, toJson } from './json.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
@@ -21,7 +21,7 @@ export interface Connection {
    */
   send<Body>(request: HttpRequest, options?: CallOptions): Promise<Body>
   /** Sends a request that waits; `toRequest` is called for each attempt with the time that it may wait. */
-  sendWaiting(toRequest: (waitMs: number) => HttpRequest, limits: RequestLimits): Promise<Answer>
+  sendWaiting(toRequest: (waitMs: number) => HttpRequest, limits: RequestLimits): Promise<ParsedResponse>
   /**
    * Opens a stream of events; null if the service has no more events. The stream rejects when its connection is lost,
    * also after `waitMs` of the request without a byte.
@@ -95,7 +95,10 @@ export function connect(options: ClientOptions): Connection {
     }
   }
 
-  async function attempt(request: HttpRequest, { signal, deadlineAt, timeoutMs }: RequestLimits): Promise<Answer> {
+  async function attempt(
+    request: HttpRequest,
+    { signal, deadlineAt, timeoutMs }: RequestLimits,
+  ): Promise<ParsedResponse> {
     const { method, path, waitMs = WORK_MS } = request
     signal?.throwIfAborted()
     const sendWith = toSend(request)
@@ -172,7 +175,7 @@ export function connect(options: ClientOptions): Connection {
     }
   }
 
-  async function observed(request: HttpRequest, limits: RequestLimits): Promise<Answer> {
+  async function observed(request: HttpRequest, limits: RequestLimits): Promise<ParsedResponse> {
     const sentAt = Date.now()
     try {
       const answer = await attempt(request, limits)

@@ -5,7 +5,7 @@
 import { isOfLatestRun, type LinkTarget } from '../endpoint.ts'
 import { ENDPOINTS } from '../endpoints/endpoints.ts'
 
-export interface Link {
+export interface LinkObject {
   operationId: string
   parameters: Readonly<Record<string, string>>
 }
@@ -14,7 +14,7 @@ const WORKFLOW = { id: '$response.body#/workflowId' }
 const FIRST_RUN = { id: '$response.body#/runs/0/workflowId', rid: '$response.body#/runs/0/runId' }
 
 /** A link to an operation of the workflow that the response names. */
-export function linkToWorkflow(operationId: string): Link {
+export function linkToWorkflow(operationId: string): LinkObject {
   return { operationId, parameters: WORKFLOW }
 }
 
@@ -25,12 +25,12 @@ export function linkRefs(targets: readonly LinkTarget[]): Record<string, object>
 }
 
 /** All links by their names. */
-export function allLinks(): Record<string, Link> {
+export function allLinks(): Record<string, LinkObject> {
   const targets = ['workflow', 'listedRuns', 'nextRuns', 'nextEvents', 'getRunUpdate'] as const
   return Object.assign({}, ...targets.map(linksTo))
 }
 
-function linksTo(target: LinkTarget): Record<string, Link> {
+function linksTo(target: LinkTarget): Record<string, LinkObject> {
   switch (target) {
     case 'workflow':
       return byOperation(operationsOfWorkflow(), WORKFLOW)
@@ -58,6 +58,9 @@ function operationsOfWorkflow(): string[] {
 
 const READS_OF_RUN = ['getRunStatus', 'explainRun', 'getRunResult', 'getRunInput', 'getRunHistory', 'getRunTrace']
 
-function byOperation(operationIds: readonly string[], parameters: Link['parameters']): Record<string, Link> {
+function byOperation(
+  operationIds: readonly string[],
+  parameters: LinkObject['parameters'],
+): Record<string, LinkObject> {
   return Object.fromEntries(operationIds.map((operationId) => [operationId, { operationId, parameters }]))
 }

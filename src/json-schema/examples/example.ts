@@ -4,7 +4,7 @@ import type { Budget } from '../check.ts'
 import { compileSchema, type JsonSchema, validate } from '../compile.ts'
 import { BudgetExceededError, CircularReferenceError, SchemaError } from '../errors.ts'
 import { indexSchema, type SchemaIndex } from '../schema-index.ts'
-import { type FlatSchema, flatSchema, listOf } from './flat-schema.ts'
+import { arrayOrEmpty, type FlatSchema, flatSchema } from './flat-schema.ts'
 import { numberExamples, stringExamples } from './scalar-examples.ts'
 
 export interface Example {
@@ -75,7 +75,7 @@ function make(schema: unknown, attempt: Attempt, depth: number): unknown {
 }
 
 function hintsIn({ examples, default: byDefault }: FlatSchema): unknown[] {
-  return [...listOf(examples), ...(byDefault === undefined ? [] : [byDefault])]
+  return [...arrayOrEmpty(examples), ...(byDefault === undefined ? [] : [byDefault])]
 }
 
 /** The type of the values. Without `type`, it is derived from the other keywords. */
@@ -104,7 +104,7 @@ function firstValid(candidates: unknown[], keywords: FlatSchema, { budget }: Att
 
 function objectOf(keywords: FlatSchema, attempt: Attempt, depth: number): unknown {
   const properties = isObject(keywords.properties) ? keywords.properties : {}
-  const required = listOf(keywords.required).filter((name) => typeof name === 'string')
+  const required = arrayOrEmpty(keywords.required).filter((name) => typeof name === 'string')
   // If none is required, all of them, but only in the two outer levels: nested objects could repeat forever.
   const shown = required.length > 0 || depth > 1 ? required : Object.keys(properties)
   const { additionalProperties = true, minProperties = 0 } = keywords
@@ -124,7 +124,7 @@ function arrayOf(keywords: FlatSchema, attempt: Attempt, depth: number): unknown
   const { items, prefixItems, minItems = 0, maxItems = MAX_ITEMS, contains } = keywords
   if (depth >= MAX_DEPTH) return []
   // In draft-07 a tuple is in `items`.
-  const first = listOf(prefixItems ?? items)
+  const first = arrayOrEmpty(prefixItems ?? items)
   const rest: unknown = Array.isArray(items) ? keywords.additionalItems : items
   const least = Math.max(Number(minItems), first.length, contains === undefined ? 0 : 1)
   const wanted = rest === false ? first.length : Math.max(1, least)

@@ -20,7 +20,7 @@ export function flatSchema(schema: unknown, index: SchemaIndex, choice: number, 
     if (!isObject(schema) || depth > MAX_DEPTH) return {}
     budget.spend(COST.exampleOfSubschema(Object.keys(schema).length))
     const { $ref, allOf, anyOf, oneOf, ...own } = schema
-    const parts = [target($ref, schema), ...listOf(allOf), chosen(anyOf), chosen(oneOf)]
+    const parts = [target($ref, schema), ...arrayOrEmpty(allOf), chosen(anyOf), chosen(oneOf)]
     return parts.map((part) => flatten(part, depth + 1)).reduce(merge, own)
   }
 
@@ -36,7 +36,7 @@ export function flatSchema(schema: unknown, index: SchemaIndex, choice: number, 
 
   /** Null is the last choice. */
   function chosen(alternatives: unknown): unknown {
-    const all = listOf(alternatives).filter((alternative) => alternative !== false)
+    const all = arrayOrEmpty(alternatives).filter((alternative) => alternative !== false)
     const ordered = [...all.filter((one) => !isNull(one)), ...all.filter(isNull)]
     return ordered[Math.min(choice, ordered.length - 1)]
   }
@@ -55,7 +55,7 @@ function merge(one: FlatSchema, other: FlatSchema): FlatSchema {
 }
 
 function both(keyword: string, one: unknown, other: unknown): unknown {
-  if (keyword === 'required') return [...new Set([...listOf(one), ...listOf(other)])]
+  if (keyword === 'required') return [...new Set([...arrayOrEmpty(one), ...arrayOrEmpty(other)])]
   if (keyword === 'properties' && isObject(one) && isObject(other)) return mergeProperties(one, other)
   if (typeof one === 'number' && typeof other === 'number') {
     if (LARGEST.has(keyword)) return Math.max(one, other)
@@ -74,6 +74,6 @@ function mergeProperties(one: FlatSchema, other: FlatSchema): FlatSchema {
   )
 }
 
-export function listOf(value: unknown): unknown[] {
+export function arrayOrEmpty(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }

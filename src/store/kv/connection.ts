@@ -1,7 +1,7 @@
 import type { StoreCall } from '../store-call.ts'
 
 /** The subject of its error messages. */
-export const STORE = 'The key-value store'
+export const KEY_VALUE_STORE = 'The key-value store'
 
 /** Sends Redis commands. Rejects with a `StoreError`, or with the reason of `call.signal`. */
 export interface KvConnection {

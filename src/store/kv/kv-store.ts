@@ -1,6 +1,6 @@
 /** The key-value store, with the few commands that the trace protocol needs (`docs/protocol.md`). */
 import { type StoreCall, StoreError } from '../store-call.ts'
-import { type KvConnection, STORE } from './connection.ts'
+import { KEY_VALUE_STORE, type KvConnection } from './connection.ts'
 import { redisConnection } from './redis.ts'
 import { upstashConnection } from './upstash.ts'
 
@@ -64,7 +64,7 @@ export function createKvStore(options: KvOptions): KvStore {
 
 function toStrings(result: unknown): string[] {
   if (Array.isArray(result) && result.every((value) => typeof value === 'string')) return result
-  throw new StoreError(`${STORE} did not return a list of strings`)
+  throw new StoreError(`${KEY_VALUE_STORE} did not return a list of strings`)
 }
 
 const encoder = new TextEncoder()

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import { unlessAborted } from '../../lib/abort.ts'
 import { lazy } from '../../lib/lazy.ts'
 import { retryStoreCall, StoreError } from '../store-call.ts'
-import { type KvConnection, STORE } from './connection.ts'
+import { KEY_VALUE_STORE, type KvConnection } from './connection.ts'
 import { redisErrorCode } from './redis-error-code.ts'
 
 export interface RedisOptions {
@@ -27,13 +27,13 @@ export function redisConnection({ url, load = () => import('./redis-client.ts') 
    */
   async function openClient(): Promise<Redis> {
     const redis = isClosed ? null : await client.get()
-    if (redis === null || isClosed) throw new StoreError(`${STORE} is closed`)
+    if (redis === null || isClosed) throw new StoreError(`${KEY_VALUE_STORE} is closed`)
     return redis
   }
 
   return {
     send: ([name = '', ...args], call) =>
-      retryStoreCall(STORE, call, async (signal) => {
+      retryStoreCall(KEY_VALUE_STORE, call, async (signal) => {
         const redis = await openClient()
         await unlessAborted(ready(redis), signal)
         // A command that was sent cannot be canceled; the caller only stops waiting.
@@ -89,7 +89,7 @@ function throwRejected(error: unknown): never {
   // Any other error comes from the client itself, when it has no connection.
   if (!(error instanceof Error) || error.name !== 'ReplyError') throw error
   const code = redisErrorCode(error.message)
-  throw new StoreError(`${STORE} rejected the command${code && ` (${code})`}`, {
+  throw new StoreError(`${KEY_VALUE_STORE} rejected the command${code && ` (${code})`}`, {
     retryable: ['LOADING', 'BUSY', 'TRYAGAIN', 'READONLY'].includes(code),
   })
 }

@@ -1,5 +1,5 @@
 import { readResponseBody, retryStoreCall, StoreError } from '../store-call.ts'
-import { type KvConnection, STORE } from './connection.ts'
+import { KEY_VALUE_STORE, type KvConnection } from './connection.ts'
 import { redisErrorCode } from './redis-error-code.ts'
 
 export interface UpstashOptions {
@@ -24,11 +24,14 @@ export function upstashConnection({ url, token, fetch }: UpstashOptions): KvConn
   address.password = ''
   return {
     send: (command, call, maxBytes = SMALL_RESPONSE_BYTES) =>
-      retryStoreCall(STORE, call, async (signal) => {
+      retryStoreCall(KEY_VALUE_STORE, call, async (signal) => {
         const init = { method: 'POST', headers, body: JSON.stringify(command), redirect: 'manual' as const, signal }
         const response = await fetch(address.href, init)
         // The values are JSON inside JSON: escaped quotes can double their size.
-        return resultOf(response.status, await readResponseBody(STORE, response, 2 * maxBytes + SMALL_RESPONSE_BYTES))
+        return resultOf(
+          response.status,
+          await readResponseBody(KEY_VALUE_STORE, response, 2 * maxBytes + SMALL_RESPONSE_BYTES),
+        )
       }),
     close: async () => {},
   }
@@ -38,7 +41,7 @@ function resultOf(status: number, json: string): unknown {
   const body = parse(json)
   if (status === 200 && body !== null && 'result' in body) return body.result
   const code = body !== null && 'error' in body ? redisErrorCode(String(body.error)) : ''
-  throw new StoreError(`${STORE} returned ${status}${code && ` (${code})`}`, {
+  throw new StoreError(`${KEY_VALUE_STORE} returned ${status}${code && ` (${code})`}`, {
     retryable: status >= 500 || status === 429,
   })
 }

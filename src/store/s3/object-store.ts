@@ -2,7 +2,13 @@ import { sha256 } from '../../lib/digest.ts'
 import { retryStoreCall, type StoreCall } from '../store-call.ts'
 import { createObjectReader, type ObjectReader } from './object-reader.ts'
 import type { ObjectRef } from './object-url.ts'
-import { errorCodeOf, type ObjectStoreOptions, STORE, signedRequests, unexpectedResponse } from './signed-requests.ts'
+import {
+  errorCodeOf,
+  OBJECT_STORAGE,
+  type ObjectStoreOptions,
+  signedRequests,
+  unexpectedResponse,
+} from './signed-requests.ts'
 
 /** S3 as workers use it. */
 export interface ObjectStore extends ObjectReader {
@@ -30,7 +36,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     ...createObjectReader(options),
 
     exists: (object, call) =>
-      retryStoreCall(STORE, call, async (signal) => {
+      retryStoreCall(OBJECT_STORAGE, call, async (signal) => {
         // Not HEAD: undici opens a new connection for each.
         const response = await send(object, { method: 'GET', headers: { range: 'bytes=0-0' } }, signal)
         if (response.ok) {
@@ -45,7 +51,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     async put(object, { bytes, contentType, etag }, call) {
       const condition = etag === null ? { 'if-none-match': '*' } : { 'if-match': strongEtag(etag) }
       const headers = { 'content-type': contentType, 'x-amz-content-sha256': await sha256(bytes), ...condition }
-      return retryStoreCall(STORE, call, async (signal) => {
+      return retryStoreCall(OBJECT_STORAGE, call, async (signal) => {
         const response = await send(object, { method: 'PUT', headers, body: bytes }, signal)
         if (response.ok) {
           await response.body?.cancel()
@@ -60,7 +66,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     },
 
     checkBucket: (bucket, call) =>
-      retryStoreCall(STORE, call, async (signal) => {
+      retryStoreCall(OBJECT_STORAGE, call, async (signal) => {
         // This key is never written. Only a GET distinguishes a missing bucket from a missing object.
         const response = await send({ bucket, key: 'traces/.check' }, { method: 'GET' }, signal)
         const code = await errorCodeOf(response)

@@ -9,7 +9,7 @@ export interface ObjectStoreOptions extends S3Location {
 }
 
 /** The subject of its error messages. */
-export const STORE = 'The object storage'
+export const OBJECT_STORAGE = 'The object storage'
 
 const ERROR_MAX_BYTES = 64 * 1024
 
@@ -30,14 +30,15 @@ export function signedRequests(options: ObjectStoreOptions): SendSigned {
 
 /** S3's error code, like `NoSuchKey`; empty when the response has none. */
 export async function errorCodeOf(response: Response): Promise<string> {
-  const text = await readResponseBody(STORE, response, ERROR_MAX_BYTES).catch(() => '') // the error then has only the status
+  // Without it the error has only the status.
+  const text = await readResponseBody(OBJECT_STORAGE, response, ERROR_MAX_BYTES).catch(() => '')
   return /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(text)?.[1] ?? ''
 }
 
 /** The error to throw for an unexpected response. */
 export function unexpectedResponse({ status, headers }: Response, code: string): StoreError {
   const result = code === '' ? `${status}` : `${status} ${code}`
-  return new StoreError(`${STORE} returned ${result}${adviceFor(status, code)}`, {
+  return new StoreError(`${OBJECT_STORAGE} returned ${result}${adviceFor(status, code)}`, {
     retryable: status >= 500 || status === 429 || code === 'SlowDown' || code === 'RequestTimeout',
     retryAfterMs: Math.max(0, Number(headers.get('retry-after') ?? 0) * 1000) || 0,
   })

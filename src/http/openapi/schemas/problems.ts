@@ -2,7 +2,7 @@
 import type { ErrorFacts, ErrorName, Issue } from '../../../domain/model/errors.ts'
 import { PROBLEMS } from '../../errors.ts'
 import type { ProblemFields } from '../../problem.ts'
-import { array, described, integer, object, oneOf, ref, type Schema, string, time } from './schema.ts'
+import { array, described, enumOf, integer, object, ref, type Schema, string, time } from './schema.ts'
 
 export const ERROR_NAMES = Object.keys(PROBLEMS) as ErrorName[]
 
@@ -41,7 +41,7 @@ function problem(status: Schema, error: Schema): Schema {
       detail: described(string, 'The same as `message`'),
       error: described(error, 'The name of the error. Use it in programs: its meaning never changes'),
       message: described(string, 'For people; the wording may change'),
-      source: described(oneOf(['workflow', 'engine', 'gateway']), 'What rejected the request'),
+      source: described(enumOf(['workflow', 'engine', 'gateway']), 'What rejected the request'),
       requestId: described(string, 'The value of `X-Request-Id`'),
       workflowId: string,
       runId: string,
@@ -64,11 +64,11 @@ function problem(status: Schema, error: Schema): Schema {
 
 export const problemSchemas: Record<string, Schema> = {
   // Not `Problem`: generators for Python confuse a class with a property of the same name.
-  ProblemDetails: problem(integer, oneOf(ERROR_NAMES)),
+  ProblemDetails: problem(integer, enumOf(ERROR_NAMES)),
   ...Object.fromEntries(
     [...NAMES_BY_STATUS].map(([status, names]) => [
       `Problem${status}`,
-      problem({ type: 'integer', enum: [status] }, oneOf(names)),
+      problem({ type: 'integer', enum: [status] }, enumOf(names)),
     ]),
   ),
   Issue: object<Issue>({

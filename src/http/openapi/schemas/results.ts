@@ -8,7 +8,7 @@ import { STATUSES } from '../../../protocol/execution.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'
 import type { TraceMeta } from '../../../protocol/trace/trace-meta.ts'
 import { COMMENTS, type LinkState } from '../../links/link-state.ts'
-import { any, array, boolean, described, integer, object, oneOf, orNull, ref, string, time } from './schema.ts'
+import { any, array, boolean, described, enumOf, integer, object, orNull, ref, string, time } from './schema.ts'
 import { runIds, workflowResult } from './workflow-result.ts'
 
 const warnings = described(array(string), 'Why the signal may do nothing: its catalog does not list it')
@@ -20,7 +20,7 @@ const activity = { ...runIds, activityId: string }
 const isTrue = { type: 'boolean', enum: [true] }
 
 export const resultSchemas = {
-  Status: oneOf(STATUSES),
+  Status: enumOf(STATUSES),
   WorkflowResult: workflowResult({ description: 'What the workflow returned; null unless `status` is `completed`' }),
   TraceMeta: object<TraceMeta>({
     destinations: object<TraceMeta['destinations']>(
@@ -39,7 +39,7 @@ export const resultSchemas = {
   ErrorCause: object<ErrorCause>({ name: string, message: string, details, cause }),
   WorkflowTaskProblem: object<Problem>(
     {
-      kind: oneOf(['workflow_task_failing']),
+      kind: enumOf(['workflow_task_failing']),
       attempt: described(integer, 'The pending attempt, 2 or more'),
       since: orNull(time),
       message: described(string, 'The last failure that a worker reported'),
@@ -78,7 +78,7 @@ export const resultSchemas = {
   PendingUpdate: object<RunRef & { updateId: string; stage: string }>({
     ...runIds,
     updateId: string,
-    stage: described(oneOf(['admitted', 'accepted']), '`admitted`: no worker has seen the update yet'),
+    stage: described(enumOf(['admitted', 'accepted']), '`admitted`: no worker has seen the update yet'),
   }),
   CreatedLink: object<RunRef & { url: string; linkId: string; expiresAt: string; warnings?: unknown }>(
     {
@@ -93,8 +93,8 @@ export const resultSchemas = {
   LinkState: object<LinkState>({
     title: string,
     workflowName: string,
-    choices: array(object<LinkState['choices'][number]>({ label: string, comment: oneOf(COMMENTS) })),
-    state: oneOf(['open', 'answered']),
+    choices: array(object<LinkState['choices'][number]>({ label: string, comment: enumOf(COMMENTS) })),
+    state: enumOf(['open', 'answered']),
     answer: orNull(
       object<NonNullable<LinkState['answer']>>(
         { label: string, at: orNull(time) },

@@ -27,7 +27,7 @@ export function array(items: Schema): Schema {
   return { type: 'array', items }
 }
 
-export function oneOf(values: readonly string[]): Schema {
+export function enumOf(values: readonly string[]): Schema {
   return { type: 'string', enum: values }
 }
 

@@ -2,7 +2,7 @@
 import type { CatalogListing } from '../../../domain/model/catalog-listing.ts'
 import type { Capabilities } from '../../../domain/model/deployment.ts'
 import type { CatalogEntry, HandlerEntry } from '../../../protocol/catalog.ts'
-import { any, array, boolean, described, object, oneOf, orNull, ref, string, time } from './schema.ts'
+import { any, array, boolean, described, enumOf, object, orNull, ref, string, time } from './schema.ts'
 
 const handler = {
   name: string,
@@ -39,7 +39,7 @@ export const serviceSchemas = {
   Capabilities: object<Capabilities>({
     version: described(string, 'Version of the service'),
     runtime: described(string, '`node`, `bun`, `deno`, `workerd`, or the name that an embedding application sets'),
-    transport: oneOf(['grpc', 'http']),
+    transport: enumOf(['grpc', 'http']),
     engine: object<Capabilities['engine']>({
       version: described(orNull(string), 'Null while the engine does not respond'),
       uiUrl: described(orNull(string), "Address of Temporal's web UI"),
@@ -63,10 +63,10 @@ export const serviceSchemas = {
     token: described(string, 'Begins with `ptk_`'),
     expiresAt: time,
   }),
-  Health: object<{ status: string }>({ status: oneOf(['ok']) }),
+  Health: object<{ status: string }>({ status: enumOf(['ok']) }),
   Readiness: object<{ status: string; engine: string }>({
-    status: oneOf(['ok', 'unavailable']),
-    engine: oneOf(['reachable', 'unreachable', 'misconfigured']),
+    status: enumOf(['ok', 'unavailable']),
+    engine: enumOf(['reachable', 'unreachable', 'misconfigured']),
   }),
   WebhookAccepted: object<{ workflowId: string; runId: string | null }>({
     workflowId: string,

@@ -1,6 +1,6 @@
 /** What the stream of a run looks like. */
 import type { ContinuedRun, StreamBatch, StreamEnd, StreamItem, StreamRun } from '../../../domain/model/stream.ts'
-import { any, array, boolean, described, integer, object, oneOf, orNull, ref, string, time } from './schema.ts'
+import { any, array, boolean, described, enumOf, integer, object, orNull, ref, string, time } from './schema.ts'
 import { runIds } from './workflow-result.ts'
 
 const end = {
@@ -25,7 +25,7 @@ export const streamSchemas = {
     {
       ...runIds,
       status: ref('Status'),
-      from: described({ anyOf: [integer, oneOf(['now'])] }, 'The offset with which the reader begins'),
+      from: described({ anyOf: [integer, enumOf(['now'])] }, 'The offset with which the reader begins'),
       problem: described(ref('WorkflowTaskProblem'), 'Why the workflow makes no progress'),
     },
     { optional: ['problem'] },

@@ -1,5 +1,5 @@
 import type { WorkflowResult } from '../../../domain/model/execution.ts'
-import { any, described, object, oneOf, orNull, ref, string } from './schema.ts'
+import { any, described, enumOf, object, orNull, ref, string } from './schema.ts'
 
 export const runIds = {
   workflowId: described(string, 'Id of the workflow'),
@@ -10,7 +10,7 @@ export const runIds = {
 export function workflowResult(output: object) {
   return object<WorkflowResult>({
     ...runIds,
-    status: oneOf(['completed', 'failed', 'canceled', 'terminated', 'timed_out', 'continued']),
+    status: enumOf(['completed', 'failed', 'canceled', 'terminated', 'timed_out', 'continued']),
     input: described(
       any,
       'The only argument; null without arguments, an array of several. Also null if it could not be read',
