@@ -4,6 +4,7 @@ import {
   context,
   INVALID_TRACEID,
   propagation,
+  ROOT_CONTEXT,
   type Span,
   SpanKind,
   SpanStatusCode,
@@ -33,20 +34,25 @@ export interface Spans {
 
 type EndedRequest = Parameters<RequestSpan['end']>[0]
 
+/** The spans of the requests to all services of this process. */
+const requests = new WeakSet<Span>()
+
+// Reads that several requests share, and their long polls, may outlast the request that began them.
+const openRequests = new WeakSet<Span>()
+
 export function createSpans(): Spans {
   const tracer = trace.getTracer('portico', VERSION)
-  // Reads that several requests share, and their long polls, may outlast the request that began them.
-  const open = new WeakSet<Span>()
 
   function requestSpan(span: Span, parent: Context): RequestSpan {
     const { traceId } = span.spanContext()
-    open.add(span)
+    requests.add(span)
+    openRequests.add(span)
     return {
       traceId: traceId === INVALID_TRACEID ? null : traceId,
       run: (act) => context.with(trace.setSpan(parent, span), act),
       contextHeaders: () => headersOf(trace.setSpan(parent, span)),
       end(response) {
-        open.delete(span)
+        openRequests.delete(span)
         if (span.isRecording()) describeResponse(span, response)
         span.end()
       },
@@ -55,7 +61,10 @@ export function createSpans(): Spans {
 
   return {
     startRequest(request) {
-      const active = context.active()
+      const found = context.active()
+      const foundSpan = trace.getSpan(found)
+      // Deno handles every request after an `import()` in the context of the request that called it.
+      const active = foundSpan !== undefined && requests.has(foundSpan) ? ROOT_CONTEXT : found
       // A host that traces HTTP itself has already read `traceparent`, and its span is the one of the server.
       const isInside = trace.getSpan(active) !== undefined
       const parent = isInside ? active : propagation.extract(active, request.headers, HEADERS)
@@ -70,7 +79,7 @@ export function createSpans(): Spans {
     call(method, send, codeOf) {
       const active = context.active()
       const request = trace.getSpan(active)
-      if (request === undefined || !open.has(request)) return send(null)
+      if (request === undefined || !openRequests.has(request)) return send(null)
       // If the request is not recorded, its calls have no spans. The engine gets the request's context, which says so.
       if (!request.isRecording()) return send(headersOf(active))
       const attributes = { 'rpc.system.name': 'grpc', 'rpc.method': method }

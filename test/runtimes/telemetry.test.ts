@@ -4,9 +4,11 @@ import { describe, expect, inject, test } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { makeApi } from '../support/api.ts'
 import { processOf, type ServedEntry, type ServeEntry, workerdOf } from '../support/entries.ts'
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts'
 import { parseMetrics, sumOf } from '../support/prometheus.ts'
+import { readiness } from '../support/readiness.ts'
 
 const RUNTIMES = {
   node: (bundles) => processOf(process.execPath, join(bundles, 'node.js')),
@@ -15,6 +17,7 @@ const RUNTIMES = {
 } satisfies Record<string, (bundles: string) => ServeEntry>
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'
+const FIRST_TRACE_ID = '1af7651916cd43dd8448eb211c80319c'
 const PARENT_ID = 'b7ad6b7169203331'
 const SERVER = 2
 const CLIENT = 3
@@ -54,6 +57,10 @@ describe.concurrent.each(Object.entries(RUNTIMES))('telemetry on %s', (runtime, 
   test(`${runtime}: spans continue the client's trace, and are exported before the process ends`, async () => {
     await using receiver = await receiving()
     const service = await serveBundle(await ensureBundles())({ ...env(), OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url })
+    const { call: send } = makeApi({ url: service.url })
+    // The first request loads what later ones need.
+    const traceparent = `00-${FIRST_TRACE_ID}-${PARENT_ID}-01`
+    await readiness({ call: (method, path) => send(method, path, undefined, { traceparent }) })
     const response = await fetch(`${service.url}/workflow/unknown-id/status`, {
       headers: { Authorization: 'Bearer telemetry-token', traceparent: `00-${TRACE_ID}-${PARENT_ID}-01` },
     })
@@ -61,9 +68,11 @@ describe.concurrent.each(Object.entries(RUNTIMES))('telemetry on %s', (runtime, 
 
     const ours = receiver.spans.filter(({ traceId }) => traceId === TRACE_ID)
     const server = ours.find(({ kind }) => kind === SERVER)
+    const first = receiver.spans.find(({ traceId, kind }) => traceId === FIRST_TRACE_ID && kind === SERVER)
     const call = ours.find(({ kind }) => kind === CLIENT)
     expect(await service.ended).toEqual({ code: 0, signal: null })
     expect([response.status, [...receiver.contentTypes]]).toEqual([404, ['application/x-protobuf']])
+    expect(first).toMatchObject({ name: 'GET /ready', parentSpanId: PARENT_ID })
     expect(server).toMatchObject({
       service: 'portico',
       parentSpanId: PARENT_ID,

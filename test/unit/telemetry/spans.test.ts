@@ -86,6 +86,26 @@ describe('with a tracer', () => {
     ])
   })
 
+  test.each(['open', 'ended'])(
+    'startRequest: inside an earlier request that is %s, it still continues the trace of its own client',
+    (state) => {
+      const earlier = createSpans().startRequest(new Request('http://portico.test/health'))
+      if (state === 'ended') earlier.end(ENDED)
+      // Another service in the same process has other spans.
+      const spans = createSpans()
+
+      earlier.run(() => {
+        spans.startRequest(requestWith('01')).end(ENDED)
+        spans.startRequest(new Request('http://portico.test/other')).end(ENDED)
+      })
+
+      const [continued, unrelated] = finished().slice(-2)
+      expect(continued).toMatchObject({ kind: SpanKind.SERVER, parentSpanContext: { spanId: PARENT_ID } })
+      expect(unrelated?.parentSpanContext).toBeUndefined()
+      expect(unrelated?.spanContext().traceId).not.toBe(earlier.traceId)
+    },
+  )
+
   test('startRequest: inside a span of the host, that span is the parent and the one of the server', () => {
     const spans = createSpans()
 
