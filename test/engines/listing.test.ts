@@ -87,6 +87,7 @@ test('counts agree with lists, also by status', async ({ client }) => {
   await gather(runs.slice(0, 3), ({ workflowId }) => client.workflow.getHandle(workflowId).terminate())
   const filter = { workflowName: 'counted' }
   await untilListed({ ...filter, status: 'terminated' }, 3)
+  await untilListed(filter, 7)
 
   const byStatus = await count({ ...filter, groupBy: 'status' })
   const listed = await list(filter)
