@@ -12,6 +12,7 @@ import type { ServedEntry, ServeEntry } from '../support/entries.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { test } from '../support/fixtures.ts'
+import { readiness } from '../support/readiness.ts'
 import { timedOutAtShutdown } from '../support/timed-out.ts'
 import { mcpMessages } from './api/mcp-messages.ts'
 
@@ -158,8 +159,9 @@ export function describeProcessLifecycle(
         idle.write('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n')
         await read(idle, /"ok"/)
         const idleClosed = once(idle, 'close')
+        await readiness(makeApi({ url: ending.url }))
         const workflowId = crypto.randomUUID()
-        const running = run(ending, { workflowName: 'sleepFor', input: { ms: 3000 }, workflowId })
+        const running = run(ending, { workflowName: 'waitForSignal', input: null, workflowId })
         await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
         const order: string[] = []
         const both = Promise.all([
@@ -169,6 +171,8 @@ export function describeProcessLifecycle(
 
         process.kill(ending.pid, 'SIGTERM')
         await until('nothing new is taken', async () => !(await isTaken(Number(new URL(ending.url).port))))
+        await idleClosed
+        await makeApi({ url: service.url }).post(`${workflowId}/signal/finish`)
 
         const [answer] = await both
         expect(order).toEqual(['idle connection closed', 'response'])
@@ -188,11 +192,13 @@ export function describeProcessLifecycle(
           `POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${2 * MEBIBYTE + 1}\r\n\r\n`,
         )
         await read(rejected, / 413 .*\}/s)
+        await readiness(makeApi({ url: ending.url }))
         const workflowId = crypto.randomUUID()
-        const running = run(ending, { workflowName: 'sleepFor', input: { ms: 2000 }, workflowId })
+        const running = run(ending, { workflowName: 'waitForSignal', input: null, workflowId })
         await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
 
         process.kill(ending.pid, 'SIGTERM')
+        await makeApi({ url: service.url }).post(`${workflowId}/signal/finish`)
 
         expect((await running).status).toBe(200)
         // After 20 s it would be 1.
@@ -201,6 +207,7 @@ export function describeProcessLifecycle(
 
       test('SIGTERM: a waiting client gets its timeout a second before the shutdown ends', async () => {
         const ending = await serve({ ...env, ENGINE_ADDRESS: inject('engine').address, SERVICE_SHUTDOWN_TIMEOUT: '3s' })
+        await readiness(makeApi({ url: ending.url }))
         const workflowId = crypto.randomUUID()
         const running = run(ending, { workflowName: 'neverEnds', input: null, workflowId })
         await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
@@ -229,6 +236,7 @@ export function describeProcessLifecycle(
 
       test('SIGTERM, and again: ends at once', async () => {
         const ending = await serve({ ...env, ENGINE_ADDRESS: inject('engine').address })
+        await readiness(makeApi({ url: ending.url }))
         const workflowId = crypto.randomUUID()
         const running = run(ending, { workflowName: 'neverEnds', input: null, workflowId }).catch(
           (error: Error) => error,
