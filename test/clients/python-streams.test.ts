@@ -11,6 +11,7 @@ import { startCodec } from '../support/codec.ts'
 import { problemOf } from '../support/event-stream.ts'
 import { test as baseTest } from '../support/fixtures.ts'
 import { type PythonWorkerOptions, startPythonWorker } from '../support/python-worker.ts'
+import { readiness } from '../support/readiness.ts'
 import { UNDISTURBED } from '../support/undisturbed.ts'
 
 const BATCH_SIZE = 3
@@ -46,6 +47,7 @@ test.concurrent('streams from Python: the readers of a killed replica continue a
 }) => {
   await startPython()
   const [killed, other] = await Promise.all([startService(), startService()])
+  await Promise.all([readiness(killed), readiness(other)])
   const { workflowId, permit } = await startPublisher(other)
   const readers = [killed, killed, other, other].map((service) => {
     const places = [service]

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { type CodecServer, opaque, startCodec } from '../support/codec.ts'
 import { test } from '../support/fixtures.ts'
+import { readiness } from '../support/readiness.ts'
 import type { Service } from '../support/service.ts'
 
 /** Workers that encode their payloads, before a service that does not know their codec. */
@@ -16,6 +17,7 @@ describe('workers that encode their payloads', () => {
     await startWorker({ options: { dataConverter: { payloadCodecs: [opaque] } } })
     const withCodec = { ...ENV, ENGINE_CODEC_ENDPOINT: codec.url }
     services = await Promise.all([ENV, ENV, withCodec].map((env) => startService({ env })))
+    await Promise.all(services.map((one) => readiness(one)))
   })
 
   const warningsOf = ({ events }: Service) => events.filter(({ message }) => message.includes('ENGINE_CODEC_ENDPOINT'))

@@ -30,6 +30,7 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
     api = makeApi({ url: service.url })
     idle = `${worker.taskQueue}-idle-${runtime}`
     await client.workflow.start('messages', { workflowId: idle, taskQueue: `${worker.taskQueue}-nobody` })
+    await untilFree()
   })
 
   const status = (id: string) => api.get(`${id}/status`)

@@ -7,6 +7,7 @@ import { type Answer, type Api, makeApi } from '../support/api.ts'
 import { POLL } from '../support/call-log.ts'
 import { FROM_SOURCE, GRPC_RUNTIMES } from '../support/entries.ts'
 import { test } from '../support/fixtures.ts'
+import { readiness } from '../support/readiness.ts'
 import { idleClock } from './idle-clock.ts'
 
 const SHUTDOWN_TIMEOUT_MS = 5000
@@ -21,6 +22,7 @@ describe.for(GRPC_RUNTIMES)('promptness: %s', (runtime) => {
       ...env,
     })
     const api = makeApi({ url: service.url })
+    await readiness(api)
     return { service, api }
   }
 

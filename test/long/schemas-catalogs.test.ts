@@ -4,12 +4,14 @@ import { expect } from 'vitest'
 import { numbers } from '../../dev/hostile-schemas.ts'
 import { test } from '../support/fixtures.ts'
 import { publishRaw } from '../support/hostile-catalogs.ts'
+import { readiness } from '../support/readiness.ts'
 import type { Service } from '../support/service.ts'
 
 let service: Service
 
 test.beforeAll(async ({ startService }) => {
   service = await startService()
+  await readiness(service)
 })
 
 async function publish(definition: string, workflowNames = '{"known": "known"}'): Promise<string> {

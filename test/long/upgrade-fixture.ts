@@ -8,6 +8,7 @@ import { type Api, makeApi } from '../support/api.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import { withMetrics } from '../support/invariants.ts'
 import { withPolicy } from '../support/policy.ts'
+import { readiness } from '../support/readiness.ts'
 import type * as workflows from '../support/workflows.ts'
 
 export type Build = 'older' | 'newer'
@@ -63,7 +64,9 @@ export const test = sharedTest
         ...(build === 'older' && { entry: older.service }),
       })
       cleanup.defer(async () => void (await replica.kill()))
-      return { ...replica, ...makeApi({ url: replica.url, token: TOKEN }) }
+      const api = makeApi({ url: replica.url, token: TOKEN })
+      await readiness(api)
+      return { ...replica, ...api }
     }
   })
   /** Two replicas of one build behind a proxy. */

@@ -4,6 +4,7 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Api, makeApi } from '../support/api.ts'
 import { EVERY_RUNTIME, RUNTIMES } from '../support/entries.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
+import { readiness } from '../support/readiness.ts'
 import { type SignedScheme, signWebhook } from '../support/sign-webhook.ts'
 
 const SCHEMES = Object.keys(signWebhook) as SignedScheme[]
@@ -54,7 +55,9 @@ const test = sharedTest
         ENGINE_HTTP_URL: engine.httpUrl ?? '',
       })
       cleanup.defer(stop)
-      return { ...makeApi({ url, token: 'own-token' }), output }
+      const api = makeApi({ url, token: 'own-token' })
+      await readiness(api)
+      return { ...api, output }
     }
     return (runtime: keyof typeof EVERY_RUNTIME) => {
       const service = services.get(runtime) ?? start(runtime)

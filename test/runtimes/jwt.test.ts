@@ -8,6 +8,7 @@ import { EVERY_RUNTIME, GRPC_RUNTIMES, RUNTIMES } from '../support/entries.ts'
 import { test } from '../support/fixtures.ts'
 import { ALGORITHMS, type IdentityProvider, startIdentityProvider, type User } from '../support/identity-provider.ts'
 import { AUDIENCE, claimsOf, createSigner, type Signer, unsigned } from '../support/jwt-signer.ts'
+import { readiness } from '../support/readiness.ts'
 
 const OPERATOR = 'operator-s3cret'
 const TOKEN = 'ptc_of-a-rule'
@@ -53,6 +54,7 @@ async function serve(
   })
   onTestFinished(service.stop)
   const { call } = makeApi({ url: service.url })
+  await readiness({ call })
   const get = (path: string, authorization?: string) =>
     call('GET', path, undefined, authorization === undefined ? {} : { Authorization: authorization })
   /** 404 with a valid credential: the path has no route. */

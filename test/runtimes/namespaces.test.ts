@@ -25,6 +25,7 @@ test.for(RUNTIMES)(
     })
     cleanup.defer(stop)
     const { call } = makeApi({ url, token: TOKEN })
+    await readiness({ call })
     const prefixes = ['', '/namespaces/acme']
     const key = { 'Idempotency-Key': `key-${runtime}` }
     const run = (prefix: string) =>

@@ -5,9 +5,11 @@ import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { describeProcessLifecycle } from '../conformance/process-lifecycle.ts'
+import { makeApi } from '../support/api.ts'
 import { processOf, type ServeEntry, workerdOf } from '../support/entries.ts'
 import { test } from '../support/fixtures.ts'
 import { announceErrors } from '../support/invariants.ts'
+import { readiness } from '../support/readiness.ts'
 
 const COMMANDS = { Node: [process.execPath], Bun: [bin('bun')], Deno: [bin('deno'), 'run', ...DENO_PERMISSIONS] }
 
@@ -74,6 +76,7 @@ describe('ENGINE_TRANSPORT=http on runtimes that also support gRPC', () => {
     'HTTP on %s: a workflow runs, and a workflow id with a slash is a 501',
     async (runtime) => {
       const { url, stop } = await bundleOn(runtime)(env)
+      await readiness(makeApi({ url }))
 
       const ran = await post(url, { workflowName: 'echo', input: { text: 'x'.repeat(100), price: 0.5 } })
       const slash = await post(url, { workflowName: 'echo', input: null, workflowId: 'a/b' })

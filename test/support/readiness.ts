@@ -5,6 +5,7 @@ import type { Answer, Api } from './api.ts'
 export function readiness({ call }: Pick<Api, 'call'>, path = '/ready'): Promise<Answer> {
   return until('the engine responds in time', async () => {
     const answer = await call('GET', path)
-    return answer.body.engine !== 'unreachable' && answer
+    const { engine } = answer.body
+    return engine !== undefined && engine !== 'unreachable' && answer
   })
 }

@@ -6,6 +6,7 @@ import type { TraceNode } from '../../src/protocol/trace/tree.ts'
 import { type Api, makeApi } from '../support/api.ts'
 import { test } from '../support/fixtures.ts'
 import { olderTree } from '../support/older-tree.ts'
+import { readiness } from '../support/readiness.ts'
 import { nodesIn } from '../support/trace-nodes.ts'
 
 /** Runs of workers of the older generation, whose own outputs and failures say where their traces are. */
@@ -22,6 +23,7 @@ describe('traces of older workers', () => {
     endpoint = s3.endpoint.replace('127.0.0.1', 'localhost')
     const env = { ...storageEnv({ ...s3, endpoint }), SERVICE_TRACE_LOCAL_DIR: folder }
     api = makeApi({ url: (await startService({ env })).url })
+    await readiness(api)
   })
 
   async function ended(workflowName: string, destinations: { local?: string; remote?: string }) {

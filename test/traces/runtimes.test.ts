@@ -9,8 +9,10 @@ import { toTraceDocument } from '../../src/protocol/trace/document.ts'
 import type { TraceEntry } from '../../src/protocol/trace/entry.ts'
 import { spansKey } from '../../src/protocol/trace/keys.ts'
 import { storeCall } from '../conformance/kv-store.ts'
+import { makeApi } from '../support/api.ts'
 import { processOf, type ServedEntry, type ServeEntry, workerdOf } from '../support/entries.ts'
 import { test } from '../support/fixtures.ts'
+import { readiness } from '../support/readiness.ts'
 import type { UpstashServer } from '../support/upstash.ts'
 
 interface Stores {
@@ -53,6 +55,7 @@ function describeReaders(runtime: string, serve: ServeEntry, kvVariables: KvVari
         ...kvVariables({ redis, upstash }),
       })
       cleanup.defer(() => service.stop())
+      await readiness(makeApi({ url: service.url }))
     })
 
     test('spans come from the key-value store, and whole traces from object storage', async ({

@@ -7,6 +7,7 @@ import { spansFile } from '../../src/protocol/trace/keys.ts'
 import { defineCatalog, type Redact } from '../../src/worker/index.ts'
 import { archivedTrace } from '../support/archived-trace.ts'
 import { test as baseTest } from '../support/fixtures.ts'
+import { readiness } from '../support/readiness.ts'
 import { startStory } from './fixtures/start-story.ts'
 import * as activities from './fixtures/traced-activities.ts'
 import { startArchiver } from './start-archiver.ts'
@@ -43,6 +44,7 @@ const test = baseTest
   .extend('traceLog', { scope: 'file' }, ({ startService, folder }) => {
     return async (taskQueue: string, workflowId: string) => {
       const service = await startService({ catalog: taskQueue, env: { SERVICE_TRACE_LOCAL_DIR: folder } })
+      await readiness(service)
       const { status, body } = await service.get(`${workflowId}/trace-log`)
       expect(status, JSON.stringify(body)).toBe(200)
       return { source: String(body.source), text: JSON.stringify(body) }

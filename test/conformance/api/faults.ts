@@ -121,8 +121,8 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     const server = await serve({ ...env, ...engine })
 
     const { call } = operatorApi({ url: server.url })
-    const { status, body, text } = await call('GET', `/workflow/${anId()}/status`)
     const ready = await readiness({ call })
+    const { status, body, text } = await call('GET', `/workflow/${anId()}/status`)
     await server.stop()
 
     expect([status, body.error, body.source]).toEqual([502, 'EngineError', 'engine'])

@@ -4,6 +4,7 @@ import type { Api } from '../../support/api.ts'
 import { eventsIn } from '../../support/event-stream.ts'
 import { type RunningStore, startStore } from '../../support/external-storage.ts'
 import { test } from '../../support/fixtures.ts'
+import { readiness } from '../../support/readiness.ts'
 import { nodesIn } from '../../support/trace-nodes.ts'
 import { withUnusedSecrets } from '../../support/variables.ts'
 import { type ApiFixture, anId, operatorApi, type Serve } from './api-fixture.ts'
@@ -30,6 +31,7 @@ export function storedElsewhere(api: () => ApiFixture, serve: Serve): void {
       const server = await serve({ ...withUnusedSecrets(env), ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '' })
       cleanup.defer(() => server.stop())
       withCodec = operatorApi({ url: server.url })
+      await readiness(withCodec)
     })
 
     test('stored elsewhere: with a codec server that has /download result, query, update and trace have the values', async () => {

@@ -2,6 +2,7 @@
 import { expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { test } from '../../support/fixtures.ts'
+import { readiness } from '../../support/readiness.ts'
 import { pollsOf, publish, readStream } from './reader.ts'
 
 const READERS = 20
@@ -13,6 +14,7 @@ test('streams: the readers of a replica that is killed continue at another one, 
   client,
 }) => {
   const [killed, other] = await Promise.all([startService(), startService()])
+  await Promise.all([readiness(killed), readiness(other)])
   const { workflowId } = (await other.start('streamSignals', {})).body
   const readers = [killed, other].flatMap((service) =>
     Array.from({ length: READERS }, () => {

@@ -5,6 +5,7 @@ import { until } from '../../../src/cli/dev/servers/until.ts'
 import { test } from '../../support/fixtures.ts'
 import { CALLER_HEADERS } from '../../support/policy.ts'
 import { parseMetrics, sumOf } from '../../support/prometheus.ts'
+import { readiness } from '../../support/readiness.ts'
 import { pollsOf, readStream } from './reader.ts'
 
 const ITEM_BYTES = 200_000
@@ -20,6 +21,7 @@ test('streams: a client that does not read delays only itself, and gets everythi
   const service = await startService({
     env: { SERVICE_STREAM_BUFFER_BYTES: String(BUFFER_BYTES) },
   })
+  await readiness(service)
   const { workflowId } = (await service.start('streamSignals', {})).body
   const fast = readStream(() => service, `${workflowId}/stream`)
   await fast.first('workflow')
