@@ -201,7 +201,7 @@ test('a list and a count 1 each; one more for the types of search attributes, wh
 test('a run whose workflow task fails: one additional read for the reason', async () => {
   const failing = await start('failTask')
   const status = () => get(`${failing}/status`)
-  await until('it has failed', async () => (await status()).body.problem !== null)
+  await until('it has failed', async () => (await status()).body.problem)
   const waiting = async (workflowName: string, timeout: number, problem?: string) => {
     const { body } = await served().run(workflowName, null, { timeout, taskTimeout: SLOW_WORKER })
     expect([body.status, body.problem?.kind]).toEqual([408, problem])

@@ -215,7 +215,7 @@ test('a query or an update that no worker answers: one look at its run, and one 
   const unanswered = async (path: string, body: unknown = {}) => expect((await hasty.post(path, body)).status).toBe(504)
   const [failing, slow] = await Promise.all([start('failTask'), start('messages')])
   await post(`${slow}/query/state`)
-  await until('it has failed', async () => (await get(`${failing}/status`)).body.problem !== null)
+  await until('it has failed', async () => (await get(`${failing}/status`)).body.problem)
   const updates = () => unanswered(`${slow}/update/wait`, { args: [20000] })
   // A message is sent unchecked, and the reading continues, if run and catalog are not read in half a second.
   const known = { UpdateWorkflowExecution: 1, DescribeWorkflowExecution: 1 }

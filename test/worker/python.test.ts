@@ -62,7 +62,7 @@ test('a Python worker: reports why a workflow task fails, without the stack', as
   const { problem } = await until('it has failed', async () => {
     const response = await service.fetch(new Request(`http://portico/workflow/${workflowId}/status`))
     const status = JSON.parse(await response.text())
-    return status.problem === null ? null : status
+    return status.problem ? status : null
   })
   await client.workflow.getHandle(workflowId).terminate()
 
@@ -80,7 +80,7 @@ test('a Python worker: several details of a heartbeat are an array in the progre
 
   const text = await until('the heartbeat has arrived', async () => {
     const status = await (await service.fetch(new Request(`http://portico/workflow/${workflowId}/status`))).text()
-    return JSON.parse(status).progress === null ? null : status
+    return JSON.parse(status).progress ? status : null
   })
   await client.workflow.getHandle(workflowId).terminate()
 

@@ -140,7 +140,7 @@ test('secrets: the progress of activities is masked if the workers have their ow
   const service = serve({ SERVICE_CATALOG_ID: taskQueue })
   const { text } = await until('the heartbeat has arrived', async () => {
     const status = await service.get(`${taskQueue}/status`)
-    return status.body.progress === null ? null : status
+    return status.body.progress ? status : null
   })
   await handle.terminate()
 
