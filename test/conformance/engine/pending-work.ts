@@ -57,7 +57,9 @@ export function pendingWork(fixture: EngineFixture): void {
       },
     ])
     const [activity] = work.activities
-    expect(Number(activity?.nextAttemptAt) - Number(activity?.since)).toBe(HOUR_MS)
+    // The engine reads its clock once for each of the two times.
+    const seconds = (Number(activity?.nextAttemptAt) - Number(activity?.since)) / 1000
+    expect(Math.round(seconds)).toBe(HOUR_MS / 1000)
   })
 
   test('pendingWork: an activity that no worker has taken', async () => {

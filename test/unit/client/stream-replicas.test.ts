@@ -1,5 +1,6 @@
 /** Streams over real connections that are cut. The servers are the test's own. */
 import { expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../../../src/cli/dev/servers/ports.ts'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { createClient, type StreamItem } from '../../../src/client/index.ts'
 import { createStreamLog } from '../../support/stream-replicas.ts'
@@ -26,7 +27,8 @@ const offsetsTo = (end: number) => Array.from({ length: end }, (_, offset) => of
 
 test('stream: survives cut connections and the restart of the service', async () => {
   const log = createStreamLog()
-  const first = await start(log)
+  // No connection of another program gets this port while the server is closed.
+  const first = await start(log, await freePort())
   const { read, ended, has } = collect(createClient({ url: first.url }).stream('w'))
 
   log.publish('t', 0, 1, 2)

@@ -14,9 +14,11 @@ beforeAll(async () => {
   signer = await createSigner()
 })
 
+const NOW_MS = Date.now()
+
 /** A verifier, its clock, and the issuer's keys. */
 function makeVerifier(keys: JWK[] = [signer.jwk]) {
-  const issuer = { nowMs: Date.now(), fetched: [] as string[], keys }
+  const issuer = { nowMs: NOW_MS, fetched: [] as string[], keys }
   const verifier = createJwtVerifier({
     now: () => issuer.nowMs,
     fetch: async (url) => {
@@ -38,7 +40,7 @@ function makeVerifier(keys: JWK[] = [signer.jwk]) {
 
 const WITHOUT_KID = { kid: undefined }
 
-const seconds = (fromNow: number) => Math.floor(Date.now() / 1000) + fromNow
+const seconds = (fromNow: number) => Math.floor(NOW_MS / 1000) + fromNow
 
 test.for(['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'])('JWT: a signature with %s is verified', async (algorithm) => {
   const other = await createSigner('other', algorithm)
