@@ -20,7 +20,6 @@ test('a killed gateway: another process on its port answers for the same runs', 
   const older = await connectOlder(url, (message) => {
     seen.progress ||= message
   })
-  const ofTasks = withTasks.call('slow_compute', given('tasks'))
   const ofPython = callFromPython({
     url,
     era: 'auto',
@@ -32,8 +31,11 @@ test('a killed gateway: another process on its port answers for the same runs', 
   })
   // Its error is reported by the end of the test.
   ofPython.catch(() => {})
+  // Python starts slowly, and the older client waits for the shortest time.
+  await until('the client in Python follows its run', () => seen.pythonTasks > 0)
+  const ofTasks = withTasks.call('slow_compute', given('tasks'))
   const ofOlder = older.call('slow_compute', given('progress')).catch(() => 'lost')
-  await until('all clients follow their runs', () => seen.polls > 1 && seen.pythonTasks > 0 && seen.progress !== '')
+  await until('all clients follow their runs', () => seen.polls > 1 && seen.progress !== '')
   await serviceProcess.kill()
   await until('both clients of tasks miss an answer', () => seen.lostPolls > 0 && seen.pythonLost > 0)
   await startService({ env: { ...serviceEnv, SERVICE_PORT: new URL(url).port } })

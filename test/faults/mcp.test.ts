@@ -47,7 +47,7 @@ test('tools: an outage during the wait is not an error, and the result has the i
     fault: DOWN,
   })
 
-  const { isError, structuredContent } = await callTool('sleepFor', { ms: 500 }, '/mcp?wait=2s')
+  const { isError, structuredContent } = await callTool('echo', { input: 1 }, '/mcp?wait=4s')
   takeBack()
   const { workflowId, runId, status, error, note } = structuredContent
   const found = await callTool('workflow_result', { workflowId, runId })
