@@ -147,22 +147,32 @@ export function describeProcessLifecycle(
       expect(text.match(/^: /gm)?.length).toBeGreaterThanOrEqual(3)
     })
 
+    async function serveConnected(shutdownTimeout: string): Promise<ServedEntry> {
+      const { address } = inject('engine')
+      const ending = await serve({ ...env, ENGINE_ADDRESS: address, SERVICE_SHUTDOWN_TIMEOUT: shutdownTimeout })
+      await readiness(makeApi({ url: ending.url }))
+      return ending
+    }
+
+    async function startRun(ending: ServedEntry, workflowName: string) {
+      const workflowId = crypto.randomUUID()
+      const running = run(ending, { workflowName, input: null, workflowId })
+      await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
+      return { workflowId, running }
+    }
+
     function describeEnd() {
       test('HTTP/1.0 without a Host, as simple health checks send it', async () => {
         expect(await exchange(service, ['GET /health HTTP/1.0\r\n\r\n'])).toMatch(/^HTTP\/1\.[01] 200 .*"ok"/s)
       })
 
       test('SIGTERM: open requests get their response, idle connections are closed, new ones are rejected, and the exit code is 0', async () => {
-        const { address } = inject('engine')
-        const ending = await serve({ ...env, ENGINE_ADDRESS: address, SERVICE_SHUTDOWN_TIMEOUT: '20s' })
+        const ending = await serveConnected('20s')
         const idle = await open(ending)
         idle.write('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n')
         await read(idle, /"ok"/)
         const idleClosed = once(idle, 'close')
-        await readiness(makeApi({ url: ending.url }))
-        const workflowId = crypto.randomUUID()
-        const running = run(ending, { workflowName: 'waitForSignal', input: null, workflowId })
-        await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
+        const { workflowId, running } = await startRun(ending, 'waitForSignal')
         const order: string[] = []
         const both = Promise.all([
           running.finally(() => order.push('response')),
@@ -181,21 +191,14 @@ export function describeProcessLifecycle(
       })
 
       test('SIGTERM: unfinished requests delay neither the shutdown nor other responses', async () => {
-        const ending = await serve({
-          ...env,
-          ENGINE_ADDRESS: inject('engine').address,
-          SERVICE_SHUTDOWN_TIMEOUT: '20s',
-        })
+        const ending = await serveConnected('20s')
         const [half, rejected] = [await open(ending), await open(ending), await open(ending)]
         half.write('GET /health HTTP/1.1\r\nHo')
         rejected.write(
           `POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${2 * MEBIBYTE + 1}\r\n\r\n`,
         )
         await read(rejected, / 413 .*\}/s)
-        await readiness(makeApi({ url: ending.url }))
-        const workflowId = crypto.randomUUID()
-        const running = run(ending, { workflowName: 'waitForSignal', input: null, workflowId })
-        await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
+        const { workflowId, running } = await startRun(ending, 'waitForSignal')
 
         process.kill(ending.pid, 'SIGTERM')
         await makeApi({ url: service.url }).post(`${workflowId}/signal/finish`)
@@ -206,11 +209,8 @@ export function describeProcessLifecycle(
       })
 
       test('SIGTERM: a waiting client gets its timeout a second before the shutdown ends', async () => {
-        const ending = await serve({ ...env, ENGINE_ADDRESS: inject('engine').address, SERVICE_SHUTDOWN_TIMEOUT: '3s' })
-        await readiness(makeApi({ url: ending.url }))
-        const workflowId = crypto.randomUUID()
-        const running = run(ending, { workflowName: 'neverEnds', input: null, workflowId })
-        await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
+        const ending = await serveConnected('3s')
+        const { workflowId, running } = await startRun(ending, 'neverEnds')
 
         process.kill(ending.pid, 'SIGTERM')
 
@@ -235,19 +235,15 @@ export function describeProcessLifecycle(
       })
 
       test('SIGTERM, and again: ends at once', async () => {
-        const ending = await serve({ ...env, ENGINE_ADDRESS: inject('engine').address })
-        await readiness(makeApi({ url: ending.url }))
-        const workflowId = crypto.randomUUID()
-        const running = run(ending, { workflowName: 'neverEnds', input: null, workflowId }).catch(
-          (error: Error) => error,
-        )
-        await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
+        const ending = await serveConnected('30s')
+        const { running } = await startRun(ending, 'neverEnds')
 
         const telling = setInterval(() => isGone(ending.pid) || process.kill(ending.pid, 'SIGTERM'), 200)
+        const lost = running.catch((error: Error) => error)
         const ended = await ending.ended.finally(() => clearInterval(telling))
 
         expect(ended).toEqual({ code: 1, signal: null })
-        expect(await running).toBeInstanceOf(Error)
+        expect(await lost).toBeInstanceOf(Error)
       })
 
       test('SIGTERM before the engine was first called: it is not called any more', async () => {

@@ -57,17 +57,20 @@ test('service killed: its runs keep running, and another service returns the res
   expect([body.status, body.output]).toEqual(['completed', ['alone']])
 })
 
-// A signal within half a second of the first has no effect: test/long/promptness.test.ts.
-test('service stopped twice: a second signal ends the service at once', async () => {
-  const workflowId = `${catalog}-twice`
-  const waiting = run(signaledTwice, 'neverEnds', workflowId).catch((error: Error) => error)
-  await untilRunning(workflowId, 4)
+test('service stopped twice: an echo of the signal has no effect, a second signal ends the service at once', async () => {
+  const [answered, waited] = [`${catalog}-echo`, `${catalog}-twice`]
+  const answering = run(signaledTwice, 'waitForSignal', answered)
+  const waiting = run(signaledTwice, 'neverEnds', waited).catch((error: Error) => error)
+  await Promise.all([untilRunning(answered, 4), untilRunning(waited, 4)])
 
-  const signal = () => process.kill(signaledTwice.pid, 'SIGTERM')
-  const signaling = setInterval(signal, 100)
-  signal()
+  // Both at once, as a terminal and npm send them. Two SIGTERM could arrive as one.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.kill(signaledTwice.pid, signal)
+  await other.post(`${answered}/signal/finish`)
+  const afterEcho = await answering
+  const signaling = setInterval(() => process.kill(signaledTwice.pid, 'SIGTERM'), 100)
   const { code } = await signaledTwice.ended.finally(() => clearInterval(signaling))
 
+  expect(afterEcho.status).toBe(200)
   // At the end of its own time it would have answered the request.
   expect(await waiting).toBeInstanceOf(Error)
   expect(code).toBe(1)

@@ -78,23 +78,24 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
     may: { answers: 'Access-Control-Allow-Origin, for pages of that origin (contract §6)' },
   },
   SERVICE_MAX_BODY_BYTES: { mark: '2097169', may: LIMIT },
-  // None of the numbers that may appear nowhere is a port, or a duration that a response may contain (up to 30 s).
-  SERVICE_MAX_INFLIGHT: nowhere('70879'),
+  // Numbers that may appear nowhere have seven digits: more than a port, the time of a wait, the decimals of a time in
+  // the metrics, or the length of a response by chance.
+  SERVICE_MAX_INFLIGHT: nowhere('7000879'),
   SERVICE_MAX_PAYLOAD_BYTES: { mark: '2080771', may: LIMIT },
   SERVICE_RUN_MAX_TIMEOUT: { mark: '86400013', may: LIMIT },
-  SERVICE_MAX_POLLS: nowhere('90011'),
+  SERVICE_MAX_POLLS: nowhere('9000011'),
   SERVICE_STREAM_BUFFER_BYTES: nowhere('4194319'),
-  SERVICE_STREAM_UPDATES: nowhere('90019'),
-  SERVICE_MESSAGE_TIMEOUT: nowhere('70003'),
-  SERVICE_CATALOG_TTL: nowhere('80021'),
+  SERVICE_STREAM_UPDATES: nowhere('9000019'),
+  SERVICE_MESSAGE_TIMEOUT: nowhere('7000003'),
+  SERVICE_CATALOG_TTL: nowhere('8000021'),
   SERVICE_RESULT_CACHE_BYTES: nowhere('16777259'),
-  SERVICE_SHUTDOWN_TIMEOUT: nowhere('70009'),
+  SERVICE_SHUTDOWN_TIMEOUT: nowhere('7000009'),
   SERVICE_LOG_LEVEL: word,
   SERVICE_CHECK_OUTPUTS: word,
   SERVICE_METRICS_ON: word,
   SERVICE_DOCS_ON: word,
   SERVICE_MCP_ON: word,
-  SERVICE_MCP_WAIT: nowhere('90053'),
+  SERVICE_MCP_WAIT: nowhere('9000053'),
   SERVICE_WEBHOOKS: nowhere('marked-webhooks'),
   SERVICE_WEBHOOKS_FILE: nowhere('/marked-webhooks/marked-webhooks.json'),
   SERVICE_METRICS_PORT: { mark: '61793', may: LISTENS },
@@ -114,11 +115,11 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
     may: { answers: 'a warning of `trace-log` says why a source was skipped', log: 'so does its log line' },
   },
 
-  ENGINE_MAX_CONCURRENT_ACTIVITY_TASK_EXECUTIONS: nowhere('100003'),
-  ENGINE_MAX_CONCURRENT_WORKFLOW_TASK_EXECUTIONS: nowhere('100019'),
-  ENGINE_MAX_CACHED_WORKFLOWS: nowhere('100043'),
-  ENGINE_MAX_CONCURRENT_ACTIVITY_TASK_POLLS: nowhere('100049'),
-  ENGINE_MAX_CONCURRENT_WORKFLOW_TASK_POLLS: nowhere('100057'),
+  ENGINE_MAX_CONCURRENT_ACTIVITY_TASK_EXECUTIONS: nowhere('1000003'),
+  ENGINE_MAX_CONCURRENT_WORKFLOW_TASK_EXECUTIONS: nowhere('1000019'),
+  ENGINE_MAX_CACHED_WORKFLOWS: nowhere('1000043'),
+  ENGINE_MAX_CONCURRENT_ACTIVITY_TASK_POLLS: nowhere('1000049'),
+  ENGINE_MAX_CONCURRENT_WORKFLOW_TASK_POLLS: nowhere('1000057'),
 }
 
 /** Adds secrets that the service does not use, such as those of a storage without its region. Every suite sets them. */
@@ -176,8 +177,6 @@ function partsOf(value: string): Part[] {
   return parts
 }
 
-/** Matches the part as a whole word, but a number not as the decimals of another one. */
 function wholeWord(part: string): RegExp {
-  const decimals = /^\d+$/.test(part) ? '|\\d\\.' : ''
-  return new RegExp(`(?<![\\w-]${decimals})${part.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}(?![\\w-])`, 'i')
+  return new RegExp(`(?<![\\w-])${part.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}(?![\\w-])`, 'i')
 }

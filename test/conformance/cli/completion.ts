@@ -3,7 +3,6 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { runCommand } from '../../../src/cli/dev/servers/component.ts'
-import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { CliEnd } from '../../support/cli.ts'
 import { cliTest as test } from './cli-fixture.ts'
 
@@ -13,9 +12,7 @@ export function cliCompletion(): void {
     folder,
   }) => {
     const [bash, fish, zsh] = await Promise.all(['bash', 'fish', 'zsh'].map((shell) => portico(['completion', shell])))
-    const offers = await Promise.all(
-      [['run', '--op'], ['run', 'hugeN'], ['term']].map((line) => firstOffer(portico, line)),
-    )
+    const offers = await firstOffers(portico, [['run', '--op'], ['run', 'hugeN'], ['term']])
     const path = join(folder, 'completion.bash')
     await writeFile(path, bash?.stdout ?? '')
     // As a shell does that reads its ~/.bashrc again.
@@ -30,25 +27,21 @@ export function cliCompletion(): void {
   test('portico completion: Tab completes statuses, and the names of signals, queries and updates', async ({
     portico,
   }) => {
-    const lines = [
+    const offers = await firstOffers(portico, [
       ['list', '--status', 'timed'],
       ['count', '--workflow', 'hugeN'],
       ['signal', 'some-id', 'add'],
       ['query', 'some-id', 'sta'],
       ['update', 'some-id', 'se'],
-    ]
-
-    const offers = await Promise.all(lines.map((line) => firstOffer(portico, line)))
+    ])
 
     expect(offers).toEqual(['timed_out', 'hugeNumbers', 'add', 'state', 'set'])
   })
 }
 
-/** What Tab offers first. It offers nothing while a busy machine takes more than a second to read the catalog. */
-function firstOffer(portico: (args: string[]) => Promise<CliEnd>, line: string[]): Promise<string> {
-  return until(`Tab completes ${line.join(' ')}`, async () => {
-    const { stdout } = await portico(['complete', '--', ...line])
-    const [first = '', ...described] = stdout.split('\t')
-    return described.length > 0 && first
-  })
+/** What Tab offers first for each line. Not at once: Tab waits only a second for the catalog. */
+async function firstOffers(portico: (args: string[]) => Promise<CliEnd>, lines: string[][]): Promise<unknown[]> {
+  const offers: unknown[] = []
+  for (const line of lines) offers.push((await portico(['complete', '--', ...line])).stdout.split('\t')[0])
+  return offers
 }

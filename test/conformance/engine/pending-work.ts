@@ -1,7 +1,9 @@
+import type { temporal } from '@temporalio/proto'
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { PendingWork } from '../../../src/domain/model/pending-work.ts'
 import type { RunRef } from '../../../src/protocol/run-ref.ts'
+import { toDate } from '../../../src/temporal/time.ts'
 import { IDLE_WORK } from '../../unit/domain/explain/idle-work.ts'
 import { call, type EngineFixture } from './engine-fixture.ts'
 
@@ -14,12 +16,18 @@ export function pendingWork(fixture: EngineFixture): void {
   }
 
   /** Starts the workflow, reads what it waits for once that is so, and terminates it. */
-  async function waitingRun(workflowName: string, input: unknown, isSo: (work: PendingWork) => boolean) {
+  async function waitingRun(
+    workflowName: string,
+    input: unknown,
+    isSo: (work: PendingWork) => boolean,
+    beforeEnd?: (run: RunRef) => Promise<unknown>,
+  ) {
     const run = await fixture.start(workflowName, input)
     const work = await until(`${workflowName} waits`, async () => {
       const found = await read(run)
       return found !== undefined && isSo(found) ? found : null
     })
+    await beforeEnd?.(run)
     await fixture.engine.terminate(run, null, call())
     return work
   }
@@ -41,7 +49,12 @@ export function pendingWork(fixture: EngineFixture): void {
 
   test('pendingWork: an activity that waits for its next attempt, with its last failure', async () => {
     const isSo = ({ activities }: PendingWork) => activities.some(({ nextAttemptAt }) => nextAttemptAt !== null)
-    const work = await waitingRun('retriedLater', null, isSo)
+    let raw: temporal.api.workflow.v1.IPendingActivityInfo | undefined
+    const work = await waitingRun('retriedLater', null, isSo, async (execution) => {
+      const { workflowService } = fixture.connection
+      const described = await workflowService.describeWorkflowExecution({ namespace: 'default', execution })
+      raw = described.pendingActivities?.[0]
+    })
 
     expect(work.activities).toEqual([
       {
@@ -57,9 +70,10 @@ export function pendingWork(fixture: EngineFixture): void {
       },
     ])
     const [activity] = work.activities
-    // The engine reads its clock once for each of the two times.
-    const seconds = (Number(activity?.nextAttemptAt) - Number(activity?.since)) / 1000
-    expect(Math.round(seconds)).toBe(HOUR_MS / 1000)
+    // The engine reads its clock once for each of the two times, which are an hour apart.
+    expect(activity?.nextAttemptAt).toEqual(toDate(raw?.nextAttemptScheduleTime))
+    expect(activity?.since).toEqual(toDate(raw?.lastAttemptCompleteTime))
+    expect(Math.round((Number(activity?.nextAttemptAt) - Number(activity?.since)) / 1000)).toBe(HOUR_MS / 1000)
   })
 
   test('pendingWork: an activity that no worker has taken', async () => {
