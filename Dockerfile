@@ -15,7 +15,8 @@ RUN npm ci --ignore-scripts && npm cache clean --force
 COPY LICENSE rolldown.config.ts ./
 COPY dev/build dev/build
 # The examples of the OpenAPI document.
-COPY docs/api.md docs/api.md
+COPY docs/api docs/api
+COPY docs/errors.md docs/errors.md
 COPY src src
 RUN npx rolldown -c
 

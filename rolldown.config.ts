@@ -11,14 +11,24 @@ import { withThirdPartyFiles } from './dev/build/third-party-files.ts'
 // Workers bring their own SDK. Two copies of it in one process would not share their state.
 const sdk = /^@(temporalio|opentelemetry)\//
 
-const packages = ['hono', /^hono\//, /^zod(\/|$)/, 're2js', 'ioredis', 'aws4fetch', 'jose']
+const packages = [
+  '@grpc/grpc-js',
+  '@upstash/redis',
+  'hono',
+  /^hono\//,
+  /^zod(\/|$)/,
+  're2js',
+  'ioredis',
+  'aws4fetch',
+  'jose',
+]
 
 const configs = defineConfig([
   {
     input: {
-      node: 'src/runtime/node/index.ts',
-      bun: 'src/runtime/bun.ts',
-      deno: 'src/runtime/deno.ts',
+      node: 'src/service/runtime/node/index.ts',
+      bun: 'src/service/runtime/bun.ts',
+      deno: 'src/service/runtime/deno.ts',
     },
     platform: 'node',
     resolve: {
@@ -51,7 +61,7 @@ const configs = defineConfig([
     output: { dir: 'dist', format: 'esm', minify: true, chunkFileNames: 'cli-[name].js' },
   },
   {
-    input: { workerd: 'src/runtime/workerd.ts' },
+    input: { workerd: 'src/service/runtime/workerd.ts' },
     platform: 'neutral',
     resolve: {
       mainFields: ['module', 'main'],
@@ -88,7 +98,7 @@ const configs = defineConfig([
   },
   {
     // The entries above load it with the first request for the reference page (decision 020).
-    input: { 'docs-page': 'src/docs-page/files.ts' },
+    input: { 'docs-page': 'src/service/fronts/docs/files.ts' },
     platform: 'node',
     plugins: [bakedDocsPage(), asciiOnly()],
     output: { dir: 'dist', format: 'esm', minify: true, postBanner: '// @bun' },

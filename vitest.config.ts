@@ -5,12 +5,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 // No other test runs at the same time as these. They measure CPU time, use every processor for minutes, or need each of
 // thousands of responses in time from an engine that has nothing else to do.
 const ALONE = [
-  'test/long/schemas*.test.ts',
-  'test/long/memory.test.ts',
-  'test/long/many-calls.test.ts',
-  'test/long/random.test.ts',
-  'test/long/bursts.test.ts',
-  'test/long/cpu-time.test.ts',
+  'lab/long/schemas*.test.ts',
+  'lab/long/memory.test.ts',
+  'lab/long/many-calls.test.ts',
+  'lab/long/random.test.ts',
+  'lab/long/bursts.test.ts',
+  'lab/long/many-streams.test.ts',
+  'lab/long/cpu-time.test.ts',
 ]
 
 // These register a global tracer.
@@ -37,6 +38,7 @@ const LONGEST_FIRST = [
   'long/promptness',
   'long/waiting',
   'long/soak',
+  'long/simulator',
   'long/cutting-proxies',
   'long/no-workers',
   'long/many-runs-and-events',
@@ -44,8 +46,9 @@ const LONGEST_FIRST = [
   'long/visibility-rate',
   'long/archive-all',
   'long/installed',
+  'long/first-hour',
   'long/node-22',
-  'long/upgrade-rolling',
+  'long/rolling-restart',
   'fuzz/fuzz',
   'faults/races',
   'worker/catalog-lost',
@@ -78,7 +81,7 @@ const LONGEST_FIRST = [
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) => {
-      const at = LONGEST_FIRST.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`))
+      const at = LONGEST_FIRST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`))
       return at === -1 ? LONGEST_FIRST.length : at
     }
     const others = await super.sort(files)
@@ -106,7 +109,10 @@ export default defineConfig({
         test: {
           ...onTheEngine,
           name: 'real',
-          include: ['test/{engines,traces,runtimes,faults,compatibility,worker,fuzz}/**/*.test.ts'],
+          include: [
+            'test/{engines,traces,runtimes,faults,compatibility,worker,simulator}/**/*.test.ts',
+            'lab/fuzz/**/*.test.ts',
+          ],
           exclude: [...configDefaults.exclude, ...ISOLATED],
           // Loading the worker SDK takes more than a second of CPU time.
           isolate: false,
@@ -130,13 +136,16 @@ export default defineConfig({
           name: 'clients',
           include: ['test/{clients,releases}/**/*.test.ts'],
           ...VERY_PATIENT,
+          // Most files wait for downloads and for compilers.
+          maxWorkers: 2,
         },
       },
+      { test: { ...onTheEngine, name: 'world', include: ['test/world/**/*.test.ts'], ...VERY_PATIENT } },
       {
         test: {
           ...onTheEngine,
           name: 'long',
-          include: ['test/long/**/*.test.ts'],
+          include: ['lab/long/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...ALONE],
           ...VERY_PATIENT,
           maxWorkers: 2,

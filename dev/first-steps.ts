@@ -12,7 +12,9 @@ export interface Facts {
 /** A message with three requests to paste, one line each. */
 export function firstSteps(url: string, { withToken, docs, uiUrl, chatPageUrl }: Facts): string {
   // The token must not appear in the terminal. The shell that runs the command reads it from its own environment.
-  const curl = withToken ? `curl -sS -H "Authorization: Bearer \${SERVICE_API_AUTH_TOKEN%%,*}"` : 'curl -sS'
+  const authorization = withToken ? ` -H "Authorization: Bearer \${SERVICE_API_AUTH_TOKEN%%,*}"` : ''
+  // Responses do not end with a newline.
+  const curl = `curl -sSw '\\n'${authorization}`
   const post = (path: string, body: unknown) =>
     `${curl} ${url}${path} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
   const order = { workflowName: 'order', workflowId: 'order-1', input: { orderId: '1', amount: 40, card: '4242' } }

@@ -10,7 +10,7 @@ const { SERVICE_CORS_ORIGINS: origins } = process.env
 const code = await runDev({
   env: { ...process.env, SERVICE_CORS_ORIGINS: [origins, chatPage.origins].filter(Boolean).join() },
   defaultCatalog: 'examples',
-  service: [pathOf('../src/runtime/node/index.ts')],
+  service: [pathOf('../src/service/runtime/node/index.ts')],
   worker: { command: process.execPath, args: [pathOf('../examples/worker.ts')], filter: withoutBundleReport },
   whenReady: () => null,
   whenPublished: ({ url, ...facts }) => firstSteps(url, { ...facts, chatPageUrl: chatPage.url }),

@@ -16,7 +16,7 @@ export async function charge({ orderId, card }: { orderId: string; amount: numbe
   if (card === '0000') throw ApplicationFailure.nonRetryable('Card 0000 was declined', 'CardDeclined')
   if (card === 'flaky' && activityInfo().attempt < 3) throw new Error('The bank did not answer')
   if (card === 'slow') await waitForBank()
-  // A person calls the customer, and completes this activity by its id: docs/api.md, Activities.
+  // A person calls the customer, and completes this activity by its id: docs/api/activities.md.
   if (card === 'phone') throw new CompleteAsyncError()
   return `charge-${orderId}`
 }

@@ -170,7 +170,7 @@ const examples: Record<string, () => Promise<void>> = {
     })
     assert.deepEqual(
       [status, body.error, body.workflowId, body.workflowStatus],
-      [408, 'WorkflowExecutionTimedOutError', orderId, 'running'],
+      [424, 'WorkflowExecutionTimedOutError', orderId, 'running'],
     )
     assert.equal(headers.get('location'), `/workflow/${orderId}/result`)
     await post(`/workflow/${orderId}/terminate`)
@@ -179,12 +179,12 @@ const examples: Record<string, () => Promise<void>> = {
   async 'wait for a run that exists, in requests of any length'() {
     const path = await startWaitingOrder(newOrderId())
     const tooEarly = await get(`${path}/result?wait=100ms`)
-    assert.deepEqual([tooEarly.status, tooEarly.headers.get('retry-after')], [408, '1'])
+    assert.deepEqual([tooEarly.status, tooEarly.headers.get('retry-after')], [424, '1'])
 
     // Shorter than the timeout of any proxy in between, and as often as needed.
     async function result(): Promise<JsonResponse> {
       const response = await get(`${path}/result?wait=25s`)
-      return response.status === 408 ? result() : response
+      return response.status === 424 ? result() : response
     }
     const waiting = result()
     await post(`${path}/signal/approve`, { payload: { by: 'Grace' } })
@@ -242,7 +242,10 @@ const examples: Record<string, () => Promise<void>> = {
       { workflowName: 'order', workflowId: orderId, input },
       { prefer: 'respond-async, wait=1' },
     )
-    assert.deepEqual([status, body.status, headers.get('location')], [202, 'running', `/workflow/${orderId}/result`])
+    assert.deepEqual(
+      [status, body.status, headers.get('location')],
+      [202, 'running', `/workflow/${orderId}/result?pending=202`],
+    )
     assert.equal(headers.get('preference-applied'), 'respond-async, wait=1')
   },
 
@@ -421,6 +424,49 @@ const examples: Record<string, () => Promise<void>> = {
     assert.equal(result.output.chargeId, 'charge-by-phone')
   },
 
+  async 'repair an activity: pause it, change its timeout, and retry it'() {
+    const { body: run } = await post('/workflow/start', {
+      workflowName: 'order',
+      input: { orderId: newOrderId(), amount: 20, card: 'phone' },
+    })
+    const path = `/workflow/${run.workflowId}/runs/${run.runId}`
+    const activity = `${path}/activities/2`
+    const isExecuted = async () => (await post(`${activity}/heartbeat`)).status === 200
+    await until(isExecuted)
+    const tooEarly = await post(`${activity}/retry`)
+    assert.deepEqual([tooEarly.status, tooEarly.body.error], [409, 'WorkflowNotReadyError'])
+
+    const paused = await post(`${activity}/pause`, { reason: 'nobody answers the phone' })
+    assert.deepEqual([paused.status, paused.body.paused], [200, true])
+    await post(`${activity}/fail`, { message: 'nobody answers' })
+    const { body: explained } = await get(`${path}/explain`)
+    assert.match(explained.reasons[0].action.path, /unpause$/)
+
+    const changed = await patch(activity, { startToCloseTimeout: '1m' })
+    assert.equal(changed.body.options.startToCloseTimeoutMs, 60_000)
+    const retried = await post(`${activity}/retry`)
+    assert.deepEqual([retried.status, retried.body.retried], [200, true])
+    await until(isExecuted)
+    const unpaused = await post(`${activity}/unpause`)
+    assert.deepEqual([unpaused.status, unpaused.body.paused], [200, false])
+
+    const { body: options } = await patch(`${path}/options`, { priority: { priorityKey: 2 } })
+    assert.equal(options.priority.priorityKey, 2)
+    assert.equal((await post(`${activity}/complete`, { output: 'charge-by-phone' })).status, 200)
+  },
+
+  async 'list what workflows ask people, and answer'() {
+    const path = await startWaitingOrder(newOrderId())
+    const { status, body } = await get('/questions?workflowName=order')
+    assert.deepEqual([status, body.questions], [200, []])
+    const { body: ofRun } = await get(`${path}/questions`)
+    assert.deepEqual(ofRun.questions, [])
+
+    const answered = await post(`${path}/questions/no-such-question/answer`, { content: { approved: true } })
+    assert.deepEqual([answered.status, answered.body.error], [404, 'QuestionNotFoundError'])
+    await post(`${path}/terminate`)
+  },
+
   async 'get the trace of a run'() {
     const { body: run } = await post('/workflow/run', {
       workflowName: 'order',
@@ -511,17 +557,17 @@ const examples: Record<string, () => Promise<void>> = {
       })
       return {
         status: stream.status,
-        ids: [...(await stream.text()).matchAll(/^id: (.*)$/gm)].map(([, id]) => Number(id)),
+        ids: [...(await stream.text()).matchAll(/^id: (.*)$/gm)].map(([, id]) => id),
       }
     }
 
     const { ids } = await watch({})
     assert.deepEqual(
       ids,
-      ids.map((_, index) => index + 1),
+      ids.map((_, index) => `${runId}@${index + 1}`),
     )
-    assert.deepEqual(await watch({ 'last-event-id': '5' }), { status: 200, ids: ids.slice(5) })
-    assert.deepEqual(await watch({ 'last-event-id': `${ids.length}` }), { status: 204, ids: [] })
+    assert.deepEqual(await watch({ 'last-event-id': `${runId}@5` }), { status: 200, ids: ids.slice(5) })
+    assert.deepEqual(await watch({ 'last-event-id': `${runId}@${ids.length}` }), { status: 204, ids: [] })
   },
 
   async 'address one run of a workflow by its run id'() {

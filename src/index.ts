@@ -3,9 +3,19 @@
  * On Cloudflare Workers use `portico/workerd`, which has no gRPC.
  */
 import './require-node.ts'
-import { readDocsFile } from './docs-page/lazy-files.ts'
-import { createPortico as create, type Parts, type Portico } from './portico.ts'
+import { readDocsFile } from './service/fronts/docs/lazy-files.ts'
+import { createPortico as create, type Parts, type Portico } from './service/portico.ts'
 
+export type { Log } from './log.ts'
+export { grpcTransport } from './service/engine/transport/grpc/transport.ts'
+export { httpApiTransport } from './service/engine/transport/http/transport.ts'
+export type { Transport } from './service/engine/transport/transport.ts'
+export type { Call } from './service/model/call.ts'
+export type { Engine } from './service/model/engine.ts'
+export { type ErrorName, ServiceError } from './service/model/errors.ts'
+export type { TraceSource } from './service/model/trace-source.ts'
+export type { Parts, Portico } from './service/portico.ts'
+export { engineTransport } from './service/runtime/engine-transport.ts'
 export {
   type Config,
   ConfigError,
@@ -15,17 +25,7 @@ export {
   parseConfig,
   parsePolicy,
   type Surroundings,
-} from './config.ts'
-export type { Call } from './domain/model/call.ts'
-export type { Engine } from './domain/model/engine.ts'
-export { type ErrorName, ServiceError } from './domain/model/errors.ts'
-export type { TraceSource } from './domain/model/trace-source.ts'
-export { grpcTransport } from './engine/transport/grpc/transport.ts'
-export { httpApiTransport } from './engine/transport/http/transport.ts'
-export type { Transport } from './engine/transport/transport.ts'
-export type { Log } from './log.ts'
-export type { Parts, Portico } from './portico.ts'
-export { engineTransport } from './runtime/engine-transport.ts'
+} from './shared/config.ts'
 
 /**
  * Wires the parts together, with the files of `GET /docs`.

@@ -12,101 +12,127 @@ interface Row {
 
 /**
  * What each file of src may import. Only the row with the longest matching name applies to a file.
- * Imports go only down: runtime, index → portico → telemetry → http, trace, engine → domain → temporal, store →
- * protocol, json-schema → lib.
- * worker is a second program: worker → temporal, store, protocol, json-schema, config, lib.
- * client is a third one, which loads lib alone: domain and protocol only have the types of responses.
- * cli is the command line: cli → client, json-schema, config, lib. It starts the service, but shares no module of it,
- * except the decisions of a policy, and the signatures of hooks.
+ * Imports go only down. In the service: runtime → portico, namespace → stack → telemetry, openapi, fronts → http →
+ * verbs, traces → access → ports, engine (as a port) → model → shared. `worker`, `client` and `cli` are programs of
+ * their own, which share only `shared/` with the service: the client has the types of responses of its model, and the
+ * command line starts it.
  */
 const MAY_IMPORT: Record<string, Row> = {
-  'runtime/': row(
-    'runtime/ lib/ portico.ts config.ts docs-page/ log.ts node-version.ts version.ts http/problem.ts http/shed-load.ts engine/transport/ trace/from-file.ts telemetry/host-tracer.ts telemetry/otlp/',
-    '@hono/node-server node:',
-  ),
-  'cli/': row('cli/ client/ lib/ version.ts', 'commander node:'),
-  'cli/completion.ts': row('cli/ client/ lib/', '@bomb.sh/tab/commander commander'),
-  'cli/output/table.ts': row('cli/', 'string-width node:'),
-  'cli/commands/dev.ts': row('cli/ json-schema/ lib/', 'node:'),
-  'cli/typescript/': row('cli/typescript/ json-schema/ lib/', ''),
-  'cli/settings.ts': row('cli/ config/', 'zod/mini'),
-  'cli/commands/policy.ts': row('cli/ config/ lib/', 'node:'),
-  'cli/commands/hooks.ts': row('cli/ client/ config/ http/hooks/ lib/', 'node:'),
-  'cli/policy/': row('cli/ config/ domain/access/ domain/model/caller.ts protocol/policy-verbs.ts lib/', ''),
-  'cli/main.ts': row('cli/run-cli.ts runtime/node/ runtime/bun.ts', ''),
-  'cli/dev/': row('cli/dev/ config.ts lib/', 'node:'),
-  'index.ts': row(
-    'portico.ts config.ts log.ts require-node.ts docs-page/ runtime/engine-transport.ts domain/ engine/transport/',
-    '',
-  ),
-
-  'portico.ts': row('namespace.ts config.ts log.ts version.ts domain/ http/ engine/ telemetry/ store/', ''),
-  'namespace.ts': row('config.ts domain/ engine/ telemetry/ trace/ store/', ''),
-
-  'docs-page/': row('docs-page/ http/endpoints/docs.ts lib/', ''),
-  'docs-page/files.ts': row('http/endpoints/docs.ts', 'node:fs/promises'),
-
-  'http/': row('http/ domain/ protocol/ lib/ log.ts', 'hono hono/ zod/mini'),
-  'http/endpoints/mcp.ts': row('http/ mcp/ domain/ lib/ protocol/', 'hono zod/mini'),
-  'http/credentials/': row('http/credentials/ domain/ lib/', 'jose'),
-  'http/openapi/': row('http/ domain/ protocol/ json-schema/ lib/ version.ts', 'zod/mini'),
-  'http/openapi/examples.ts': row('', 'node:fs/promises'),
-
-  'mcp/': row('mcp/ domain/ protocol/ json-schema/ lib/ version.ts', ''),
-
-  'engine/': row('engine/ domain/ temporal/ protocol/ lib/', '@temporalio/proto'),
-  'engine/transport/grpc/connection.ts': row('engine/transport/ temporal/ lib/', '@temporalio/client'),
-  'engine/transport/grpc/deno-http2.ts': row('', 'node:http2'),
-  'engine/transport/http/schema.ts': row('engine/', '@temporalio/proto protobufjs'),
-
-  'telemetry/': row('telemetry/ http/observe.ts domain/ engine/transport/transport.ts temporal/ lib/', ''),
-  'telemetry/spans.ts': row('telemetry/ http/observe.ts version.ts', '@opentelemetry/api'),
-  'telemetry/otlp/': row('telemetry/ log.ts version.ts', '@opentelemetry/'),
-
-  'trace/': row('trace/ domain/ protocol/ store/ lib/', ''),
-  'trace/from-file.ts': row('trace/ domain/ protocol/ lib/', 'node:fs node:fs/promises node:path'),
-
-  'domain/': row('domain/ protocol/ lib/', ''),
-  'domain/admission/check-input.ts': row('domain/ json-schema/ lib/', ''),
-
-  'temporal/': row('temporal/ protocol/ lib/', '@temporalio/proto'),
-
-  'worker/': row(
-    'worker/ temporal/ protocol/ store/ lib/ config.ts config/ log.ts require-node.ts',
-    '@temporalio/ node:',
-  ),
-  'worker/ask.ts': row('protocol/asks.ts', '@temporalio/workflow'),
-  'worker/tracing/otel.ts': row('worker/tracing/span.ts protocol/', '@opentelemetry/api'),
-  'worker/tracing/span.ts': row('protocol/', 'node:'),
-  'worker/catalog/schemas/': row('worker/ protocol/ lib/ json-schema/', 'zod'),
-  'worker/catalog/schemas/zod-input-schema.ts': row('protocol/ lib/', 'zod'),
-
-  'client/': row('client/ domain/ protocol/ lib/', ''),
-
-  'store/': row('store/ lib/', ''),
-  'store/kv/redis.ts': row('store/ lib/', 'ioredis'),
-  'store/kv/redis-client.ts': row('', 'ioredis'),
-  'store/s3/signed-requests.ts': row('store/ lib/', 'aws4fetch'),
-  'config.ts': row('config/ protocol/ lib/ log.ts', 'zod/mini'),
-  'config/': row('config/ protocol/ lib/', 'zod/mini'),
+  'index.ts': row('log.ts require-node.ts service/ shared/config.ts', ''),
   'log.ts': row('', ''),
   'node-version.ts': row('', ''),
   'require-node.ts': row('node-version.ts', ''),
   'version.ts': row('', ''),
-  'protocol/': row('protocol/ lib/', ''),
-  'protocol/catalog.ts': row('protocol/ lib/', 'zod/mini'),
-  'protocol/checked-string.ts': row('', 'zod/mini'),
-  'json-schema/': row('json-schema/ lib/', ''),
-  'json-schema/patterns/compile-pattern.ts': row('json-schema/', 're2js'),
-  'lib/': row('lib/', ''),
+
+  'shared/lib/': row('shared/lib/', ''),
+  'shared/lib/watch-files.ts': row('shared/lib/', 'node:fs/promises'),
+  'shared/jwt/': row('shared/jwt/ shared/access/patterns.ts shared/lib/', 'jose'),
+  'shared/jwt/jwt-error.ts': row('', ''),
+  'shared/json-schema/': row('shared/json-schema/ shared/lib/', ''),
+  'shared/json-schema/compile-pattern.ts': row('shared/json-schema/', 're2js'),
+  'shared/access/': row('shared/access/ shared/lib/', ''),
+  'shared/hooks/': row('shared/hooks/ shared/access/patterns.ts shared/lib/', ''),
+  'shared/wire/': row('shared/wire/ shared/lib/', ''),
+  'shared/wire/catalog.ts': row('shared/wire/ shared/lib/', 'zod/mini'),
+  'shared/wire/checked-string.ts': row('', 'zod/mini'),
+  'shared/temporal/': row('shared/temporal/ shared/wire/ shared/lib/', '@temporalio/proto'),
+  'shared/stores/': row('shared/stores/ shared/lib/', ''),
+  'shared/stores/kv/redis.ts': row('shared/stores/ shared/lib/', 'ioredis'),
+  'shared/stores/kv/create-redis.ts': row('shared/stores/ shared/lib/', 'ioredis'),
+  'shared/stores/kv/redis-client.ts': row('shared/stores/ shared/lib/', 'ioredis'),
+  'shared/stores/kv/upstash.ts': row('shared/stores/ shared/lib/', '@upstash/redis'),
+  'shared/stores/s3/signed-requests.ts': row('shared/stores/ shared/lib/', 'aws4fetch'),
+  'shared/config.ts': row('shared/ log.ts', 'zod/mini'),
+  'shared/config/': row('shared/ log.ts', 'zod/mini'),
+
+  'service/': row('service/ shared/lib/ shared/wire/ shared/access/', ''),
+  'service/model/': row('service/model/ shared/access/ shared/lib/ shared/wire/', ''),
+  'service/start/check-input.ts': row('service/ shared/json-schema/ shared/lib/', ''),
+  'service/engine/': row(
+    'service/engine/ service/model/ shared/temporal/ shared/wire/ shared/lib/',
+    '@temporalio/proto',
+  ),
+  'service/engine/transport/grpc/connection.ts': row(
+    'service/engine/transport/ shared/temporal/ shared/lib/',
+    '@temporalio/client',
+  ),
+  'service/engine/transport/grpc/tls-credentials.ts': row('service/engine/transport/', '@grpc/grpc-js'),
+  'service/engine/transport/grpc/deno-http2.ts': row('', 'node:http2'),
+  'service/engine/transport/http/schema.ts': row('service/engine/', '@temporalio/proto protobufjs'),
+  'service/traces/': row('service/traces/ service/model/ service/catalog/ service/ports.ts shared/', ''),
+  'service/traces/from-file.ts': row('service/traces/ service/model/ shared/', 'node:fs node:fs/promises node:path'),
+  'service/http/': row(
+    'service/http/ service/access/ service/model/ service/verbs.ts shared/access/ shared/hooks/ shared/lib/ shared/wire/ log.ts',
+    'hono hono/ zod/mini',
+  ),
+  'service/http/credentials/': row(
+    'service/http/credentials/ service/access/ service/model/ shared/access/ shared/jwt/ shared/lib/',
+    '',
+  ),
+  'service/openapi/': row(
+    'service/openapi/ service/http/ service/fronts/ service/endpoints.ts service/model/ shared/json-schema/ shared/lib/ shared/wire/ version.ts',
+    'zod/mini',
+  ),
+  'service/openapi/examples.ts': row('', 'node:fs/promises'),
+  'service/fronts/': row('service/fronts/ service/http/ service/model/ service/verbs.ts shared/', 'hono zod/mini'),
+  'service/fronts/links/': row(
+    'service/fronts/links/ service/http/ service/links/ service/model/ shared/lib/ shared/wire/',
+    'hono zod/mini',
+  ),
+  'service/fronts/mcp/': row(
+    'service/fronts/mcp/ service/http/ service/start/ service/model/ service/verbs.ts shared/ version.ts',
+    'hono zod/mini',
+  ),
+  'service/fronts/docs/files.ts': row('service/fronts/docs/', 'node:fs/promises'),
+  'service/stack.ts': row('service/ shared/', 'hono'),
+  'service/app-options.ts': row(
+    'service/fronts.ts service/fronts/ service/http/ service/model/ service/openapi/ service/verbs.ts shared/',
+    '',
+  ),
+  'service/metrics-app.ts': row('service/http/ log.ts', 'hono hono/'),
+  'service/portico.ts': row('service/ shared/ log.ts version.ts', ''),
+  'service/namespace.ts': row('service/ shared/', ''),
+  'service/telemetry/': row(
+    'service/telemetry/ service/http/pipeline/observe.ts service/engine/transport/transport.ts service/model/ shared/temporal/ shared/lib/',
+    '',
+  ),
+  'service/telemetry/spans.ts': row(
+    'service/telemetry/ service/http/pipeline/observe.ts version.ts',
+    '@opentelemetry/api',
+  ),
+  'service/telemetry/otlp/': row('service/telemetry/ log.ts version.ts', '@opentelemetry/'),
+  'service/runtime/': row(
+    'service/runtime/ service/portico.ts service/engine/transport/ service/fronts/docs/ service/http/ service/telemetry/ service/traces/from-file.ts shared/config.ts shared/lib/ log.ts node-version.ts version.ts',
+    '@hono/node-server node:',
+  ),
+
+  'worker/': row('worker/ shared/ log.ts require-node.ts', '@temporalio/ node:'),
+  'worker/ask.ts': row('shared/wire/asks.ts', '@temporalio/workflow'),
+  'worker/tracing/otel.ts': row('worker/tracing/span.ts shared/wire/', '@opentelemetry/api'),
+  'worker/tracing/span.ts': row('shared/wire/', 'node:'),
+  'worker/catalog/schemas/': row('worker/ shared/wire/ shared/lib/ shared/json-schema/', 'zod'),
+  'worker/catalog/schemas/zod-schema.ts': row('worker/catalog/schemas/ shared/lib/', 'zod'),
+
+  'client/': row('client/ service/model/ shared/wire/ shared/lib/', ''),
+
+  'cli/': row('cli/ client/ shared/lib/ version.ts', 'commander node:'),
+  'cli/completion.ts': row('cli/ client/ shared/lib/', '@bomb.sh/tab/commander commander'),
+  'cli/output/table.ts': row('cli/', 'string-width node:'),
+  'cli/commands/': row('cli/ client/ shared/ version.ts', 'commander node:'),
+  'cli/typescript/': row('cli/typescript/ shared/json-schema/ shared/lib/', ''),
+  'cli/settings.ts': row('cli/ shared/config/', 'zod/mini'),
+  'cli/policy/': row('cli/ shared/', ''),
+  'cli/main.ts': row('cli/run-cli.ts service/runtime/node/ service/runtime/bun.ts', ''),
+  'cli/dev/': row('cli/dev/ shared/config.ts shared/lib/', 'node:'),
 }
 
 const MAX_SMALL_LINES = 25
 
 /** Files that could be part of their only importer, each with the reason why they are not. */
 const SMALL_FILES = new Map([
-  ['src/engine/transport/grpc/deno-http2.ts', 'deleted as a whole once Deno is fixed: decision 021'],
-  ['src/trace/from-kv.ts', 'a source of traces, like its neighbours'],
+  ['src/service/engine/transport/grpc/deno-http2.ts', 'deleted as a whole once Deno is fixed: decision 021'],
+  ['src/service/http/credentials/jwt.ts', 'the boundary between jose, loaded with the first JWT, and our errors'],
+  ['src/service/traces/from-kv.ts', 'a source of traces, like its neighbours'],
 ])
 
 const files = sourcesIn('src')
@@ -124,7 +150,7 @@ test('architecture: each file imports only what its row of the table allows', ()
 })
 
 test('architecture: only tests import from test/', () => {
-  const everywhere = sourcesIn('src', 'dev', 'benchmarks', 'examples')
+  const everywhere = sourcesIn('src', 'dev', 'lab/benchmarks', 'examples')
   // Also a path that a child process runs: `new URL('../test/…', import.meta.url)`.
   const importing = everywhere.filter((file) => /'(?:\.\.?\/)+test\//.test(textOf(file)))
 
@@ -148,39 +174,54 @@ test('architecture: there are no import cycles, type imports included', () => {
 
 test('architecture: workerd loads neither node: modules nor gRPC', () => {
   // Bundles contain the result of this module: dev/build/baked-openapi.ts.
-  const baked = 'src/http/openapi/general-document.ts'
-  const reached = ['src/portico.ts', 'src/runtime/workerd.ts'].flatMap((entry) => [...reach(entry, new Set([baked]))])
+  const baked = 'src/service/openapi/general-document.ts'
+  const reached = ['src/service/portico.ts', 'src/service/runtime/workerd.ts'].flatMap((entry) => [
+    ...reach(entry, new Set([baked])),
+  ])
 
-  expect(reached).toContain('src/domain/create-workflows.ts')
+  expect(reached).toContain('src/service/stack.ts')
   expect(reached.filter((name) => /^(node:|@grpc\/|@temporalio\/client)/.test(name))).toEqual([])
 })
 
 test('architecture: jose is loaded with the first JWT', () => {
   const loadedAtStart = files.flatMap((file) =>
-    importsOf(file).filter(({ target, isType, isLazy }) => target.endsWith('credentials/jwt.ts') && !isType && !isLazy),
+    importsOf(file).filter(
+      ({ target, isType, isLazy }) => /credentials\/jwt\.ts$|policy\/read-jwt\.ts$/.test(target) && !isType && !isLazy,
+    ),
   )
   const loading = files.filter((file) => valueImportsOf(file).includes('jose'))
 
-  expect(loading).toEqual(['src/http/credentials/jwt.ts', 'src/http/credentials/key-set.ts'])
+  expect(loading).toEqual(['src/shared/jwt/key-set.ts', 'src/shared/jwt/verify-jwt.ts'])
   expect(loadedAtStart).toEqual([])
 })
 
-test('architecture: src/mcp is loaded with the first message of its protocol', () => {
+test('architecture: src/service/fronts/mcp is loaded with the first message of its protocol', () => {
   const loading = files.flatMap((file) =>
     importsOf(file)
-      .filter(({ target, isType }) => target.startsWith('src/mcp/') && !file.startsWith('src/mcp/') && !isType)
+      .filter(
+        ({ target, isType }) =>
+          target.startsWith('src/service/fronts/mcp/') &&
+          (!file.startsWith('src/service/fronts/mcp/') || target.endsWith('/server.ts')) &&
+          !isType,
+      )
       .map(({ target, isLazy }) => ({ file, target, isLazy })),
   )
 
-  expect(loading).toEqual([{ file: 'src/http/endpoints/mcp.ts', target: 'src/mcp/server.ts', isLazy: true }])
+  expect(loading).toEqual([
+    { file: 'src/service/fronts.ts', target: 'src/service/fronts/mcp/endpoints.ts', isLazy: false },
+    { file: 'src/service/fronts/mcp/endpoints.ts', target: 'src/service/fronts/mcp/server.ts', isLazy: true },
+  ])
 })
 
 test('architecture: only transports load @temporalio/proto, and nothing loads protobufjs', () => {
   const loading = files.filter(
-    (file) => file.startsWith('src/engine/') && valueImportsOf(file).includes('@temporalio/proto'),
+    (file) => file.startsWith('src/service/engine/') && valueImportsOf(file).includes('@temporalio/proto'),
   )
 
-  expect(loading).toEqual(['src/engine/transport/grpc/rpc-error.ts', 'src/engine/transport/http/schema.ts'])
+  expect(loading).toEqual([
+    'src/service/engine/transport/grpc/rpc-error.ts',
+    'src/service/engine/transport/http/schema.ts',
+  ])
   expect(files.filter((file) => valueImportsOf(file).some((target) => target.startsWith('protobufjs')))).toEqual([])
 })
 
@@ -198,15 +239,29 @@ test('architecture: portico/span loads neither the worker nor zod', () => {
 })
 
 test('architecture: portico/workflow loads only what the sandbox of workflows can run', () => {
-  expect([...reach('src/worker/ask.ts')]).toEqual(['src/worker/ask.ts', '@temporalio/workflow', 'src/protocol/asks.ts'])
+  expect([...reach('src/worker/ask.ts')]).toEqual([
+    'src/worker/ask.ts',
+    '@temporalio/workflow',
+    'src/shared/wire/asks.ts',
+  ])
 })
 
 test('architecture: portico/client loads no part of the service, and no package', () => {
   const others = [...reach('src/client/index.ts')].filter((name) => !name.startsWith('src/client/'))
 
-  expect(others.toSorted()).toEqual(
-    ['abort', 'duration', 'error-code', 'not-sent', 'sent-once'].map((name) => `src/lib/${name}.ts`),
-  )
+  expect(others.toSorted()).toEqual([
+    ...[
+      'abort',
+      'duration',
+      'error-code',
+      'not-sent',
+      'percent-encode',
+      'retry-after',
+      'sent-once',
+      'single-flight',
+    ].map((name) => `src/shared/lib/${name}.ts`),
+    ...['position', 'run-ref'].map((name) => `src/shared/wire/${name}.ts`),
+  ])
 })
 
 test('architecture: a file of at most 25 lines that one other imports has a reason', () => {

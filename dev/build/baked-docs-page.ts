@@ -2,11 +2,11 @@
 import { fileURLToPath } from 'node:url'
 import { deflateRawSync } from 'node:zlib'
 import type { Plugin } from 'rolldown'
-import { assetPath } from '../../src/docs-page/assets.ts'
-import { DOCS_FILES, docsFileUrl, readDocsFile } from '../../src/docs-page/files.ts'
-import type { DocsFile } from '../../src/http/endpoints/docs.ts'
+import { assetPath } from '../../src/service/fronts/docs/assets.ts'
+import type { DocsFile } from '../../src/service/fronts/docs/endpoints.ts'
+import { DOCS_FILES, docsFileUrl, readDocsFile } from '../../src/service/fronts/docs/files.ts'
 
-const FILES_MODULE = fileURLToPath(new URL('../../src/docs-page/files.ts', import.meta.url))
+const FILES_MODULE = fileURLToPath(new URL('../../src/service/fronts/docs/files.ts', import.meta.url))
 
 /** For Node, Bun and Deno: compressed, in a separate bundle, so that reading them needs no permission. */
 export function bakedDocsPage(): Plugin {
@@ -67,7 +67,7 @@ export function separateDocsPage(): Plugin {
     resolveId: {
       filter: { id: /^\.\/files\.ts$/ },
       handler: (_source, importer) =>
-        importer?.endsWith('docs-page/lazy-files.ts') ? { id: './docs-page.js', external: true } : null,
+        importer?.endsWith('fronts/docs/lazy-files.ts') ? { id: './docs-page.js', external: true } : null,
     },
   }
 }

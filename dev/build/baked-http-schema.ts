@@ -4,9 +4,9 @@
  */
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'rolldown'
-import { httpSchema } from '../../src/engine/transport/http/schema.ts'
+import { httpSchema } from '../../src/service/engine/transport/http/schema.ts'
 
-const SCHEMA_MODULE = fileURLToPath(new URL('../../src/engine/transport/http/schema.ts', import.meta.url))
+const SCHEMA_MODULE = fileURLToPath(new URL('../../src/service/engine/transport/http/schema.ts', import.meta.url))
 
 export function bakedHttpSchema(): Plugin {
   return {

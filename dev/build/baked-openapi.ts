@@ -5,9 +5,9 @@
 import { fileURLToPath } from 'node:url'
 import { deflateRawSync } from 'node:zlib'
 import type { Plugin } from 'rolldown'
-import { generalDocument } from '../../src/http/openapi/general-document.ts'
+import { generalDocument } from '../../src/service/openapi/general-document.ts'
 
-const MODULE = fileURLToPath(new URL('../../src/http/openapi/general-document.ts', import.meta.url))
+const MODULE = fileURLToPath(new URL('../../src/service/openapi/general-document.ts', import.meta.url))
 
 export function bakedOpenApi(): Plugin {
   return {

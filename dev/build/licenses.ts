@@ -30,10 +30,7 @@ export const DEVELOPMENT_LICENSES: readonly string[] = [
 ]
 
 /** Licenses of packages whose package.json has no valid SPDX expression, as their LICENSE files say. */
-const READ_BY_HAND = new Map([
-  ['@modelcontextprotocol/inspector@2.12.0', 'Apache-2.0 AND MIT AND CC-BY-4.0'],
-  ['unionfs@4.6.0', 'Unlicense'],
-])
+const READ_BY_HAND = new Map([['unionfs@4.6.0', 'Unlicense']])
 
 interface Licensed {
   name: string

@@ -1,6 +1,6 @@
 import type { Plugin } from 'rolldown'
 
-const SERVICES = { '../runtime/node/index.ts': './node.js', '../runtime/bun.ts': './bun.js' }
+const SERVICES = { '../service/runtime/node/index.ts': './node.js', '../service/runtime/bun.ts': './bun.js' }
 
 /** `portico` without a command loads the service's own bundle, so that commands do not share chunks with it. */
 export function serviceAsFile(): Plugin {

@@ -3,8 +3,8 @@ import { relative } from 'node:path'
 import type { Plugin } from 'rolldown'
 
 const EMPTY = new Map([
-  ['src/http/endpoints/mcp.ts', 'export const mcpEndpoints = []'],
-  ['src/domain/wait/read-chain.ts', 'export const createReadChain = () => {}'],
+  ['src/service/fronts/mcp/endpoints.ts', 'export const mcpEndpoints = []'],
+  ['src/service/runs/read-chain.ts', 'export const createReadChain = () => {}'],
 ])
 
 export function withoutMcp(): Plugin {

@@ -3,9 +3,10 @@ import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Browser } from 'playwright-core'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
-import { exitSignal, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { exitSignal } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { startChromium } from '../servers/chromium.ts'
+import { startProcess } from '../servers/process.ts'
 import { drawQuickStart, recordQuickStart } from './quick-start.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))

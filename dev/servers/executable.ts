@@ -1,11 +1,10 @@
 /** Single-file executables: the bundles of the service and of the command line, inside Bun. */
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Component, ensureComponent, runCommand } from '../../src/cli/dev/servers/component.ts'
-import { npmPackage } from '../../src/cli/dev/servers/sources.ts'
+import { npmProgram } from './npm-program.ts'
 import { bin } from './runtimes.ts'
 
 /** The architectures, as Node.js names them. */
@@ -32,20 +31,6 @@ async function ensureBun(architecture: Architecture): Promise<string> {
 function bunFor(name: string): Component {
   const lock = createRequire(import.meta.url)('../../package-lock.json')
   const { version, integrity } = lock.packages[`node_modules/${name}`]
-  const program = join('node_modules', name, 'bin', 'bun')
-  return {
-    name,
-    version,
-    pins: [integrity],
-    program,
-    // It is for another machine.
-    sources: [npmPackage(name, version, ['--force'])],
-    check: async (path) => {
-      const installed = join(path.slice(0, -program.length), 'node_modules', '.package-lock.json')
-      const { packages } = JSON.parse(await readFile(installed, 'utf8'))
-      if (packages[`node_modules/${name}`].integrity !== integrity)
-        throw new Error('its checksum is not that of package-lock.json')
-    },
-    advice: 'Check that npm can download packages.',
-  }
+  // It is for another machine.
+  return npmProgram({ name, version, integrity, path: join(name, 'bin', 'bun'), flags: ['--force'] })
 }

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { isGone } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { hasExited } from './process.ts'
 
 // Only a test that hangs takes this long. The lock of a process that has exited does not count.
 const MAKE_TIMEOUT_MS = 900_000
@@ -48,7 +48,7 @@ async function takeLock(lock: string): Promise<boolean> {
     return true
   } catch {
     const holder = Number(await readFile(lock, 'utf8').catch(() => ''))
-    if (holder > 0 && isGone(holder)) await rm(lock, { force: true })
+    if (holder > 0 && hasExited(holder)) await rm(lock, { force: true })
     return false
   }
 }

@@ -2,9 +2,10 @@
 import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
-import { exitSignal, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { exitSignal } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { ensureRedis } from './components.ts'
+import { startProcess } from './process.ts'
 
 export interface RunningRedis {
   /** `redis://…`, with its password. */
@@ -18,8 +19,11 @@ export interface RunningRedis {
 
 const PASSWORD = 'redis-pass-word'
 
-/** Starts Redis without persistence, on a free port. It is killed when this process exits for any reason. */
-export async function startRedis(port?: number): Promise<RunningRedis> {
+/**
+ * Starts Redis without persistence, on a free port. It is killed when this process exits for any reason. `settings` are
+ * further options of the server.
+ */
+export async function startRedis(port?: number, settings: readonly string[] = []): Promise<RunningRedis> {
   const chosen = port ?? (await freePort())
   const args = [
     '--port',
@@ -32,6 +36,7 @@ export async function startRedis(port?: number): Promise<RunningRedis> {
     'no',
     '--requirepass',
     PASSWORD,
+    ...settings,
   ]
   const server = await startProcess({ command: await ensureRedis(), args })
   await until('Redis responds', () => responds(chosen), { signal: exitSignal(server, 'Redis') })
@@ -39,7 +44,7 @@ export async function startRedis(port?: number): Promise<RunningRedis> {
     url: `redis://:${PASSWORD}@127.0.0.1:${chosen}`,
     port: chosen,
     kill: async () => void (await server.kill()),
-    restart: () => startRedis(chosen),
+    restart: () => startRedis(chosen, settings),
   }
 }
 
@@ -49,7 +54,7 @@ async function responds(port: number): Promise<boolean> {
     await once(socket, 'connect')
     socket.write('PING\r\n')
     const [reply] = await once(socket, 'data')
-    return String(reply).includes('NOAUTH')
+    return /NOAUTH|PONG/.test(String(reply))
   } finally {
     socket.destroy()
   }

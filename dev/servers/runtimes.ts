@@ -1,4 +1,5 @@
 /** Runs scripts on the runtimes that npm installed. */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -9,6 +10,18 @@ export const DENO_PERMISSIONS = ['--allow-net', '--allow-env', '--allow-sys']
 /** The path of a program that an npm package installed. */
 export function bin(name: string): string {
   return join(ROOT, 'node_modules', '.bin', name)
+}
+
+/**
+ * The command of `deno task start`, to run in the root folder: the service from its sources, which may read only what
+ * the task allows.
+ */
+export function denoTask(): [command: string, ...args: string[]] {
+  const { command } = JSON.parse(readFileSync(join(ROOT, 'deno.json'), 'utf8')).tasks.start
+  const script = /^env sh -c 'exec deno (.+)'$/.exec(command)?.[1]
+  if (script === undefined) throw new Error('deno.json: the task does not end with exec deno')
+  // The shell of the task, without the process of `deno task` around it.
+  return ['sh', '-c', `exec ${bin('deno')} ${script}`]
 }
 
 export interface WorkerdBindings {

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AwsClient } from 'aws4fetch'
 import { freePorts } from '../../src/cli/dev/servers/ports.ts'
-import { exitSignal, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { exitSignal } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { ensureRclone, ensureWeed } from './components.ts'
+import { startProcess } from './process.ts'
 
 export interface RunningS3 {
   endpoint: string

@@ -3,11 +3,11 @@
  * at the same time. No worker executes the runs: they wait until the engine terminates them.
  */
 import { Connection } from '@temporalio/client'
-import { type RunningEngine, startEngine } from '../../src/cli/dev/servers/engine.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
-import { nullOnGrpcNotFound } from '../../src/temporal/grpc-code.ts'
+import { mapConcurrent } from '../../src/shared/lib/map-concurrent.ts'
+import { nullOnGrpcNotFound } from '../../src/shared/temporal/grpc-code.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
+import { type RunningEngine, startEngine } from './engine.ts'
 import type { Inventory } from './print-inventory.ts'
 import { type RunResponse, runAlone } from './run-alone.ts'
 import { startObservedService } from './start-observed.ts'

@@ -3,9 +3,9 @@
  * time.
  */
 
-import { type RunningEngine, startEngine } from '../../src/cli/dev/servers/engine.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
+import { type RunningEngine, startEngine } from './engine.ts'
 import { openPolls } from './engine-metrics.ts'
 import type { Inventory } from './print-inventory.ts'
 import { type RunResponse, runAlone } from './run-alone.ts'

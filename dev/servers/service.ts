@@ -1,10 +1,11 @@
 /** The service as a child process, as `npm start` runs it. */
 import { fileURLToPath } from 'node:url'
-import { exitSignal, type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { exitSignal, type RunningProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { startProcess } from './process.ts'
 
 /** Starts the service on Node. */
-export const SERVICE_ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.meta.url))
+export const SERVICE_ENTRY = fileURLToPath(new URL('../../src/service/runtime/node/index.ts', import.meta.url))
 
 /** One line of the service's log. */
 export interface LogEvent {

@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url'
-import { exitSignal, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { exitSignal } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Inventory } from './print-inventory.ts'
+import { startProcess } from './process.ts'
 
 /** Starts the service on Node, and prints its memory, timers and sockets after each SIGUSR2. */
 export const OBSERVED_ENTRY = fileURLToPath(new URL('./observed-service.ts', import.meta.url))

@@ -1,7 +1,7 @@
 /** A TCP proxy that can drop, delay and count connections, optionally with TLS on the client's side. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { createServer as createTlsServer, type SecureContextOptions, type TlsOptions } from 'node:tls'
 
 export interface TcpProxy {
   /** `host:port`, for `ENGINE_ADDRESS`. */
@@ -15,6 +15,12 @@ export interface TcpProxy {
   /** Closes all connections and rejects new ones until `restore`. */
   interrupt(): void
   restore(): void
+  /** New connections are to another target, `host:port`. Open ones stay. */
+  retarget(target: string): void
+  /** Closes all connections, and accepts new ones. */
+  cut(): void
+  /** New connections use these certificates. */
+  renew(certificates: SecureContextOptions): void
   /** Open connections stay open, but no longer transfer any data. */
   silence(): void
   /** The next response is lost, with its connection, unless it responds to the preflight of a browser. */
@@ -23,6 +29,9 @@ export interface TcpProxy {
 }
 
 export interface TcpProxyOptions {
+  /** Where it listens. Default: a free port of 127.0.0.1. */
+  host?: string
+  port?: number
   /** For connections from clients. The connection to the target is not encrypted. */
   tls?: TlsOptions
   /** Added to each round trip. With `Infinity` no data arrives. */
@@ -31,13 +40,15 @@ export interface TcpProxyOptions {
   maxConnectionMs?: number
   /** A connection without data in either direction is closed after this time. */
   maxIdleMs?: number
+  /** Called with what clients send, and the target that gets it. */
+  onData?: (data: Buffer, target: string) => void
 }
 
 const PREFLIGHT = Buffer.from('OPTIONS ')
 
 export async function startTcpProxy(target: string, options: TcpProxyOptions = {}): Promise<TcpProxy> {
-  const { tls, latencyMs = 0, maxConnectionMs, maxIdleMs } = options
-  const [host, port] = target.split(':')
+  const { host = '127.0.0.1', port = 0, tls, latencyMs = 0, maxConnectionMs, maxIdleMs, onData } = options
+  let [targetHost, targetPort] = target.split(':')
   /** Each client's socket, with its socket to the target. */
   const clients = new Map<Socket, Socket>()
   let accepted = 0
@@ -53,7 +64,8 @@ export async function startTcpProxy(target: string, options: TcpProxyOptions = {
       return
     }
     accepted++
-    const engine = connect(Number(port), host)
+    const to = `${targetHost}:${targetPort}`
+    const engine = connect(Number(targetPort), targetHost)
     engine.on('error', () => {})
     engine.once('close', () => client.destroy())
     const limit = maxConnectionMs === undefined ? undefined : setTimeout(() => client.destroy(), maxConnectionMs)
@@ -66,6 +78,7 @@ export async function startTcpProxy(target: string, options: TcpProxyOptions = {
     clients.set(client, engine)
     let isPreflight = false
     client.on('data', (data) => {
+      onData?.(data, to)
       isPreflight = data.subarray(0, PREFLIGHT.length).equals(PREFLIGHT)
     })
     engine.on('data', () => {
@@ -79,23 +92,32 @@ export async function startTcpProxy(target: string, options: TcpProxyOptions = {
       forwardLater(engine, client, latencyMs / 2)
     }
   }
-  const interrupt = () => {
-    interrupted = true
+  const cut = () => {
     for (const client of clients.keys()) client.destroy()
   }
+  const interrupt = () => {
+    interrupted = true
+    cut()
+  }
 
-  const server = tls ? createTlsServer(tls, accept) : createServer(accept)
+  const secure = tls && createTlsServer(tls, accept)
+  const server = secure ?? createServer(accept)
   server.on('tlsClientError', () => {}) // the client gets the error too
-  server.listen(0, '127.0.0.1')
+  server.listen(port, host)
   await once(server, 'listening')
   return {
-    address: `127.0.0.1:${addressOf(server.address()).port}`,
+    address: `${host}:${addressOf(server.address()).port}`,
     open: () => clients.size,
     accepted: () => accepted,
     rejected: () => rejected,
     interrupt,
+    cut,
+    renew: (certificates) => secure?.setSecureContext(certificates),
     restore: () => {
       interrupted = false
+    },
+    retarget(next) {
+      ;[targetHost, targetPort] = next.split(':')
     },
     silence() {
       // Reading continues, so that a close is noticed.

@@ -9,8 +9,8 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import type { CatalogDefinition } from '../../src/protocol/catalog.ts'
-import { TaskQueueType } from '../../src/temporal/enums.ts'
+import { TaskQueueType } from '../../src/shared/temporal/enums.ts'
+import type { CatalogDefinition } from '../../src/shared/wire/catalog.ts'
 import { porticoPlugin } from '../../src/worker/plugin.ts'
 import { ensureWorkflowBundle } from './workflow-bundle.ts'
 

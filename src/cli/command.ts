@@ -1,6 +1,6 @@
 /** What all commands that call the service share: settings, Ctrl-C, output, exit code. */
 import { PorticoError } from '../client/portico-error.ts'
-import { type Connection, connect } from './connection.ts'
+import { connectToService, type ServiceConnection } from './connection.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { Interruption } from './failures.ts'
 import { reportError } from './output/report-error.ts'
@@ -23,7 +23,7 @@ export interface CommonFlags extends GivenSettings, OutputFlags {
   timeout?: string
 }
 
-export interface Command extends Connection {
+export interface Command extends ServiceConnection {
   settings: Settings
   /** Aborts on Ctrl-C. */
   signal: AbortSignal
@@ -68,11 +68,11 @@ export async function callService(
   const stopping = new AbortController()
   const interrupt = () => stopping.abort(new Interruption())
   process.once('SIGINT', interrupt)
-  let connection: Connection | undefined
+  let connection: ServiceConnection | undefined
   try {
     const settings = await readSettings(flags, process.env, process.cwd())
     if (settings.withheldToken !== null) printNote(printable(settings.withheldToken))
-    connection = connect(settings, retryMs)
+    connection = connectToService(settings, retryMs)
     const { lastBody, retried } = connection
     const show = <T>(value: T, render: (exact: T) => string) => {
       if (isJson) printDocument(lastBody() ?? JSON.stringify(value))

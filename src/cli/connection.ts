@@ -2,10 +2,10 @@ import type { AnyWorkflows } from '../client/catalog-types.ts'
 import type { Client } from '../client/client.ts'
 import { createClient } from '../client/create-client.ts'
 import type { PorticoError } from '../client/portico-error.ts'
-import { isObject, parseJson } from '../lib/json.ts'
+import { isObject, parseJson } from '../shared/lib/json.ts'
 import type { Settings } from './settings.ts'
 
-export interface Connection {
+export interface ServiceConnection {
   /** Its numbers are exact. */
   client: Client<AnyWorkflows>
   /** The JSON of the last response, unchanged; null before the first. */
@@ -29,7 +29,7 @@ export interface OpenRequest {
 const TERMINAL_WAIT_MS = 5000
 
 /** `retryMs`: how long a call is repeated while the service does not respond. */
-export function connect({ url, token, namespace, catalog }: Settings, retryMs: number): Connection {
+export function connectToService({ url, token, namespace, catalog }: Settings, retryMs: number): ServiceConnection {
   let lastBody: string | null = null
   let open: OpenRequest | null = null
   let retried: PorticoError | null = null

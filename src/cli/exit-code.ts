@@ -16,7 +16,7 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** The errors of the API (`docs/api.md`) and of the client with an exit code of their own. */
+/** The errors of the API (`docs/errors.md`) and of the client with an exit code of their own. */
 const EXIT_OF_ERROR = new Map<PorticoError['error'], ExitCode>([
   ['ValidationError', EXIT.usage],
   ['InvalidPageTokenError', EXIT.usage],
@@ -27,9 +27,11 @@ const EXIT_OF_ERROR = new Map<PorticoError['error'], ExitCode>([
   ['CatalogNotAvailableError', EXIT.unreachable],
   ['EngineError', EXIT.unreachable],
   ['EngineUnavailableError', EXIT.unreachable],
+  ['OutcomeUnknownError', EXIT.unreachable],
   ['OverloadedError', EXIT.unreachable],
   ['PayloadCodecError', EXIT.unreachable],
   ['ResourceExhaustedError', EXIT.unreachable],
+  ['ResultUnreadableError', EXIT.unreachable],
   ['TooManyRequestsError', EXIT.unreachable],
   ['AuthUnavailableError', EXIT.unreachable],
   ['DeadlineExceededError', EXIT.timedOut],

@@ -23,7 +23,8 @@ export function addPolicyCommands(program: Command): void {
     .description('print which rule allows an action, and why the others do not')
     .argument('<file>', 'the JSON of SERVICE_POLICY')
     .argument('<action>', 'a verb such as start, or one with its handler, such as signal:approve')
-    .requiredOption('--as <caller>', 'token:<name of a rule> or jwt:<name of an issuer>')
+    .option('--as <caller>', 'token:<name of a rule> or jwt:<name of an issuer>')
+    .option('--jwt <jwt>', 'instead of --as: a JWT, @file or -; its keys are fetched from the issuer')
     .option('--claim <name=value>', 'a claim of the JWT, by name or JSON Pointer; repeat it', append)
     .option('--id <id>', 'workflow id')
     .option('--workflow <name>', 'name of the workflow')
@@ -31,7 +32,7 @@ export function addPolicyCommands(program: Command): void {
     .option('--namespace <namespace>', 'default: ENGINE_NAMESPACE, or default')
     .option('--option <name>', 'a start option of the request; repeat it', append)
     .action(async (file: string, action: string, _: unknown, command: Command) =>
-      (await import('./commands/policy.ts')).explain(file, action, command.optsWithGlobals()),
+      (await import('./commands/policy.ts')).explainAccess(file, action, command.optsWithGlobals()),
     )
   program
     .command('hooks')

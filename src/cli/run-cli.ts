@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { errorCode } from '../lib/error-code.ts'
+import { errorCode } from '../shared/lib/error-code.ts'
 import { EXIT } from './exit-code.ts'
 import { reportError } from './output/report-error.ts'
 import { addCompletionHelp, createProgram } from './program.ts'

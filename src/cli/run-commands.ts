@@ -1,5 +1,7 @@
 /** The commands about workflows and their runs. */
 import { type Command, InvalidArgumentError } from 'commander'
+import type { MESSAGE_COMMANDS } from './commands/message.ts'
+import type { ACTIVITY_COMMANDS, RUN_COMMANDS } from './commands/one-run.ts'
 
 /** Commander has no types for flags: a command's flags are those that it declares here. */
 type Flags = never
@@ -11,8 +13,9 @@ export function addRunCommands(program: Command): void {
   addStartCommands(command)
   addInspectCommands(command)
   addListCommands(command)
+  addQuestionCommands(command)
   addMessageCommands(command)
-  addActivityCommands(command('activity', 'complete or fail an activity that completes outside its worker'))
+  addActivityCommands(command('activity', 'complete, fail or repair an activity'))
   addControlCommands(command)
 }
 
@@ -21,12 +24,12 @@ type AddCommand = (name: string, description: string) => Command
 function addStartCommands(command: AddCommand): void {
   withKey(withStartFlags(command('run', 'start a workflow, wait for its end and print its result')))
     .option('--timeout <duration>', 'how long to wait, such as 30s; the workflow keeps running')
-    .action(calling(async () => (await import('./commands/start.ts')).run))
+    .action(calling(async () => (await import('./commands/start.ts')).startAndWait))
   withKey(withStartFlags(command('start', 'start a workflow and print its ids'))).action(
-    calling(async () => (await import('./commands/start.ts')).start),
+    calling(async () => (await import('./commands/start.ts')).startWithoutWaiting),
   )
   withStartFlags(command('validate', 'check what run and start would check, and start nothing')).action(
-    calling(async () => (await import('./commands/start.ts')).validate),
+    calling(async () => (await import('./commands/start.ts')).validateStart),
   )
 }
 
@@ -34,19 +37,11 @@ function addInspectCommands(command: AddCommand): void {
   withRun(command('result', 'wait for the end of a run and print its result'))
     .option('--timeout <duration>', 'how long to wait, such as 30s')
     .option('--no-wait', 'fail if the run is open')
-    .action(calling(async () => (await import('./commands/result.ts')).result))
-  withRun(command('status', "print a run's status")).action(
-    calling(async () => (await import('./commands/inspect.ts')).status),
-  )
-  withRun(command('explain', 'print why a run does not move, and what to do about it')).action(
-    calling(async () => (await import('./commands/inspect.ts')).explain),
-  )
-  withRun(command('input', 'print the arguments of a run')).action(
-    calling(async () => (await import('./commands/inspect.ts')).input),
-  )
-  withRun(command('trace', 'print the steps of a run as a tree')).action(
-    calling(async () => (await import('./commands/inspect.ts')).trace),
-  )
+    .action(calling(async () => (await import('./commands/result.ts')).printResult))
+  withRun(command('status', "print a run's status")).action(ofRun('status'))
+  withRun(command('explain', 'print why a run does not move, and what to do about it')).action(ofRun('explain'))
+  withRun(command('input', 'print the arguments of a run')).action(ofRun('input'))
+  withRun(command('trace', 'print the steps of a run as a tree')).action(ofRun('trace'))
   withPages(withRun(command('history', 'print the events of a run')))
     .option('--no-payloads', 'leave out arguments, results and other encoded values')
     .option('--follow', 'print new events until the run has ended; in a pipe one event on each line')
@@ -66,17 +61,30 @@ function addListCommands(command: AddCommand): void {
     .action(calling(async () => (await import('./commands/list.ts')).count))
 }
 
+function addQuestionCommands(command: AddCommand): void {
+  withPages(
+    withOpenFilter(command('questions', 'list what open runs ask people')),
+    'runs that are read, 1 to 1000; default 200',
+  )
+    .option('--to <name>', 'only questions for this name; repeat it for several', repeated)
+    .action(calling(async () => (await import('./commands/questions.ts')).questions))
+  withRun(command('answer', 'answer a question, once for all callers'))
+    .argument('<key>', 'key of the question')
+    .requiredOption('--content <json>', `the answer: ${JSON_VALUE}`)
+    .action(calling(async () => (await import('./commands/questions.ts')).answer))
+}
+
 function addMessageCommands(command: AddCommand): void {
   withMessage(command('signal', 'send a signal'))
     .option('--key <key>', 'idempotency key: the run receives the signal once')
-    .action(calling(async () => (await import('./commands/message.ts')).signal))
+    .action(ofHandler('signal'))
   withMessage(command('query', 'send a query and print its result'))
     .option('--timeout <duration>', 'how long to wait, such as 30s')
-    .action(calling(async () => (await import('./commands/message.ts')).query))
+    .action(ofHandler('query'))
   withMessage(command('update', 'send an update and print its result'))
     .option('--timeout <duration>', 'how long to wait, such as 30s')
     .option('--key <key>', 'idempotency key: the run receives the update once')
-    .action(calling(async () => (await import('./commands/message.ts')).update))
+    .action(ofHandler('update'))
 }
 
 function addActivityCommands(activity: Command): void {
@@ -86,37 +94,41 @@ function addActivityCommands(activity: Command): void {
     command.option('--key <key>', 'idempotency key: the request is carried out once; default: a new one')
   withOwnKey(command('complete', 'complete an activity'))
     .option('--output <json>', `what it returns; default: nothing: ${JSON_VALUE}`)
-    .action(calling(async () => (await import('./commands/control.ts')).completeActivity))
+    .option('--payloads <file>', "a JSON array with one of Temporal's payloads, instead of --output")
+    .action(ofActivity('complete'))
   withOwnKey(command('fail', 'fail an activity; its retry policy decides whether it is executed again'))
     .requiredOption('--message <message>', 'what has happened')
     .option('--name <name>', 'type of the error')
     .option('--details <json>', `an array of values for the workflow: ${JSON_VALUE}`)
     .option('--no-retry', 'do not execute it again')
-    .action(calling(async () => (await import('./commands/control.ts')).failActivity))
+    .action(ofActivity('fail'))
   command('heartbeat', 'report that an activity makes progress')
     .option('--details <json>', `the progress: ${JSON_VALUE}`)
-    .action(calling(async () => (await import('./commands/control.ts')).heartbeatActivity))
+    .action(ofActivity('heartbeat'))
+  command('retry', 'start the next attempt now instead of after its backoff')
+    .option('--drop-heartbeat', 'without what the last heartbeat has reported')
+    .option('--restore-options', 'with the timeouts and the retry policy with which it was scheduled')
+    .action(ofActivity('retry'))
+  command('pause', 'start no further attempt until unpause')
+    .option('--reason <reason>', 'kept until the activity is unpaused')
+    .action(ofActivity('pause'))
+  command('unpause', 'let a paused activity continue').action(ofActivity('unpause'))
+  command('set', 'change timeouts, retry policy or task queue')
+    .requiredOption('--options <json>', `what to change (docs/api/activities.md, Repair): ${JSON_VALUE}`)
+    .action(ofActivity('set'))
 }
 
 function addControlCommands(command: AddCommand): void {
   const control = (name: string, description: string) =>
     withRun(command(name, description)).option('--reason <reason>', 'recorded in the history')
-  control('stop', 'request cancellation; cleanup code runs').action(
-    calling(async () => (await import('./commands/control.ts')).stop),
-  )
-  control('terminate', 'end a run at once; no cleanup code runs').action(
-    calling(async () => (await import('./commands/control.ts')).terminate),
-  )
-  control('pause', 'stop the progress of a run until unpause').action(
-    calling(async () => (await import('./commands/control.ts')).pause),
-  )
-  control('unpause', 'let a paused run continue').action(
-    calling(async () => (await import('./commands/control.ts')).unpause),
-  )
+  control('stop', 'request cancellation; cleanup code runs').action(ofRun('stop'))
+  control('terminate', 'end a run at once; no cleanup code runs').action(ofRun('terminate'))
+  control('pause', 'stop the progress of a run until unpause').action(ofRun('pause'))
+  control('unpause', 'let a paused run continue').action(ofRun('unpause'))
   control('reset', 'execute a run again, from after a step or an event')
     .option('--step <name>', 'the last completed step of this name is the last one that is kept')
     .option('--event <id>', 'id of an event of the history, which is kept; 1 executes the whole workflow again')
-    .action(calling(async () => (await import('./commands/control.ts')).reset))
+    .action(ofRun('reset'))
 }
 
 /** The action of a command: calls the function that is loaded with the arguments and the flags. */
@@ -129,11 +141,20 @@ function calling(load: () => Promise<(...values: Flags[]) => Promise<void>>) {
   }
 }
 
+const ofRun = (name: keyof typeof RUN_COMMANDS) =>
+  calling(async () => (await import('./commands/one-run.ts')).RUN_COMMANDS[name])
+
+const ofActivity = (name: keyof typeof ACTIVITY_COMMANDS) =>
+  calling(async () => (await import('./commands/one-run.ts')).ACTIVITY_COMMANDS[name])
+
+const ofHandler = (name: keyof typeof MESSAGE_COMMANDS) =>
+  calling(async () => (await import('./commands/message.ts')).MESSAGE_COMMANDS[name])
+
 function withStartFlags(command: Command): Command {
   return withArguments(command.argument('<workflow>', 'name of the workflow'))
     .option('--id <id>', 'workflow id; default: a new one')
     .option('--catalog <catalog>', 'task queue of the workers; default: that of the service')
-    .option('--options <json>', `start options such as memo, retry and runTimeout (docs/api.md): ${JSON_VALUE}`)
+    .option('--options <json>', `start options such as memo, retry and runTimeout (docs/api/start.md): ${JSON_VALUE}`)
 }
 
 function withKey(command: Command): Command {
@@ -151,6 +172,7 @@ function withArguments(command: Command): Command {
       return value
     })
     .option('--arg <json>', 'one of several arguments; repeat it', repeated)
+    .option('--payloads <file>', "a JSON array of Temporal's payloads, instead of --input and --arg")
 }
 
 /** All values of a flag that is repeated. */
@@ -163,20 +185,26 @@ function withRun(command: Command): Command {
 }
 
 function withFilter(command: Command): Command {
+  return withOpenFilter(command)
+    .option('--status <status>', 'such as running, completed or failed')
+    .option('--problem', 'only open runs whose code fails again and again')
+    .option('--closed-after <time>')
+    .option('--closed-before <time>')
+}
+
+/** The flags that select open runs. */
+function withOpenFilter(command: Command): Command {
   return command
     .option('--catalog <catalog>', 'task queue')
     .option('--workflow <name>', 'name of the workflow')
-    .option('--status <status>', 'such as running, completed or failed')
     .option('--started-after <time>', 'such as 2026-01-31T12:00:00Z; at this time or later')
     .option('--started-before <time>')
-    .option('--closed-after <time>')
-    .option('--closed-before <time>')
     .option('--attribute <name=value...>', 'value of a search attribute')
     .option('--query <filter>', "an expression in Temporal's list filter language")
 }
 
-function withPages(command: Command): Command {
+function withPages(command: Command, size = '1 to 1000; default 100'): Command {
   return command
-    .option('--page-size <number>', '1 to 1000; default 100')
+    .option('--page-size <number>', size)
     .option('--page-token <token>', 'nextPageToken of the previous page')
 }

@@ -15,7 +15,7 @@ export function addServiceCommands(program: Command): void {
     .description('print the OpenAPI document, with the workflows of a catalog')
     .option('--catalog <catalog>', 'task queue; default: that of the service')
     .action(async (_: unknown, command: Command) =>
-      (await import('./commands/openapi.ts')).openapi(command.optsWithGlobals()),
+      (await import('./commands/catalog.ts')).openapi(command.optsWithGlobals()),
     )
   program
     .command('types')
@@ -31,6 +31,7 @@ export function addServiceCommands(program: Command): void {
     .argument('[command...]', 'starts your worker: portico dev -- node worker.ts')
     .option('--catalog <catalog>', 'task queue of the worker')
     .option('--port <port>', 'port of the API; default 3001')
+    .option('--watch', 'start the worker again when a source file in this folder changes')
     .action(async (worker: string[], _: unknown, command: Command) =>
       (await import('./commands/dev.ts')).dev(worker, command.optsWithGlobals()),
     )

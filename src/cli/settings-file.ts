@@ -1,9 +1,9 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { errorCode } from '../lib/error-code.ts'
-import { isObject } from '../lib/json.ts'
-import { findJsonSyntaxError } from '../lib/json-syntax-error.ts'
+import { errorCode } from '../shared/lib/error-code.ts'
+import { isObject } from '../shared/lib/json.ts'
+import { findJsonSyntaxError } from '../shared/lib/json-syntax-error.ts'
 
 const NAME = '.portico.json'
 

@@ -1,6 +1,6 @@
 /** Where the service is, and how to call it: from flags, then from variables, then from the nearest `.portico.json`. */
 import * as z from 'zod/mini'
-import { anyString, baseUrl, bearerToken, matching } from '../config/variables.ts'
+import { anyString, baseUrl, bearerToken, matching } from '../shared/config/variables.ts'
 import { UsageError } from './failures.ts'
 import { readSettingsFile, SETTINGS, type Setting } from './settings-file.ts'
 

@@ -1,11 +1,11 @@
 /** The client's interfaces. `docs/client.md` shows them in use. */
-import type * as domain from '../domain/model/workflow-options.ts'
-import type { ActivityMethods } from './activities/requests.ts'
+import type * as domain from '../service/model/workflow-options.ts'
+import type { ActivityMethods, LinkRequest, RawPayload } from './activity-requests.ts'
 import type { AnyWorkflow, ArgsOf, ResultOf, TypesOf, WorkflowFunction, WorkflowName } from './catalog-types.ts'
 import type { CallOptions } from './connection/options.ts'
-import type { LinkRequest } from './link-request.ts'
 import type { Pages } from './pages.ts'
 import type {
+  Answered,
   Catalog,
   CreatedLink,
   Explanation,
@@ -14,10 +14,13 @@ import type {
   ListedRun,
   OpenRun,
   Paused,
+  Question,
+  QuestionPage,
   ResetRun,
   RunFilter,
   RunInput,
   RunPage,
+  RunQuestions,
   RunRef,
   SignalAccepted,
   Stopped,
@@ -39,16 +42,22 @@ export type WorkflowRef = string | { workflowId: string; runId?: string }
 /** Milliseconds, or a string such as `30s` or `5m`. */
 export type Duration = number | string
 
-/** `One` with one argument, `List` with several, neither for none. */
-export type Arguments<Args extends readonly unknown[], One extends string, List extends string = 'args'> =
-  | ({ [K in List]: Args } & { [K in One]?: never })
-  | ([Args[0]] extends Args ? { [K in One]: Args[0] } & { [K in List]?: never } : never)
-  | ([] extends Args ? { [K in One | List]?: never } : never)
+/** `One` with one argument, `List` with several, `Raw` with encoded ones, none of them without arguments. */
+export type ArgumentsAs<
+  Args extends readonly unknown[],
+  One extends string,
+  List extends string = 'args',
+  Raw extends string = 'payloads',
+> =
+  | ({ [K in List]: Args } & { [K in One | Raw]?: never })
+  | ({ [K in Raw]: readonly RawPayload[] } & { [K in One | List]?: never })
+  | ([Args[0]] extends Args ? { [K in One]: Args[0] } & { [K in List | Raw]?: never } : never)
+  | ([] extends Args ? { [K in One | List | Raw]?: never } : never)
 
 /** Can be left out if none of its properties is required. */
 export type Optional<Request> = Record<never, never> extends Request ? [request?: Request] : [request: Request]
 
-/** The options of a start: docs/api.md, Start options. */
+/** The options of a start: docs/api/start.md, Start options. */
 export interface StartOptions extends CallOptions {
   /** Default: an id that is derived from the idempotency key. */
   workflowId?: string | undefined
@@ -85,24 +94,24 @@ export interface StartOptions extends CallOptions {
   details?: string
 }
 
-export type StartRequest<Args extends readonly unknown[] = unknown[]> = StartOptions & Arguments<Args, 'input'>
+export type StartRequest<Args extends readonly unknown[] = unknown[]> = StartOptions & ArgumentsAs<Args, 'input'>
 
 export interface QueryOptions extends CallOptions {
   /** Temporal headers. */
   headers?: Record<string, unknown>
 }
 
-export type QueryRequest<Args extends readonly unknown[] = unknown[]> = QueryOptions & Arguments<Args, 'payload'>
+export type QueryRequest<Args extends readonly unknown[] = unknown[]> = QueryOptions & ArgumentsAs<Args, 'payload'>
 
 /** `idempotencyKey`: 1 to 255 visible ASCII characters. Default: a new one for each call. */
 export type MessageRequest<Args extends readonly unknown[] = unknown[]> = QueryRequest<Args> & {
   idempotencyKey?: string | undefined
 }
 
-/** The arguments of the handler, and those of the workflow: `input` or `startArgs`. */
+/** The arguments of the handler, and those of the workflow: `input`, `startArgs` or `inputPayloads`. */
 export type WithStartRequest<Args extends readonly unknown[], HandlerArgs extends readonly unknown[]> = StartOptions &
-  Arguments<Args, 'input', 'startArgs'> &
-  Arguments<HandlerArgs, 'payload'>
+  ArgumentsAs<Args, 'input', 'startArgs', 'inputPayloads'> &
+  ArgumentsAs<HandlerArgs, 'payload'>
 
 /** The point to continue from: after the last completed step of this name, or after this event. */
 export type ResetRequest = ReasonOptions &
@@ -118,6 +127,14 @@ export interface ListOptions extends RunFilter, CallOptions {
   pageSize?: number | undefined
   /** `nextPageToken` of the previous page. */
   pageToken?: string | undefined
+}
+
+/** The filters are those of open runs. */
+export interface QuestionOptions extends Omit<ListOptions, 'problem' | 'status'> {
+  /** Only questions for one of these. */
+  to?: string | readonly string[] | undefined
+  /** How many runs a page reads, also those without a question: 1 to 1000. Default 200. */
+  pageSize?: number | undefined
 }
 
 export interface HistoryOptions extends CallOptions {
@@ -185,6 +202,10 @@ export interface WorkflowHandle<Types extends Shape = AnyWorkflow> extends Activ
     name: Name,
     ...request: Optional<MessageRequest<ArgsOf<Types['updates'][Name]>>>
   ): Promise<ResultOf<Types['updates'][Name]>>
+  /** What the run asks people. */
+  questions(options?: CallOptions): Promise<RunQuestions>
+  /** Answers a question, once for all callers. Throws `QuestionAnsweredError` if another answer is recorded. */
+  answer(key: string, content: unknown, options?: CallOptions): Promise<Answered>
   /**
    * Creates a link with which a person answers once, without a credential. It is for the run that is open now, not for
    * one that continues it.
@@ -241,7 +262,7 @@ type Shape = Pick<AnyWorkflow, 'output'> & {
 
 /** The methods of a handle, without the types of a workflow. */
 export type HandleMethods = {
-  [Method in Exclude<keyof WorkflowHandle, 'workflowId' | 'runId' | 'stream'>]: (
+  [Method in Exclude<keyof WorkflowHandle, 'workflowId' | 'runId' | 'questions' | 'stream'>]: (
     ref: WorkflowRef,
     ...rest: Parameters<WorkflowHandle[Method]>
   ) => ReturnType<WorkflowHandle[Method]>
@@ -275,6 +296,10 @@ export interface Client<Workflows> extends HandleMethods {
   catalog(catalog?: string, options?: CallOptions): Promise<Catalog>
   /** The runs that match all filters, open ones first. */
   list(options?: ListOptions): Pages<ListedRun, RunPage>
+  /** What open runs ask people. A page can be short or empty before the last one. */
+  questions(options?: QuestionOptions): Pages<Question, QuestionPage>
+  /** What one run asks people. */
+  questionsOf(ref: WorkflowRef, options?: CallOptions): Promise<RunQuestions>
 
   /** Any other request of the API: parses the response, repeats what only reads, and throws the same errors. */
   request(method: string, path: string, options?: RequestOptions): Promise<unknown>

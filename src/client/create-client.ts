@@ -1,10 +1,10 @@
 import type { AnyWorkflows } from './catalog-types.ts'
 import type { Client, HandleMethods, WorkflowHandle, WorkflowRef } from './client.ts'
-import { connect } from './connection/connection.ts'
+import { createConnection } from './connection/connection.ts'
 import { withKey } from './connection/idempotency-key.ts'
 import type { ClientOptions } from './connection/options.ts'
 import { createHandle } from './handle.ts'
-import { listRuns } from './lists.ts'
+import { questionPages, runPages } from './lists.ts'
 import { pathSegment, toTarget } from './target.ts'
 import { createWorkflow } from './workflow.ts'
 
@@ -14,7 +14,7 @@ import { createWorkflow } from './workflow.ts'
  * `createClient<Workflows>()` knows the types of the workflows; `npx portico types` generates the interface.
  */
 export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): Client<Workflows> {
-  const connection = connect(options)
+  const connection = createConnection(options)
   const workflow = (name: string) => createWorkflow(connection, name, options.catalog)
   const get = (ref: WorkflowRef) => createHandle(connection, toTarget(ref))
   const client: Client<AnyWorkflows> = {
@@ -26,8 +26,10 @@ export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): 
       const name = catalog === undefined ? '' : `/${pathSegment(catalog, 'a catalog')}`
       return connection.send({ method: 'GET', path: `/workflow/catalog${name}`, isRetryable: true }, callOptions)
     },
-    list: (filter = {}) => listRuns(connection, filter),
+    list: (filter = {}) => runPages(connection, filter),
     ...methodsOf(get),
+    questions: (filter = {}) => questionPages(connection, filter),
+    questionsOf: (ref, options) => get(ref).questions(options),
     request(method, path, { signal, timeoutMs, idempotencyKey, headers, ...request } = {}) {
       const keyed = withKey(idempotencyKey)
       const isRead = method === 'GET' || READS.test(path)

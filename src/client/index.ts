@@ -1,5 +1,14 @@
 /** `portico/client`: a client of the API for every JavaScript runtime. */
-export type { CompleteActivityRequest, FailActivityRequest, HeartbeatRequest } from './activities/requests.ts'
+export type {
+  ActivityChanges,
+  ActivityRepairs,
+  CompleteActivityRequest,
+  FailActivityRequest,
+  HeartbeatRequest,
+  LinkRequest,
+  RawPayload,
+  RetryActivityRequest,
+} from './activity-requests.ts'
 export type { AnyWorkflow, AnyWorkflows, WorkflowTypes } from './catalog-types.ts'
 export type {
   Client,
@@ -8,6 +17,7 @@ export type {
   MessageRequest,
   PublishOptions,
   QueryRequest,
+  QuestionOptions,
   ReasonOptions,
   RequestOptions,
   ResetRequest,
@@ -21,12 +31,13 @@ export type {
 } from './client.ts'
 export type { CallOptions, ClientOptions, Retry } from './connection/options.ts'
 export { createClient } from './create-client.ts'
-export type { LinkRequest } from './link-request.ts'
 export type { Pages } from './pages.ts'
 export { type ClientErrorName, PorticoError } from './portico-error.ts'
 export type {
   ActivityHeartbeat,
+  Answered,
   Catalog,
+  ChangedActivity,
   CompletedActivity,
   CreatedLink,
   ErrorDetails,
@@ -37,10 +48,15 @@ export type {
   ListedRun,
   OpenRun,
   Paused,
+  PausedActivity,
+  Question,
+  QuestionPage,
   ResetRun,
+  RetriedActivity,
   RunFilter,
   RunInput,
   RunPage,
+  RunQuestions,
   RunRef,
   SignalAccepted,
   Status,

@@ -1,21 +1,31 @@
 /** The lists of the client: runs, and the events of a run. */
-import type { HistoryOptions, ListOptions } from './client.ts'
+import type { HistoryOptions, ListOptions, QuestionOptions } from './client.ts'
 import type { Connection } from './connection/connection.ts'
 import { type Pages, toPages } from './pages.ts'
-import type { HistoryEvent, HistoryPage, ListedRun, RunFilter, RunPage } from './responses.ts'
+import type { HistoryEvent, HistoryPage, ListedRun, Question, QuestionPage, RunFilter, RunPage } from './responses.ts'
 
-export function listRuns(
+export function runPages(connection: Connection, options: ListOptions): Pages<ListedRun, RunPage> {
+  return filteredPages(connection, '/workflow/runs', options, ({ runs }) => runs)
+}
+
+export function questionPages(connection: Connection, options: QuestionOptions): Pages<Question, QuestionPage> {
+  return filteredPages(connection, '/questions', options, ({ questions }) => questions)
+}
+
+function filteredPages<Item, Page extends { nextPageToken: string | null }>(
   connection: Connection,
-  { signal, timeoutMs, ...filter }: ListOptions,
-): Pages<ListedRun, RunPage> {
+  path: string,
+  { signal, timeoutMs, ...filter }: ListOptions | QuestionOptions,
+  itemsOf: (page: Page) => Item[],
+): Pages<Item, Page> {
   const query = filterQuery(filter)
   return toPages({
     read: (pageToken = filter.pageToken) =>
       connection.send(
-        { method: 'GET', path: '/workflow/runs', query: { ...query, pageToken }, isRetryable: true },
+        { method: 'GET', path, query: { ...query, pageToken }, isRetryable: true },
         { signal, timeoutMs },
       ),
-    itemsOf: ({ runs }) => runs,
+    itemsOf,
     nextToken: ({ nextPageToken }) => nextPageToken,
   })
 }
@@ -30,7 +40,7 @@ export function filterQuery({ searchAttributes = {}, ...filter }: RunFilter): Re
 const MAX_WAIT_MS = 60_000
 
 /** The events of a run. With `follow` it ends with the run, otherwise with the last recorded event. */
-export function readHistory(
+export function historyPages(
   connection: Connection,
   path: string,
   { signal, timeoutMs = Number.POSITIVE_INFINITY, follow = false, ...query }: HistoryOptions,

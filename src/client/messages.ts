@@ -1,18 +1,19 @@
 /** Signals, queries and updates. */
-import { sleep } from '../lib/abort.ts'
+import { sleep } from '../shared/lib/abort.ts'
 import type { MessageRequest, PublishOptions, QueryRequest } from './client.ts'
 import type { Connection } from './connection/connection.ts'
 import { newIdempotencyKey, withKey } from './connection/idempotency-key.ts'
 import type { CallOptions } from './connection/options.ts'
-import type { HttpRequest } from './connection/request.ts'
+import type { HttpRequest, RequestLimits } from './connection/request.ts'
 import { isNoResponse } from './connection/retry-delay.ts'
 import { PorticoError, withFacts } from './portico-error.ts'
 import type { RunRef, SignalAccepted } from './responses.ts'
-import type { RunOfHandle } from './run-of-handle.ts'
+import { countdown, type RunOfHandle } from './run-of-handle.ts'
 import type { PublishedItem } from './stream/stream-event.ts'
 import { pathSegment } from './target.ts'
+import { ACCEPTED, waiting } from './wait.ts'
 
-export async function signal(
+export async function sendSignal(
   { send }: Connection,
   run: RunOfHandle,
   name: string,
@@ -21,7 +22,7 @@ export async function signal(
   return sendKeyed(run, `signal/${pathSegment(name, 'a signal')}`, message, send<SignalAccepted>)
 }
 
-export async function publish(
+export async function publishItems(
   { send }: Connection,
   run: RunOfHandle,
   items: PublishedItem | readonly PublishedItem[],
@@ -31,7 +32,7 @@ export async function publish(
   return sendKeyed(run, 'stream', { ...options, ...body }, send<RunRef>)
 }
 
-export async function query(
+export async function sendQuery(
   connection: Connection,
   path: string,
   name: string,
@@ -44,7 +45,7 @@ export async function query(
   )
 }
 
-export async function update(
+export async function updateAndWait(
   connection: Connection,
   run: RunOfHandle,
   name: string,
@@ -80,36 +81,57 @@ const NEXT_ATTEMPT_MS = 1000
 /** Sends one request of an update. */
 export type SendUpdate = <Body>(request: HttpRequest) => Promise<Body>
 
+/** Continues to wait in the run that the error names. */
+export type WaitInRun<Body> = (unanswered: PorticoError, send: SendUpdate, limits: RequestLimits) => Promise<Body>
+
 /**
  * Sends an update, and with `timeoutMs` sends it again until it has completed: a request with the same key waits for
  * the same update. The service waits for a limited time, and a proxy may cut the connection even earlier.
  *
- * `toRun` sends it to the run that the error names; null if `request` must be sent.
+ * With `waitInRun`, `request` itself is sent once, because it could reach a later run.
  */
 export async function sendUpdate<Body>(
   connection: Connection,
   request: HttpRequest,
   { signal, timeoutMs }: CallOptions,
-  toRun?: (unanswered: PorticoError, send: SendUpdate) => Promise<Body | null>,
+  waitInRun?: WaitInRun<Body>,
 ): Promise<Body> {
   const deadlineAt = Date.now() + (timeoutMs ?? 0)
-  const isWait = timeoutMs !== undefined && (request.isRetryable || toRun !== undefined)
-  const send: SendUpdate = (next) => {
-    const remainingMs = timeoutMs && Math.max(0, deadlineAt - Date.now())
-    return connection.send({ ...next, isWait, waitMs: HANDLER_MS }, { signal, timeoutMs: remainingMs })
-  }
+  const isWait = timeoutMs !== undefined && (request.isRetryable || Boolean(waitInRun))
+  const limits = { signal, timeoutMs: timeoutMs ?? 0, deadlineAt }
+  const rest = countdown({ signal, timeoutMs })
+  const send: SendUpdate = (next) => connection.send({ ...next, isWait, waitMs: HANDLER_MS }, rest())
   let unanswered: PorticoError | undefined
   while (true) {
     try {
-      return (unanswered && (await toRun?.(unanswered, send))) ?? (await send<Body>(request))
+      return await (unanswered && waitInRun ? waitInRun(unanswered, send, limits) : send<Body>(request))
     } catch (error) {
-      if (!isWait || !isUnanswered(error) || Date.now() + NEXT_ATTEMPT_MS >= deadlineAt)
+      if (!isWait || !isUnanswered(error) || Date.now() + NEXT_ATTEMPT_MS >= deadlineAt || (waitInRun && !error.runId))
         throw moreTelling(error, unanswered)
       unanswered = error
       await sleep(NEXT_ATTEMPT_MS, signal)
       signal?.throwIfAborted()
     }
   }
+}
+
+/** The result of the update that `unanswered` names, in the run at `path`. Throws `unanswered` without one. */
+export async function readUpdate(
+  { sendWaiting }: Connection,
+  path: string,
+  unanswered: PorticoError,
+  limits: RequestLimits,
+): Promise<unknown> {
+  const get = { method: 'GET', path: `${path}/${unanswered.updateId}`, isRetryable: true, isWait: true }
+  try {
+    const { status, body } = await sendWaiting(waiting(get), limits)
+    if (status !== ACCEPTED) return body
+  } catch (error) {
+    // An earlier run of its chain may have it.
+    const isUnknown = error instanceof PorticoError && error.error === 'UpdateNotFoundError'
+    throw isUnknown ? withFacts(error, { mayHaveTakenEffect: true }) : error
+  }
+  throw unanswered
 }
 
 /** The error, or the previous one if the last attempt had no time left for a response. */

@@ -1,4 +1,4 @@
-import type { ErrorFacts, ErrorName } from '../domain/model/errors.ts'
+import type { ErrorFacts, ErrorName } from '../service/model/errors.ts'
 import type { AsJson } from './catalog-types.ts'
 import type { WorkflowResult } from './responses.ts'
 
@@ -13,8 +13,8 @@ export type ClientErrorName =
   /** Items of a stream are lost. `truncated` says which. */
   | 'StreamTruncatedError'
 
-/** What is known about an error. `issues`, `available` and the others are described in docs/api.md, Errors. */
-export interface PorticoErrorFacts extends AsJson<Omit<ErrorFacts, 'retryAfterSeconds'>> {
+/** What is known about an error. `issues`, `available` and the others are described in docs/errors.md. */
+export interface PorticoErrorFacts extends AsJson<Omit<ErrorFacts, 'mayHaveTakenEffect' | 'retryAfterSeconds'>> {
   /** HTTP status of the response; null if there was none. */
   status: number | null
   /** `X-Request-Id` of the response, which the service's log has too. */

@@ -1,11 +1,15 @@
 /** What the service responds with, as JSON carries it: times are ISO 8601 strings in UTC. */
-import type { HistoryEvent as Event, HistoryRun } from '../domain/model/history-page.ts'
-import type { ListedRun as Run, RunFilter } from '../domain/model/run-filter.ts'
-import type { Trace } from '../domain/model/trace-source.ts'
-import type * as domain from '../domain/model/workflows.ts'
-import type { ErrorDetails, Status } from '../protocol/execution.ts'
-import type { RunRef } from '../protocol/run-ref.ts'
-import type { TraceMeta } from '../protocol/trace/trace-meta.ts'
+import type { ActivityOptions, ActivityRef } from '../service/model/activity.ts'
+import type * as domain from '../service/model/commands.ts'
+import type { Explanation as Explained } from '../service/model/explanation.ts'
+import type { HistoryEvent as Event, HistoryRun } from '../service/model/history-page.ts'
+import type * as asked from '../service/model/question.ts'
+import type { ListedRun as Run, RunFilter } from '../service/model/run-filter.ts'
+import type { Trace } from '../service/model/trace-source.ts'
+import type { WorkflowStatus as RunStatus } from '../service/model/workflow-status.ts'
+import type { ErrorDetails, Status } from '../shared/wire/execution.ts'
+import type { RunRef } from '../shared/wire/run-ref.ts'
+import type { TraceMeta } from '../shared/wire/trace/trace-meta.ts'
 import type { AsJson } from './catalog-types.ts'
 
 export type { ErrorDetails, RunFilter, RunRef, Status }
@@ -28,7 +32,7 @@ export type WorkflowResult<Output = unknown> = RunRef & {
     | { status: 'continued'; output: null; error: null; errorDetails: null }
   )
 
-export type WorkflowStatus = AsJson<Awaited<ReturnType<domain.Workflows['status']>>>
+export type WorkflowStatus = AsJson<RunStatus>
 
 /** A run that has not ended, as a response describes it. */
 export interface OpenRun extends RunRef {
@@ -37,7 +41,7 @@ export interface OpenRun extends RunRef {
   problem?: NonNullable<WorkflowStatus['problem']>
 }
 
-export type Explanation = AsJson<Awaited<ReturnType<domain.Workflows['explain']>>>
+export type Explanation = AsJson<Explained>
 
 export type HistoryEvent = AsJson<Event>
 
@@ -51,6 +55,15 @@ export interface HistoryPage {
 export type ListedRun = AsJson<Run>
 
 export type RunPage = AsJson<domain.RunPage>
+
+/** A question of a workflow that is open. */
+export type Question = AsJson<asked.Question>
+
+export type QuestionPage = AsJson<asked.QuestionPage>
+
+export type RunQuestions = AsJson<asked.RunQuestions>
+
+export type Answered = AsJson<asked.Answered> & { answered: true }
 
 export type RunInput = AsJson<domain.RunInput>
 
@@ -93,6 +106,16 @@ export interface FailedActivity extends RunRef {
   failed: true
 }
 
-export type ActivityHeartbeat = AsJson<Awaited<ReturnType<domain.Workflows['heartbeatActivity']>>>
+export type ActivityHeartbeat = AsJson<ActivityRef & { cancelRequested: boolean }>
 
-export type { CatalogListing as Catalog } from '../domain/model/catalog-listing.ts'
+export interface RetriedActivity extends RunRef {
+  activityId: string
+  retried: true
+}
+
+export type PausedActivity = AsJson<ActivityRef & { paused: boolean }>
+
+/** All options of the activity. */
+export type ChangedActivity = AsJson<ActivityRef & { options: ActivityOptions }>
+
+export type { CatalogListing as Catalog } from '../service/model/catalog-listing.ts'

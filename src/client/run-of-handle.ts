@@ -2,7 +2,8 @@
  * Pins the requests of a handle to a run. A request that is sent again to the workflow id could reach a later run:
  * docs/decisions/042-waits-of-the-client.md
  */
-import { withDeadline } from '../lib/abort.ts'
+import { withDeadline } from '../shared/lib/abort.ts'
+import { sharesPromises } from '../shared/lib/single-flight.ts'
 import type { Connection } from './connection/connection.ts'
 import type { CallOptions } from './connection/options.ts'
 import { noResponse } from './connection/retry-delay.ts'
@@ -26,9 +27,6 @@ export interface RunOfHandle {
 // How often a request is sent to a workflow that continues as a new run each time.
 const MAX_RUNS = 5
 
-// On Cloudflare Workers a request that awaits the promise of another one never gets its value.
-const sharesPromises = globalThis.navigator?.userAgent !== 'Cloudflare-Workers'
-
 export function createRunOfHandle(connection: Connection, target: Target): RunOfHandle {
   const { workflowId, isPinned } = target
   let known = target.runId
@@ -44,7 +42,7 @@ export function createRunOfHandle(connection: Connection, target: Target): RunOf
   ): Promise<string> {
     const deadlineAt = Date.now() + timeoutMs
     const path = `${pathOf({ workflowId, isPinned: false })}/status`
-    if (pending && sharesPromises) {
+    if (pending && sharesPromises()) {
       const shared = withDeadline(pending, deadlineAt, signal ?? new AbortController().signal)
       const runId = await shared.catch(() => null)
       if (runId !== null && runId !== ended) return runId
@@ -95,7 +93,7 @@ function wasRejected(error: unknown): boolean {
 }
 
 /** The options with the time that is left. */
-function countdown({ signal, timeoutMs }: CallOptions): () => CallOptions {
+export function countdown({ signal, timeoutMs }: CallOptions): () => CallOptions {
   if (timeoutMs === undefined) return () => ({ signal })
   const deadlineAt = Date.now() + timeoutMs
   return () => ({ signal, timeoutMs: Math.max(0, deadlineAt - Date.now()) })

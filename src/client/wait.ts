@@ -1,7 +1,8 @@
 /**
  * Waits for the end of a run with requests that each wait for a limited time: docs/decisions/042-waits-of-the-client.md
  */
-import { sleep } from '../lib/abort.ts'
+import { sleep } from '../shared/lib/abort.ts'
+import { positionId } from '../shared/wire/position.ts'
 import type { ResultOptions } from './client.ts'
 import type { Connection } from './connection/connection.ts'
 import type { HttpRequest, RequestLimits } from './connection/request.ts'
@@ -63,7 +64,7 @@ async function waitOnce(
   }
 }
 
-const ACCEPTED = 202
+export const ACCEPTED = 202
 const STILL_OPEN: readonly string[] = ['WorkflowExecutionTimedOutError', 'WorkflowNotCompletedError']
 
 /** Waits for the end of a run. Without a run id the response only says which run is the latest one. */
@@ -74,8 +75,13 @@ export function resultRequest(target: Target): WaitRequest {
   // Prevents the service from waiting for a later run of the same id.
   const headers: Record<string, string> = isPinned
     ? {}
-    : { 'Last-Event-ID': `${encodeURIComponent(workflowId)}/${runId}` }
-  return (waitMs) => ({ ...get, query: { wait: waitMs }, headers, waitMs })
+    : { 'Last-Event-ID': positionId({ workflowId, runId, last: null }) }
+  return waiting({ ...get, headers })
+}
+
+/** The request with the time that the service waits. */
+export function waiting(request: HttpRequest): WaitRequest {
+  return (waitMs) => ({ ...request, query: { wait: waitMs }, waitMs })
 }
 
 interface AcceptedRun extends Pick<OpenRun, 'workflowId' | 'runId'> {

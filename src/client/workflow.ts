@@ -5,7 +5,7 @@ import { newIdempotencyKey, withKey } from './connection/idempotency-key.ts'
 import type { CallOptions } from './connection/options.ts'
 import type { HttpRequest } from './connection/request.ts'
 import { createHandle, outputOf } from './handle.ts'
-import { type SendUpdate, sendUpdate } from './messages.ts'
+import { readUpdate, sendUpdate, type WaitInRun } from './messages.ts'
 import { PorticoError, type PorticoErrorFacts, withFacts } from './portico-error.ts'
 import type { RunRef } from './responses.ts'
 import { pathOf, pathSegment, toTarget } from './target.ts'
@@ -50,7 +50,7 @@ export function createWorkflow(connection: Connection, workflowName: string, cat
       const { workflowId, workflowIdConflictPolicy: policy } = given
       const isPinnable = workflowId !== undefined && policy !== 'terminate-existing'
       return start(`update-with-start/${handler}`, 'startArgs', given, (request, options = {}) =>
-        sendUpdate(connection, request, options, isPinnable ? toRun(request, handler) : undefined),
+        sendUpdate(connection, request, options, isPinnable ? inRun(connection, request, handler) : undefined),
       )
     },
     get: (ref) => createHandle(connection, toTarget(ref)),
@@ -73,12 +73,13 @@ interface Defaults {
 }
 
 function toStart(path: string, list: List, { workflowName, catalog }: Defaults, given: StartOptions): Start {
-  const { signal, timeoutMs, idempotencyKey, ...fields }: StartOptions & { [Key in 'input' | List]?: unknown } = given
+  const { signal, timeoutMs, idempotencyKey, ...fields }: StartOptions & Record<string, unknown> = { ...given }
   // The service rejects a key together with this policy: the repeated request would terminate the new run.
   const mayHaveKey = fields.workflowIdConflictPolicy !== 'terminate-existing'
   const key = idempotencyKey ?? (mayHaveKey ? newIdempotencyKey() : undefined)
   const keyed = withKey(key)
-  const hasArguments = fields.input !== undefined || fields[list] !== undefined
+  const argumentKeys = ['input', list, list === 'args' ? 'payloads' : 'inputPayloads']
+  const hasArguments = argumentKeys.some((key) => fields[key] !== undefined)
   const start = { catalog: fields.catalog ?? catalog, workflowName }
   const body = { ...fields, ...start, ...(!hasArguments && { [list]: [] }) }
   const { workflowId } = fields
@@ -91,21 +92,27 @@ function toStart(path: string, list: List, { workflowName, catalog }: Defaults, 
   }
 }
 
+interface UpdatedRun extends RunRef {
+  started: boolean
+  result: unknown
+}
+
 /**
- * Sends the update of a with-start to the run that has it. Null if the with-start has started that run: then the
- * service finds the run by the key of the with-start, and rejects the key for an update alone.
+ * Sends the update of a with-start to the run that has it. If the with-start has started that run, the service rejects
+ * its key for an update alone: then the update is only read.
  */
-function toRun(request: HttpRequest, handler: string) {
-  const { payload, args, headers } = request.body as Record<string, unknown>
-  return async ({ workflowId = '', runId }: PorticoError, send: SendUpdate) => {
-    if (runId === undefined) return null
+function inRun(connection: Connection, request: HttpRequest, handler: string): WaitInRun<UpdatedRun> {
+  const { payload, args, payloads, headers } = request.body as Record<string, unknown>
+  return async (unanswered, send, limits) => {
+    const { workflowId = '', runId = '' } = unanswered
     const path = `${pathOf({ workflowId, runId, isPinned: true })}/update/${handler}`
+    const body = { payload, args, payloads, headers }
     try {
-      const result = await send<unknown>({ ...request, path, body: { payload, args, headers }, isRetryable: true })
+      const result = await send<unknown>({ ...request, path, body, isRetryable: true })
       return { workflowId, runId, started: false, result }
     } catch (error) {
-      if (error instanceof PorticoError && error.error === 'IdempotencyKeyReusedError') return null
-      throw error
+      if (!(error instanceof PorticoError) || error.error !== 'IdempotencyKeyReusedError') throw error
+      return { workflowId, runId, started: true, result: await readUpdate(connection, path, unanswered, limits) }
     }
   }
 }

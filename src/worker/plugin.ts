@@ -1,14 +1,17 @@
 import { Runtime, type Worker, type WorkerPlugin } from '@temporalio/worker'
-import type { WebhookEndpoint } from '../config/webhooks.ts'
-import { traceSwitchesOn, type WorkerTraces, webhookSwitches } from '../config/worker.ts'
-import type { CatalogDefinition } from '../protocol/catalog.ts'
+import type { WebhookEndpoint } from '../shared/config/webhooks.ts'
+import { traceSwitchesOn, type WorkerTraces, webhookSwitches } from '../shared/config/worker.ts'
+import type { CatalogDefinition } from '../shared/wire/catalog.ts'
+import { exportsOf, keepBundle } from './catalog/bundle-exports.ts'
+import { compareExports } from './catalog/compare-exports.ts'
+import { uncheckedInputs } from './catalog/define-catalog.ts'
 import { holdPolls } from './catalog/hold-polls.ts'
 import { keepCatalog } from './catalog/keep-catalog.ts'
-import { type Publication, type PublishOptions, publishCatalog } from './catalog/publish-catalog.ts'
+import { type CatalogPublication, type Publication, publishCatalog } from './catalog/publish-catalog.ts'
+import { startWebhooks } from './closed-runs/webhooks/webhook-worker.ts'
 import { startupWarnings } from './startup-warnings.ts'
 import type { Redact } from './tracing/redact.ts'
 import { createWorkerTracing, type WorkerTracing } from './tracing/worker-tracing.ts'
-import { startWebhooks } from './webhooks/webhook-worker.ts'
 
 export interface PorticoPluginOptions {
   /** The worker's catalog, from `defineCatalog`. */
@@ -42,7 +45,7 @@ export interface PorticoPluginOptions {
 }
 
 export interface PluginTimings {
-  /** How often the worker checks that its catalog is still published. Default: 60 seconds. */
+  /** How often the worker checks that its catalog is still published. Default: 20 seconds. */
   checkEveryMs?: number
   /** How long one attempt to check or publish the catalog may take. Default: 10 seconds. */
   publishTimeoutMs?: number
@@ -50,14 +53,15 @@ export interface PluginTimings {
   archiveEveryMs?: number
 }
 
-// Bounds how long a catalog stays missing after the engine lost its data or somebody terminated the catalog's run.
-const CHECK_EVERY_MS = 60_000
+// Bounds how long a catalog stays missing after the engine lost its data or somebody terminated the catalog's run, and
+// how long the catalog of a worker that is gone stays (`isGone`).
+const CHECK_EVERY_MS = 20_000
 
 /**
  * A Temporal worker plugin for workers that you create yourself.
  *
  * When the worker runs, the plugin publishes the catalog of its task queue through the worker's connection, lets the
- * worker poll for workflow tasks, and checks every 60 seconds that the catalog is still published. If the engine
+ * worker poll for workflow tasks, and checks every 20 seconds that the catalog is still published. If the engine
  * rejects the catalog, the worker is shut down and `worker.run()` rejects with the reason.
  */
 export function porticoPlugin(
@@ -76,7 +80,8 @@ export function porticoPlugin(
 
   return {
     name: 'portico',
-    configureWorker(options) {
+    configureWorker(given) {
+      const options = keepBundle(given)
       if (traces === undefined) return options
       const tracing = createWorkerTracing({
         traces,
@@ -106,19 +111,21 @@ export function porticoPlugin(
         ignoredWebhooks: webhooks === undefined ? webhookSwitches(process.env) : [],
       })
       for (const warning of warnings) logger.warn(warning, { taskQueue })
+      for (const line of uncheckedInputs(catalog)) logger.info(`${taskQueue}.${line}`, { taskQueue })
 
       const ended = new AbortController()
+      void warnOfExports(worker, catalog)
       const running = next(worker).finally(() => {
         ended.abort()
         return Promise.all([tracing?.stop(), sending?.stop()])
       })
       const keeping = keepCatalog({
-        publish: (starts) =>
+        publish: (last) =>
           publish(worker, {
             definition: catalog,
             traces: tracing?.templates ?? false,
             redacted: redact !== undefined,
-            starts,
+            last,
             timeoutMs: publishTimeoutMs,
           }),
         onPublishError,
@@ -140,9 +147,16 @@ export function porticoPlugin(
   }
 }
 
+async function warnOfExports(worker: Worker, catalog: CatalogDefinition): Promise<void> {
+  const exported = await exportsOf(worker)
+  const { taskQueue } = worker.options
+  if (exported === null) return
+  for (const warning of compareExports(catalog, exported)) Runtime.instance().logger.warn(warning, { taskQueue })
+}
+
 async function publish(
   worker: Worker,
-  options: Pick<PublishOptions, 'definition' | 'traces' | 'redacted' | 'starts' | 'timeoutMs'>,
+  options: Pick<CatalogPublication, 'definition' | 'traces' | 'redacted' | 'last' | 'timeoutMs'>,
 ): Promise<Publication> {
   const { namespace, taskQueue: catalog, identity, workerDeploymentOptions } = worker.options
   const { connection } = worker

@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { Runtime } from '@temporalio/worker'
-import { parseWorkerConfig } from '../config/worker.ts'
-import { createPayloadReader } from '../temporal/payload.ts'
-import { runArchiverWorker } from './archive/archiver-worker.ts'
-import { traceDestinations } from './archive/destinations.ts'
-import { connect } from './connect.ts'
+import { parseWorkerConfig } from '../shared/config/worker.ts'
+import { createPayloadReader } from '../shared/temporal/payload.ts'
+import { runArchiverWorker } from './closed-runs/archive/archiver-worker.ts'
+import { traceDestinations } from './closed-runs/archive/destinations.ts'
+import { readWebhooksFile } from './closed-runs/webhooks/subscriptions.ts'
+import { runWebhookWorker } from './closed-runs/webhooks/webhook-worker.ts'
+import { connectToEngine } from './connect.ts'
 import { createTraceReader } from './tracing/codec.ts'
 import { createWarnings } from './tracing/rate-limited-warnings.ts'
 import { spanLists } from './tracing/span-lists.ts'
-import { readWebhooksFile } from './webhooks/subscriptions.ts'
-import { runWebhookWorker } from './webhooks/webhook-worker.ts'
 
 /**
  * Archives the closed runs of the task queues, and sends their webhooks, until SIGINT or SIGTERM. This is
@@ -34,7 +34,7 @@ export async function runArchiver(queues: readonly string[] = []): Promise<void>
   const { logger } = Runtime.instance()
   const { warn, flush } = createWarnings(logger)
   const lists = spanLists(traces)
-  const connection = await connect(engine)
+  const { connection, close } = await connectToEngine(engine, (message) => logger.warn(message))
   const stopping = new AbortController()
   const stopped = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => stopping.abort())
   const catalogs = queues.length > 0 ? queues : [catalog ?? '']
@@ -62,6 +62,6 @@ export async function runArchiver(queues: readonly string[] = []): Promise<void>
   )
   await stopped
   await lists?.close()
-  await connection.close()
+  await close()
   flush()
 }

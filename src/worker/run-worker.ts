@@ -1,11 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
-import { parseWorkerConfig, type TuningConfig } from '../config/worker.ts'
-import type { CatalogDefinition } from '../protocol/catalog.ts'
-import { connect } from './connect.ts'
+import { parseWorkerConfig, type TuningConfig } from '../shared/config/worker.ts'
+import type { CatalogDefinition } from '../shared/wire/catalog.ts'
+import { readWebhooksFile } from './closed-runs/webhooks/subscriptions.ts'
+import { connectToEngine } from './connect.ts'
 import { type PorticoPluginOptions, porticoPlugin } from './plugin.ts'
-import { printStartupFailure } from './startup-failure.ts'
-import { readWebhooksFile } from './webhooks/subscriptions.ts'
 
 /** Accepts every option of Temporal's `Worker`. Options take precedence over environment variables. */
 export interface RunWorkerOptions
@@ -44,7 +43,8 @@ export async function runWorker(runOptions: RunWorkerOptions): Promise<void> {
   const config = await printStartupFailure(() =>
     parseWorkerConfig(process.env, { catalogRequired: options.taskQueue === undefined, readFile: readWebhooksFile }),
   )
-  for (const warning of config.warnings) Runtime.instance().logger.warn(warning)
+  const warn = (message: string) => Runtime.instance().logger.warn(message)
+  for (const warning of config.warnings) warn(warning)
   const onReady = logReady(catalog, options.connection ? null : config.engine.address)
   const portico = porticoPlugin({
     catalog,
@@ -56,7 +56,7 @@ export async function runWorker(runOptions: RunWorkerOptions): Promise<void> {
     ...(redact && { redact }),
     ...(onPublishError && { onPublishError }),
   })
-  const connection = options.connection ?? (await printStartupFailure(() => connect(config.engine)))
+  const own = options.connection ? null : await printStartupFailure(() => connectToEngine(config.engine, warn))
   try {
     const worker = await Worker.create({
       namespace: config.engine.namespace,
@@ -67,12 +67,12 @@ export async function runWorker(runOptions: RunWorkerOptions): Promise<void> {
       ...(workflowsPath !== undefined && {
         workflowsPath: workflowsPath instanceof URL ? fileURLToPath(workflowsPath) : workflowsPath,
       }),
-      connection,
+      ...(own !== null && { connection: own.connection }),
       plugins: [portico, ...plugins],
     })
     await worker.run()
   } finally {
-    if (!options.connection) await connection.close()
+    await own?.close()
   }
 }
 
@@ -99,4 +99,31 @@ export function toTuningOptions(tuning: TuningConfig): Partial<WorkerOptions> {
       workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: workflowTaskPolls },
     }),
   }
+}
+
+/** Prints why a worker cannot start as one line, without a stack trace. */
+
+/** Runs `start`. If it rejects and the error is uncaught, the process prints only its message and exits with 1. */
+async function printStartupFailure<T>(start: () => T | Promise<T>): Promise<T> {
+  try {
+    return await start()
+  } catch (error) {
+    if (error instanceof Error) printIfUncaught(error)
+    throw error
+  }
+}
+
+/** Listens for the current turn of the event loop only: a top-level `await` without `catch` throws within it. */
+function printIfUncaught(error: Error): void {
+  // The program handles uncaught errors itself.
+  if (process.listenerCount('uncaughtException') > 0) return
+  const print = (uncaught: unknown): void => {
+    process.off('uncaughtException', print)
+    // Another error: behave as without this listener.
+    if (uncaught !== error) throw uncaught
+    console.error(error.message)
+    process.exit(1)
+  }
+  process.on('uncaughtException', print)
+  setImmediate(() => process.off('uncaughtException', print))
 }

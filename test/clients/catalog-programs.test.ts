@@ -1,11 +1,11 @@
-/** The workers of docs/protocol.md that publish a catalog, as they are pasted from the page. */
+/** The workers of examples/publish-catalog/, which docs/protocol.md describes. */
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Client } from '@temporalio/client'
 import { expect } from 'vitest'
+import { startProcess } from '../../dev/servers/process.ts'
 import { runCommand } from '../../src/cli/dev/servers/component.ts'
-import { startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { test as baseTest } from '../support/fixtures.ts'
 import { startPythonWorker } from '../support/python-worker.ts'
@@ -114,12 +114,13 @@ test(
   },
 )
 
-async function publishingProgram(language: string): Promise<string> {
-  const page = await readFile(new URL('../../docs/protocol.md', import.meta.url), 'utf8')
-  const opening = `${language} publish\n`
-  const block = page.split('```').find((part) => part.startsWith(opening))
-  if (block === undefined) throw new Error(`The page has no program in ${language}`)
-  return block.slice(opening.length)
+const PROGRAMS = new Map([
+  ['python', 'worker.py'],
+  ['go', 'main.go'],
+])
+
+function publishingProgram(language: string): Promise<string> {
+  return readFile(new URL(`../../examples/publish-catalog/${PROGRAMS.get(language)}`, import.meta.url), 'utf8')
 }
 
 async function runIdOf(client: Client, catalog: string): Promise<string> {

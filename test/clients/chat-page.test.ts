@@ -111,7 +111,7 @@ test(
     expect(items.map(({ text }) => text)).toEqual(['one ', 'two ', 'meanwhile ', 'three ', 'four'])
     // It may try more than once while the connection is interrupted. After `done` it connects again, and gets a 204.
     const resumedFrom = new Set(headers.map((sent) => sent['last-event-id']))
-    expect([...resumedFrom]).toEqual([undefined, items[1]?.id, expect.stringMatching(/\/end$/)])
+    expect([...resumedFrom]).toEqual([undefined, items[1]?.id, expect.stringMatching(/@end$/)])
   },
 )
 

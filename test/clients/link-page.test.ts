@@ -10,9 +10,16 @@ const PHONE = { width: 360, height: 640 }
 
 const QUESTION = {
   title: 'Refund 120 EUR to Ada?',
+  details: [
+    { label: 'Order', value: '17' },
+    {
+      label: 'Reason, as Ada has written it',
+      value: 'The_parcel_arrived_late_and_without_the_second_of_the_two_lamps',
+    },
+  ],
   choices: [
     { label: 'Approve', payload: { ok: true } },
-    { label: 'Reject', payload: { ok: false }, comment: 'required' },
+    { label: 'Reject', payload: { ok: false }, comment: 'required', style: 'danger' },
   ],
   expiresIn: '3d',
 }
@@ -87,7 +94,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test(
-    `page of a link: with ${colorScheme} colours, axe finds nothing on pages that say why an answer does not count`,
+    `page of a link: with ${colorScheme} colours, axe finds nothing on pages that say why an answer does not count (threat 63)`,
     PATIENT,
     async ({ browser, newLink }) => {
       const [used, ended, rejected, expiring] = [

@@ -1,13 +1,13 @@
 /** The official conformance suite judges a service, also in scenarios of extensions, which it does not score. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
-import { startProcess } from '../../src/cli/dev/servers/process.ts'
+import { startProcess } from '../../dev/servers/process.ts'
 import { startStore } from '../support/external-storage.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import { catalog } from './mcp/catalog.ts'
 import { EXPECTED_FAILURES } from './mcp/expected-failures.ts'
+import { ensureMcpConformance } from './tools.ts'
 
 interface Check {
   id: string
@@ -22,8 +22,6 @@ const test = sharedTest.extend('workerOptions', { scope: 'file' }, async ({ clea
   return { workflowsPath: new URL('./mcp/workflows.ts', import.meta.url), catalog, options: { dataConverter } }
 })
 
-const PROGRAM = fileURLToPath(new URL('../../node_modules/.bin/conformance', import.meta.url))
-
 test.for([
   { revision: '2026-07-28', leastPassed: 132, scenario: 'tasks-lifecycle' },
   { revision: '2025-11-25', leastPassed: 38, scenario: 'server-initialize' },
@@ -32,7 +30,10 @@ test.for([
   async ({ revision, leastPassed, scenario }, { serviceProcess, folder }) => {
     const results = join(folder, revision)
     const args = ['server', '--url', `${serviceProcess.url}/mcp`, '--requirements', revision, '-o', results]
-    const { ended, output } = await startProcess({ command: process.execPath, args: [PROGRAM, ...args] })
+    const { ended, output } = await startProcess({
+      command: process.execPath,
+      args: [await ensureMcpConformance(), ...args],
+    })
     await ended
 
     const checks = await readChecks(results)

@@ -1,9 +1,9 @@
 /** The official inspector lists and calls tools in each of its eras, and reports nothing that a host rejects. */
-import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import { runCommand } from '../../src/cli/dev/servers/component.ts'
 import { TOKEN } from './mcp/clients.ts'
 import { test as mcpTest } from './mcp/fixtures.ts'
+import { ensureMcpInspector } from './tools.ts'
 
 const test = mcpTest
   /** Runs the inspector, and returns the result that it prints. Rejects if it reports an error. */
@@ -11,7 +11,7 @@ const test = mcpTest
     const output = await runCommand({
       command: process.execPath,
       args: [
-        ...[PROGRAM, '--cli', '--server-url', `${serviceProcess.url}/mcp`, '--transport', 'http'],
+        ...[await ensureMcpInspector(), '--cli', '--server-url', `${serviceProcess.url}/mcp`, '--transport', 'http'],
         ...['--header', `Authorization: Bearer ${TOKEN}`, '--protocol-era', era, '--stored-auth-only'],
         ...['--format', 'json', ...args],
       ],
@@ -19,8 +19,6 @@ const test = mcpTest
     })
     return JSON.parse(output.split('\n').find((line) => line.startsWith('{')) ?? 'null').result
   })
-
-const PROGRAM = fileURLToPath(new URL('../../node_modules/.bin/mcp-inspector', import.meta.url))
 
 test.for(['legacy', 'modern', 'auto'])(
   'inspector, era %s: lists without errors, and calls',

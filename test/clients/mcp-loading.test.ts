@@ -5,7 +5,12 @@ import { test } from '../support/fixtures.ts'
 
 const ENTRY = fileURLToPath(new URL('../support/loads-service.ts', import.meta.url))
 
-test('src/mcp is loaded with the first message of its protocol', async ({ engine, catalog, cleanup, worker: _ }) => {
+test('src/service/fronts/mcp is loaded with the first message of its protocol', async ({
+  engine,
+  catalog,
+  cleanup,
+  worker: _,
+}) => {
   const service = await startServiceProcess({ address: engine.address, catalog, entry: ENTRY })
   cleanup.defer(async () => void (await service.kill()))
   const loaded = () => service.events.flatMap(({ message, module }) => (message === 'loaded' ? [module] : []))

@@ -30,7 +30,7 @@ const WORKFLOWS = hostileWorkflows()
 const OUTPUTS = WORKFLOWS.map(({ name }) => (name === 'toString' ? '[object Undefined]' : name))
 
 test.for(CLIENTS)(
-  '260 hostile workflows, $name: lists all, and each call reaches its workflow',
+  '260 hostile workflows, $name: lists all, and each call reaches its workflow (threat 81)',
   async ({ connect }, { hostile }) => {
     const client = await connect(hostile.url)
     const tools = await client.listTools()

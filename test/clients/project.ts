@@ -2,7 +2,7 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startProcess } from '../../src/cli/dev/servers/process.ts'
+import { startProcess } from '../../dev/servers/process.ts'
 import { chapterOf, codeBlocks } from '../support/markdown.ts'
 
 /** A generator, with the compiler and the runtime of its clients. */

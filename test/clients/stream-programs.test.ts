@@ -1,10 +1,10 @@
-/** The workers of docs/streams.md in TypeScript and Python, as they are pasted from the page, and their streams. */
+/** The workers of docs/streams.md, pasted from the page, and of examples/streams/ in Python, and their streams. */
 import { readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
+import { startProcess } from '../../dev/servers/process.ts'
 import { untilPolled } from '../../dev/servers/worker.ts'
-import { startProcess } from '../../src/cli/dev/servers/process.ts'
 import { eventsIn } from '../support/event-stream.ts'
 import { test as baseTest } from '../support/fixtures.ts'
 import { namedFiles } from '../support/markdown.ts'
@@ -68,7 +68,7 @@ test('streams from Python: the worker of the page publishes each word once', asy
 }) => {
   const taskQueue = `python-${crypto.randomUUID()}`
   const script = join(folder, 'worker.py')
-  const [, program = ''] = /^```python stream\n(.*?)^```$/ms.exec(page) ?? []
+  const program = await readFile(new URL('../../examples/streams/worker.py', import.meta.url), 'utf8')
   await writeFile(script, adapted(program, taskQueue))
   const worker = await startPythonWorker({ address, taskQueue, script })
   cleanup.defer(() => worker.stop())

@@ -3,12 +3,12 @@
  * each with pinned versions.
  */
 import { readFileSync } from 'node:fs'
-import { copyFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { npmProgram } from '../../dev/servers/npm-program.ts'
 import { type Component, ensureComponent, runCommand } from '../../src/cli/dev/servers/component.ts'
 import { onPath, pip, wheel } from '../../src/cli/dev/servers/sources.ts'
-import { nodeFirst } from '../support/package.ts'
+import { npmProject } from '../support/npm-project.ts'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 const CACHE = fileURLToPath(new URL('../../.cache/', import.meta.url))
@@ -16,6 +16,16 @@ const CACHE = fileURLToPath(new URL('../../.cache/', import.meta.url))
 /** Installs what is missing. Returns the folder that has `node_modules`. */
 export async function ensureTypeScriptTools(): Promise<string> {
   return dirname(dirname(dirname(await ensureComponent(typescriptTools))))
+}
+
+/** Returns the path of the official inspector of the Model Context Protocol. */
+export function ensureMcpInspector(): Promise<string> {
+  return ensureComponent(mcpInspector)
+}
+
+/** Returns the path of the official conformance suite of the Model Context Protocol. */
+export function ensureMcpConformance(): Promise<string> {
+  return ensureComponent(mcpConformance)
 }
 
 /** Returns the environment in which Python finds the generator, its libraries and mypy. */
@@ -41,28 +51,26 @@ function withPath(folder: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...process.env, ...env, PATH: `${folder}${delimiter}${process.env.PATH}` }
 }
 
-const LOCK = textOf('typescript/package-lock.json')
-
-const typescriptTools: Component = {
+const typescriptTools = npmProject({
   name: 'TypeScript generators',
-  version: JSON.parse(textOf('typescript/package.json')).devDependencies['openapi-typescript'],
-  pins: [LOCK],
-  program: join('node_modules', '.bin', 'tsc'),
-  sources: [
-    {
-      name: 'npm',
-      stallTimeoutMs: 60_000,
-      fetch: async (folder, signal) => {
-        for (const file of ['package.json', 'package-lock.json'])
-          await copyFile(join(HERE, 'typescript', file), join(folder, file))
-        const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund']
-        await runCommand({ command: 'npm', args, cwd: folder, env: nodeFirst }, signal)
-      },
-    },
-  ],
-  check: async (program) => void (await runCommand({ command: program, args: ['--version'] })),
-  advice: 'Check that npm can download packages.',
-}
+  source: join(HERE, 'typescript'),
+  program: join('.bin', 'tsc'),
+  check: (program) => runCommand({ command: program, args: ['--version'] }),
+})
+
+const mcpInspector = npmProgram({
+  name: '@modelcontextprotocol/inspector',
+  version: '2.12.0',
+  integrity: 'sha512-ppfN5+HnVWo6dY7jz5RMFUFTfEYPnFUjN3XN2w6PI6nmB/AFFXPGPfLBRvCeSx+qIH6kpi7Nsz5HYRp49loHpA==',
+  path: '.bin/mcp-inspector',
+})
+
+const mcpConformance = npmProgram({
+  name: '@modelcontextprotocol/conformance',
+  version: '0.2.0-alpha.12',
+  integrity: 'sha512-eXtZFgmtZiU5SsvXty+RGXGnyIqEVm3GLU/HZmg1wMjtKOocPZZgD9HQKd30oJhio5UB0wFJmsc6r8u48Q+EYA==',
+  path: '.bin/conformance',
+})
 
 const REQUIREMENTS = textOf('python/requirements.txt')
 

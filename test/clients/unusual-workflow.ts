@@ -1,5 +1,5 @@
 /** A published workflow with the schemas that generators read differently, or not at all. Nothing runs it. */
-import type { CatalogEntry } from '../../src/protocol/catalog.ts'
+import type { CatalogEntry } from '../../src/shared/wire/catalog.ts'
 
 const TREE = {
   type: 'object',

@@ -1,21 +1,19 @@
-/** The receivers of docs/webhooks.md in TypeScript and Python, as they are on the page, with a real delivery. */
+/** The receivers of examples/webhook-receivers/ in TypeScript and Python, with a real delivery. */
 import { readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
+import { startProcess } from '../../dev/servers/process.ts'
 import { untilPolled } from '../../dev/servers/worker.ts'
 import { ensureComponent } from '../../src/cli/dev/servers/component.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
-import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import type { RunningProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { deliveryQueue } from '../../src/worker/closed-runs/webhooks/deliver.ts'
 import { defineCatalog, parseWebhooksConfig, porticoPlugin } from '../../src/worker/index.ts'
-import { deliveryQueue } from '../../src/worker/webhooks/engine.ts'
 import { test as baseTest } from '../support/fixtures.ts'
-import { namedFiles } from '../support/markdown.ts'
 import { pythonEnvironment, pythonPackage } from '../support/python-package.ts'
 import { newSecret } from '../support/webhook-receiver.ts'
-
-const page = await readFile(new URL('../../docs/webhooks.md', import.meta.url), 'utf8')
 
 const requirements = await readFile(new URL('./python/webhooks.requirements.txt', import.meta.url), 'utf8')
 
@@ -88,21 +86,28 @@ async function expectAccepted({ receiver, workflowId, attempt, forgedStatus }: D
   expect([forgedStatus, receiver.output().includes('forged')]).toEqual([401, false])
 }
 
-test('webhooks: the receiver in TypeScript accepts a delivery, and rejects a forged one', async ({
+test('webhooks: the receiver in TypeScript accepts a delivery, and rejects a forged one (threat 73)', async ({
   folder,
   deliverTo,
 }) => {
-  await writeFile(join(folder, 'receiver.ts'), namedFiles(page).get('receiver.ts') ?? '')
+  await writeFile(join(folder, 'receiver.ts'), await receiver('receiver.ts'))
   await writeFile(join(folder, 'package.json'), '{"type":"module"}')
   await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'))
 
   await expectAccepted(await deliverTo({ command: process.execPath, file: 'receiver.ts' }))
 })
 
-test('webhooks: the receiver in Python accepts a delivery, and rejects a forged one', async ({ folder, deliverTo }) => {
-  const [, program = ''] = /^```python\n(.*?)^```$/ms.exec(page) ?? []
+test('webhooks: the receiver in Python accepts a delivery, and rejects a forged one (threat 73)', async ({
+  folder,
+  deliverTo,
+}) => {
+  const program = await receiver('receiver.py')
   await writeFile(join(folder, 'receiver.py'), program)
   const env = { ...pythonEnvironment(await ensureComponent(pythonLibrary)), PYTHONIOENCODING: 'utf-8' }
 
   await expectAccepted(await deliverTo({ command: 'python3', file: 'receiver.py', env }))
 })
+
+function receiver(name: string): Promise<string> {
+  return readFile(new URL(`../../examples/webhook-receivers/${name}`, import.meta.url), 'utf8')
+}

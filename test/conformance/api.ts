@@ -25,7 +25,9 @@ import { olderWorkers } from './api/older-workers.ts'
 import { openApi } from './api/openapi.ts'
 import { origins } from './api/origins.ts'
 import { outputAlone } from './api/output-alone.ts'
+import { questions } from './api/questions.ts'
 import { readAgain } from './api/read-again.ts'
+import { repair } from './api/repair.ts'
 import { run } from './api/run.ts'
 import { runEnds } from './api/run-ends.ts'
 import { runEvents } from './api/run-events.ts'
@@ -77,11 +79,13 @@ export function describeApi(runtime: string, serveAlone: Serve, gaps: readonly G
     explain(api)
     message(api)
     asyncUpdates(api)
+    questions(api)
     handlerSchemas(api)
     signalWithStart(api)
     updateWithStart(api)
     control(api)
     activities(api)
+    repair(api)
     changeRuns(api)
     olderWorkers(api)
     storedElsewhere(api, serve)

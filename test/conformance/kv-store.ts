@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis'
 import { describe, expect } from 'vitest'
 import type { RunningRedis } from '../../dev/servers/redis.ts'
-import { createKvStore, type KvStore } from '../../src/store/kv/kv-store.ts'
-import type { StoreCall } from '../../src/store/store-call.ts'
+import { createKvStore, type KvStore } from '../../src/shared/stores/kv/kv-store.ts'
+import type { StoreCall } from '../../src/shared/stores/store-call.ts'
 import { test } from '../support/fixtures.ts'
 import type { UpstashServer } from '../support/upstash.ts'
 

@@ -3,8 +3,8 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, inject } from 'vitest'
+import { hasExited } from '../../dev/servers/process.ts'
 import { freePort, isTaken } from '../../src/cli/dev/servers/ports.ts'
-import { isGone } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { makeApi } from '../support/api.ts'
 import { POLL } from '../support/call-log.ts'
@@ -154,9 +154,9 @@ export function describeProcessLifecycle(
       return ending
     }
 
-    async function startRun(ending: ServedEntry, workflowName: string) {
+    async function startRun(ending: ServedEntry, workflowName: string, headers: Record<string, string> = {}) {
       const workflowId = crypto.randomUUID()
-      const running = run(ending, { workflowName, input: null, workflowId })
+      const running = run(ending, { workflowName, input: null, workflowId }, headers)
       await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
       return { workflowId, running }
     }
@@ -208,15 +208,23 @@ export function describeProcessLifecycle(
         expect(await ending.ended).toEqual({ code: 0, signal: null })
       })
 
-      test('SIGTERM: a waiting client gets its timeout a second before the shutdown ends', async () => {
+      test('SIGTERM: waiting clients learn a second before the shutdown ends where to continue, and which of them may repeat', async () => {
         const ending = await serveConnected('3s')
         const { workflowId, running } = await startRun(ending, 'neverEnds')
+        const keyed = await startRun(ending, 'neverEnds', { 'Idempotency-Key': crypto.randomUUID() })
 
         process.kill(ending.pid, 'SIGTERM')
 
-        const answer = await running
-        const body = (await answer.json()) as Record<string, unknown>
-        expect([answer.status, body]).toEqual([408, timedOutAtShutdown(workflowId, body)])
+        const expected = [
+          { id: workflowId, answer: await running, retryAfter: null },
+          { id: keyed.workflowId, answer: await keyed.running, retryAfter: '1' },
+        ]
+        for (const { id, answer, retryAfter } of expected) {
+          const body = (await answer.json()) as object
+          expect([answer.status, body]).toEqual([424, timedOutAtShutdown(id, body)])
+          const header = (name: string) => answer.headers.get(name)
+          expect([header('Location'), header('Retry-After')]).toEqual([`/workflow/${id}/result`, retryAfter])
+        }
         expect(await ending.ended).toEqual({ code: 0, signal: null })
       })
 
@@ -238,7 +246,7 @@ export function describeProcessLifecycle(
         const ending = await serveConnected('30s')
         const { running } = await startRun(ending, 'neverEnds')
 
-        const telling = setInterval(() => isGone(ending.pid) || process.kill(ending.pid, 'SIGTERM'), 200)
+        const telling = setInterval(() => hasExited(ending.pid) || process.kill(ending.pid, 'SIGTERM'), 200)
         const lost = running.catch((error: Error) => error)
         const ended = await ending.ended.finally(() => clearInterval(telling))
 

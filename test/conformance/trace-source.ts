@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { Call } from '../../src/domain/model/call.ts'
-import { ServiceError } from '../../src/domain/model/errors.ts'
-import type { TracedRun, TraceSource } from '../../src/domain/model/trace-source.ts'
-import { type TraceDocument, toTraceDocument } from '../../src/protocol/trace/document.ts'
-import type { TraceEntry } from '../../src/protocol/trace/entry.ts'
+import type { Call } from '../../src/service/model/call.ts'
+import { ServiceError } from '../../src/service/model/errors.ts'
+import type { TracedRun, TraceSource } from '../../src/service/model/trace-source.ts'
+import { type TraceDocument, toTraceDocument } from '../../src/shared/wire/trace/document.ts'
+import type { TraceEntry } from '../../src/shared/wire/trace/entry.ts'
 
 /** A place with stored traces, and how others put them there. */
 export interface Place {
@@ -22,6 +22,7 @@ export function traceCall(overrides: Partial<Call> = {}): Call {
     note() {},
     reportError() {},
     audit() {},
+    addDecision: () => () => {},
     startWaiting() {},
     warnOfOutput() {},
     warn() {},

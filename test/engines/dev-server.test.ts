@@ -3,9 +3,10 @@
 import { join } from 'node:path'
 import { Connection, type WorkflowService } from '@temporalio/client'
 import { expect, onTestFinished } from 'vitest'
-import { type EngineServerOptions, type RunningEngine, startEngine } from '../../src/cli/dev/servers/engine.ts'
+import { type EngineServerOptions, type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
+import { hasExited } from '../../dev/servers/process.ts'
+import { freeEnginePorts } from '../../src/cli/dev/servers/engine.ts'
 import { freePort, isTaken } from '../../src/cli/dev/servers/ports.ts'
-import { isGone } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { test } from '../support/fixtures.ts'
 
@@ -56,18 +57,18 @@ test('startEngine: on a taken port says which', async () => {
   await expect(startEngine({ ports: { http: port } })).rejects.toThrow(`port ${port} is already in use`)
 })
 
-test('startEngine: takes another port when the one it wished for is taken', async () => {
+test('freeEnginePorts: takes another port when the preferred one is taken', async () => {
   const engine = await started({})
   const grpc = Number(engine.address.split(':')[1])
 
-  const second = await started({ preferredPorts: { grpc } })
+  const ports = await freeEnginePorts({ grpc })
 
-  expect(second.address).not.toBe(engine.address)
+  expect(ports.grpc).not.toBe(grpc)
 })
 
 test('startEngine: shows Temporal’s web UI, on the preferred port if that is free', async () => {
   const ui = await freePort()
-  const engine = await started({ withUi: true, preferredPorts: { ui } })
+  const engine = await started({ withUi: true, ports: await freeEnginePorts({ ui }) })
 
   const page = await until('the UI responds', async () => (await fetch(`${engine.uiUrl}/`)).text())
 
@@ -80,7 +81,7 @@ test('stop: leaves neither a process nor an open port', async () => {
 
   await engine.stop()
 
-  expect(isGone(engine.pid)).toBe(true)
+  expect(hasExited(engine.pid)).toBe(true)
   expect(await isTaken(Number(engine.address.split(':')[1]))).toBe(false)
 })
 

@@ -1,4 +1,4 @@
-import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
+import { grpcTransport } from '../../src/service/engine/transport/grpc/transport.ts'
 import { asyncUpdates } from '../conformance/engine/async-updates.ts'
 import { updateWithStart } from '../conformance/engine/update-with-start.ts'
 import { describeEngine } from '../conformance/engine.ts'

@@ -1,9 +1,9 @@
 import { describe, expect, inject, test } from 'vitest'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
-import { createEngine } from '../../src/engine/engine.ts'
-import { httpApiTransport } from '../../src/engine/transport/http/transport.ts'
-import { type Method, type Request, RpcError, type Transport } from '../../src/engine/transport/transport.ts'
-import { GrpcCode } from '../../src/temporal/grpc-code.ts'
+import { createEngine } from '../../src/service/engine/engine.ts'
+import { httpApiTransport } from '../../src/service/engine/transport/http/transport.ts'
+import { type Method, type Request, RpcError, type Transport } from '../../src/service/engine/transport/transport.ts'
+import { GrpcCode } from '../../src/shared/temporal/grpc-code.ts'
 import { call, engineFixture, rejection } from '../conformance/engine/engine-fixture.ts'
 import { describeEngine } from '../conformance/engine.ts'
 

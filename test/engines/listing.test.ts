@@ -6,7 +6,11 @@ import { HOSTILE_VALUES } from '../support/hostile-filters.ts'
 
 // Lists have a rate limit of their own, which these tests would reach.
 const test = testWithOwnEngine({
-  dynamicConfig: { 'frontend.namespaceRPS.visibility': 100_000, 'frontend.namespaceRPS': 100_000 },
+  dynamicConfig: {
+    'frontend.namespaceRPS.visibility': 100_000,
+    'frontend.namespaceRPS': 100_000,
+    'system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute': 0,
+  },
   searchAttributes: {
     Customer: 'Keyword',
     Note: 'Text',
@@ -53,6 +57,12 @@ test.beforeAll(({ serve, client, catalog }) => {
     const run = await client.workflow.start(workflowName, { taskQueue: catalog, workflowId, ...options })
     return { workflowId, runId: run.firstExecutionRunId }
   }
+})
+
+test('problem: an engine that does not record problems is a 501, for lists and counts', async () => {
+  const answers = await Promise.all([list({ problem: 'true' }), list({ problem: 'false' }), count({ problem: 'true' })])
+
+  expect(answers.map(({ status, body }) => [status, body.error])).toEqual(answers.map(() => [501, 'NotSupportedError']))
 })
 
 const untilListed = (parameters: Record<string, string>, expected: number) =>
@@ -105,7 +115,7 @@ test('counts agree with lists, also by status', async ({ client }) => {
   expect(listed.body).toMatchObject({ nextPageToken: null, runs: { length: 7 } })
 })
 
-test('200 hostile values select nothing but what they name', async () => {
+test('200 hostile values select nothing but what they name (threat 41)', async () => {
   await start('harmless')
   await untilListed({ workflowName: 'harmless' }, 1)
   const parameters = ['workflowName', 'searchAttributes[Customer]', 'searchAttributes[Note]']
@@ -116,7 +126,7 @@ test('200 hostile values select nothing but what they name', async () => {
   expect(answers.map(found).filter((one) => one !== 0 && one !== 'ValidationError')).toEqual([])
 })
 
-test('a query cannot leave its parentheses', async () => {
+test('a query cannot leave its parentheses (threat 41)', async () => {
   const leaving = [
     ...HOSTILE_VALUES.map((value) => `WorkflowType = '${value}'`),
     "WorkflowType = 'none') OR (WorkflowType != ''",
@@ -194,7 +204,7 @@ test('a search attribute that is not registered, or a value of another type, is 
   expect(facts).toEqual(Object.keys(wrong).map((name) => [400, 'ValidationError', `/searchAttributes/${name}`]))
 })
 
-test('runs of reserved ids and names are never listed nor counted', async ({ client, catalog }) => {
+test('runs of reserved ids and names are never listed nor counted (threat 40)', async ({ client, catalog }) => {
   await client.workflow.start('visible', { taskQueue: catalog, workflowId: '$hidden-id' })
   await start('$hidden-name')
   await start('visible')

@@ -43,7 +43,7 @@ test('calls of the engine are counted by method and gRPC code', async ({ service
   expect([moved('OK'), moved('NOT_FOUND')]).toEqual([1, 1])
 })
 
-test('a request that waits for a run is active, a wait and a poll but not in flight, until its client disconnects', async ({
+test('a request that waits for a run is active, a wait and a poll but not in flight, until its client disconnects (failure 8)', async ({
   service,
 }) => {
   const client = new AbortController()

@@ -74,8 +74,8 @@ test('streams are below the namespace, also if the workflow id is the same in bo
     await call('POST', `${path}/signal/finish`)
   }
   const events = await Promise.all(readers.map(async (reader) => eventsIn(await reader.text())))
-  const resumed = eventsIn(await (await read(PREFIXES.acme, `0@${runs[1]}`)).text())
-  const foreign = await read(PREFIXES.own, `0@${runs[1]}`)
+  const resumed = eventsIn(await (await read(PREFIXES.acme, `${runs[1]}@0`)).text())
+  const foreign = await read(PREFIXES.own, `${runs[1]}@0`)
 
   const whole = prefixes.map((prefix, at) => [
     { event: 'workflow', data: { workflowId, runId: runs[at] } },
@@ -161,7 +161,7 @@ test('the metrics are those of all namespaces, and a shutdown ends the waits in 
   drain()
   const answers = await Promise.all(runs)
 
-  expect(answers.map(({ status }) => status)).toEqual([408, 408])
+  expect(answers.map(({ status }) => status)).toEqual([424, 424])
   expect(answers.map(({ headers }) => headers.get('Location'))).toEqual(
     answers.map(({ body }, index) => `${Object.values(PREFIXES)[index]}/workflow/${body.workflowId}/result`),
   )
@@ -185,7 +185,10 @@ test('the client calls one namespace: waits, messages, pages and catalog', async
   ).rejects.toMatchObject({ error: 'WorkflowNotFoundError' })
 })
 
-test('a link to a run of any namespace is below /links/, and answers that run alone', async ({ serve, workers: _ }) => {
+test('a link to a run of any namespace is below /links/, and answers that run alone (threat 66)', async ({
+  serve,
+  workers: _,
+}) => {
   const { call } = serve({
     ENGINE_NAMESPACES: 'acme',
     SERVICE_SIGNING_KEY: Buffer.alloc(32, 5).toString('base64url'),

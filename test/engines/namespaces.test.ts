@@ -1,7 +1,7 @@
 /** One service for two namespaces with the same workflow ids, task queue and keys: nothing of one is in the other. */
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { sha256 } from '../../src/lib/digest.ts'
+import { sha256 } from '../../src/shared/lib/digest.ts'
 import type { Answer } from '../support/api.ts'
 import { PREFIXES, test } from './namespaces-fixture.ts'
 
@@ -24,7 +24,7 @@ test('the same workflow id is a run of its own in each namespace, also when both
   }
 })
 
-test('a run of one namespace does not exist in the other, although it was read there a moment ago', async ({
+test('a run of one namespace does not exist in the other, although it was read there a moment ago (threat 35)', async ({
   both: { call },
 }) => {
   const { workflowId, runId } = (
@@ -75,7 +75,7 @@ test('a key starts one run in each namespace, and repeats it there', async ({ bo
   ])
 })
 
-test('a page token of one namespace is rejected in the other', async ({ both: { call } }) => {
+test('a page token of one namespace is rejected in the other (threat 35)', async ({ both: { call } }) => {
   const start = (prefix: string, workflowId?: string) =>
     call('POST', `${prefix}/workflow/run`, { workflowName: 'echo', input: 1, ...(workflowId && { workflowId }) })
   const { workflowId } = (await start(PREFIXES.acme)).body
@@ -104,7 +104,7 @@ test('a page token of one namespace is rejected in the other', async ({ both: { 
   ])
 })
 
-test('lists and counts have the runs of their namespace only', async ({ both: { call } }) => {
+test('lists and counts have the runs of their namespace only (threat 35)', async ({ both: { call } }) => {
   const mark = `count-${crypto.randomUUID()}`
   for (const [prefix, count] of [
     [PREFIXES.own, 1],
@@ -121,7 +121,10 @@ test('lists and counts have the runs of their namespace only', async ({ both: { 
   expect((await call('GET', `/namespaces/acme/workflow/runs?${query}`)).body.runs).toHaveLength(2)
 })
 
-test('two tenants of one service: each has its namespace, and cannot find the other', async ({ serve, workers: _ }) => {
+test('two tenants of one service: each has its namespace, and cannot find the other (threat 35)', async ({
+  serve,
+  workers: _,
+}) => {
   const tokens = { own: `own-${crypto.randomUUID()}`, acme: `acme-${crypto.randomUUID()}` }
   const rules = await Promise.all(
     Object.entries(tokens).map(async ([name, token]) => ({

@@ -15,6 +15,7 @@ export function countEngineCalls() {
     counted = (act) => faultProxy.calls.during(act)
     const workflow = { description: 'For counting' }
     const names = [
+      'asksPerson',
       'echo',
       'chain',
       'completesOutside',

@@ -1,7 +1,7 @@
 /** How many calls of the engine `POST /mcp` takes to read tasks. */
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import type { RunRef } from '../../src/protocol/run-ref.ts'
+import type { RunRef } from '../../src/shared/wire/run-ref.ts'
 import { callOfTask } from '../support/call-of-task.ts'
 import { type InProcessService, test } from '../support/fixtures.ts'
 import { countEngineCalls } from './rpc-count-fixture.ts'

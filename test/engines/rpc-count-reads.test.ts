@@ -1,7 +1,7 @@
 /** How many calls of the engine it takes to read runs, lists and catalogs. */
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import type { RunRef } from '../../src/protocol/run-ref.ts'
+import type { RunRef } from '../../src/shared/wire/run-ref.ts'
 import { SLOW_WORKER } from '../conformance/api/api-fixture.ts'
 import { call } from '../conformance/engine/engine-fixture.ts'
 import { POLL } from '../support/call-log.ts'
@@ -135,7 +135,7 @@ test('the chain of a run: 1 if it is open, 2 with its reason while the polls of 
   await get(`${links.body.workflowId}/result?wait=60s`)
   await served().call('PATCH', `/workflow/${canceled.body.workflowId}/stop`)
   await get(`${canceled.body.workflowId}/result?wait=60s`)
-  const read = ({ workflowId, runId }: RunRef) => workflows.readChain({ workflowId, runId }, call())
+  const read = ({ workflowId, runId }: RunRef) => workflows.readChain({ ref: { workflowId, runId } }, call())
   const explain = async () => {
     const chain = await read(open.body)
     return chain.kind === 'open' ? (await chain.explain(call()))?.kind : null
@@ -177,7 +177,7 @@ test('history stream: 2 for a closed run; 1 if nothing is left', async () => {
   const id = await ended('echo', 1)
   const { body } = await get(`${id}/history`)
   const stream = (lastEventId: number) => async () => {
-    const headers = { 'last-event-id': `${lastEventId}` }
+    const headers = { 'last-event-id': `${body.workflow.runId}@${lastEventId}` }
     const request = new Request(`http://portico/workflow/${id}/history/stream`, { headers })
     await (await served().fetch(request)).text()
   }
@@ -204,7 +204,7 @@ test('a run whose workflow task fails: one additional read for the reason', asyn
   await until('it has failed', async () => (await status()).body.problem)
   const waiting = async (workflowName: string, timeout: number, problem?: string) => {
     const { body } = await served().run(workflowName, null, { timeout, taskTimeout: SLOW_WORKER })
-    expect([body.status, body.problem?.kind]).toEqual([408, problem])
+    expect([body.status, body.problem?.kind]).toEqual([424, problem])
   }
   const lastLook = { StartWorkflowExecution: 1, PollWorkflowExecutionHistory: 1, DescribeWorkflowExecution: 1 }
 

@@ -76,7 +76,7 @@ test('run, reconnecting: one read instead of a start; nothing for a client that 
     )
 
   expect(await counted(() => reconnect(ran))).toEqual({ GetWorkflowExecutionHistory: 1 })
-  expect(await counted(() => reconnect(body, '/end'))).toEqual({})
+  expect(await counted(() => reconnect(body, '@end'))).toEqual({})
 })
 
 test('signal, query, update: 1', async () => {
@@ -198,6 +198,54 @@ test('complete, fail and heartbeat 2, for the description; with a key, or for an
   for (const path of [activity, keyed]) await post(`${path.split('/')[0]}/terminate`)
 })
 
+test('a repair of an activity 2, for the description and the repair; options of a run 2', async () => {
+  const { body } = await served().start('completesOutside', { retryInterval: '1h', staysOpen: true })
+  const activity = `${body.workflowId}/activities/approval`
+  await until('the activity waits', async () => (await post(`${activity}/heartbeat`)).status === 200)
+  await post(`${activity}/fail`, { message: 'later' })
+  const patch = (path: string, change: object) => served().call('PATCH', `/workflow/${path}`, change)
+  const statuses: number[] = []
+  const count = (send: () => Promise<{ status: number }>) =>
+    counted(async () => void statuses.push((await send()).status))
+
+  const counts = [
+    await count(() => patch(activity, { heartbeatTimeout: '2m' })),
+    await count(() => post(`${activity}/pause`)),
+    await count(() => post(`${activity}/retry`)),
+    await count(() => post(`${activity}/unpause`)),
+    await count(() => patch(`${body.workflowId}/options`, { priority: { priorityKey: 2 } })),
+  ]
+  await post(`${body.workflowId}/terminate`)
+
+  expect(statuses).toEqual(counts.map(() => 200))
+  expect(counts).toEqual(
+    [
+      'UpdateActivityExecutionOptions',
+      'PauseActivityExecution',
+      'ResetActivityExecution',
+      'UnpauseActivityExecution',
+      'UpdateWorkflowExecutionOptions',
+    ].map((method) => ({ DescribeWorkflowExecution: 1, [method]: 1 })),
+  )
+})
+
+test('questions of a run or of all runs 1; an answer 5, with the signal and two reads each of run and history; repeated 2', async () => {
+  const id = await start('asksPerson', {})
+  await until('it asks', async () => (await get(`${id}/questions`)).body.questions.length > 0)
+  const answer = () => post(`${id}/questions/question-1/answer`, { content: { approved: true } })
+
+  expect(await counted(() => get(`${id}/questions`))).toEqual({ DescribeWorkflowExecution: 1 })
+  expect(await counted(() => served().call('GET', '/questions?workflowName=asksPerson'))).toEqual({
+    ListWorkflowExecutions: 1,
+  })
+  expect(await counted(answer)).toEqual({
+    DescribeWorkflowExecution: 2,
+    GetWorkflowExecutionHistoryReverse: 2,
+    SignalWorkflowExecution: 1,
+  })
+  expect(await counted(answer)).toEqual({ DescribeWorkflowExecution: 1, GetWorkflowExecutionHistoryReverse: 1 })
+})
+
 test('signal to a closed run, query without a handler: one look more', async () => {
   const id = await start('messages')
   const closed = await ended('nothing')
@@ -212,17 +260,19 @@ test('signal to a closed run, query without a handler: one look more', async () 
 
 test('a query or an update that no worker answers: one look at its run, and one read where its workflow task fails', async () => {
   const hasty = serveCounted({ SERVICE_MESSAGE_TIMEOUT: `${UNANSWERED_MS}` })
-  const unanswered = async (path: string, body: unknown = {}) => expect((await hasty.post(path, body)).status).toBe(504)
+  const unanswered = async (status: number, path: string, body: unknown = {}) =>
+    expect((await hasty.post(path, body)).status).toBe(status)
   const [failing, slow] = await Promise.all([start('failTask'), start('messages')])
   await post(`${slow}/query/state`)
   await until('it has failed', async () => (await get(`${failing}/status`)).body.problem)
-  const updates = () => unanswered(`${slow}/update/wait`, { args: [20000] })
+  const updates = () => unanswered(424, `${slow}/update/wait`, { args: [20000] })
   // A message is sent unchecked, and the reading continues, if run and catalog are not read in half a second.
-  const known = { UpdateWorkflowExecution: 1, DescribeWorkflowExecution: 1 }
+  // The last call shows whether the workflow has accepted the update.
+  const known = { UpdateWorkflowExecution: 1, DescribeWorkflowExecution: 1, PollWorkflowExecutionUpdate: 1 }
   await until('run and catalog are known', async () => isDeepStrictEqual(await counted(updates), known))
 
   const healthy = await counted(updates)
-  const query = await counted(() => unanswered(`${failing}/query/state`))
+  const query = await counted(() => unanswered(504, `${failing}/query/state`))
   await Promise.all([hasty.close(), ...[failing, slow].map((id) => post(`${id}/terminate`))])
 
   expect(healthy).toEqual(known)

@@ -5,10 +5,10 @@ import Long from 'long'
 import { describe, expect, inject } from 'vitest'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import type { Engine } from '../../src/domain/model/engine.ts'
-import { createEngine } from '../../src/engine/engine.ts'
-import type { GrpcTls } from '../../src/engine/transport/grpc/options.ts'
-import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
+import { createEngine } from '../../src/service/engine/engine.ts'
+import type { GrpcTls } from '../../src/service/engine/transport/grpc/options.ts'
+import { grpcTransport } from '../../src/service/engine/transport/grpc/transport.ts'
+import type { Engine } from '../../src/service/model/engine.ts'
 import { call, rejection } from '../conformance/engine/engine-fixture.ts'
 import { type Certificates, makeCertificates } from '../support/certificates.ts'
 import { test } from '../support/fixtures.ts'
@@ -83,7 +83,7 @@ describe.concurrent('over gRPC', () => {
     expect(await ended).toMatchObject({ outcome: { status: 'terminated' } })
   })
 
-  test('TLS: an engine with another authority is unreachable', async () => {
+  test('TLS: an engine with another authority is unreachable (threat 75)', async () => {
     expect(await unreachable(await secured(), trusted({ ca: strangers.authority.cert }))).toEqual(UNAVAILABLE)
   })
 
@@ -91,11 +91,11 @@ describe.concurrent('over gRPC', () => {
     expect(await unreachable(await secured(), { serverName: 'localhost' })).toEqual(UNAVAILABLE)
   })
 
-  test('TLS: an engine whose certificate has another name is unreachable unless the name is configured', async () => {
+  test('TLS: an engine whose certificate has another name is unreachable unless the name is configured (threat 75)', async () => {
     expect(await unreachable(await secured(), { ca: certificates.authority.cert })).toEqual(UNAVAILABLE)
   })
 
-  test('TLS: an engine that wants TLS is out of reach without', async () => {
+  test('TLS: an engine that wants TLS is out of reach without (threat 75)', async () => {
     expect(await unreachable(await secured(), null)).toEqual(UNAVAILABLE)
   })
 
@@ -109,7 +109,7 @@ describe.concurrent('over gRPC', () => {
     expect((await rejection(engine.describe({ workflowId: 'none' }, call()))).error).toBe('WorkflowNotFoundError')
   })
 
-  test('mTLS: an engine that requires a client certificate is unreachable without one', async () => {
+  test('mTLS: an engine that requires a client certificate is unreachable without one (threat 75)', async () => {
     expect(await unreachable(await secured(MUTUAL), trusted())).toEqual(UNAVAILABLE)
   })
 
@@ -128,7 +128,7 @@ describe.concurrent('over gRPC', () => {
     expect(seen.map(({ authorization }) => authorization)).toEqual(['Bearer a-key', 'Bearer a-key'])
   })
 
-  test('API key: a rejected key is an EngineError that shows nothing of the key', async () => {
+  test('API key: a rejected key is an EngineError that shows nothing of the key (threat 76)', async () => {
     const { address } = await rejectingServer()
     const engine = anEngine(address, { tls: trusted(), apiKey: 'a-key' })
 

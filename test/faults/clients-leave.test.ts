@@ -26,7 +26,7 @@ const test = baseTest.extend('serviceProcess', { scope: 'file' }, async ({ start
   return service
 })
 
-test('clients that disconnect: the polls for 50 of them end, and their runs keep running', async ({
+test('clients that disconnect: the polls for 50 of them end, and their runs keep running (threat 55) (failure 41)', async ({
   faultProxy: { calls },
   serviceProcess: service,
 }) => {
@@ -75,7 +75,7 @@ test('clients that disconnect: the polls for runs that exist already end', async
   for (const id of ids) await service.post(`${id}/terminate`)
 })
 
-test('clients that disconnect: the polls for the events of a run end', async ({
+test('clients that disconnect: the polls for the events of a run end (threat 55)', async ({
   faultProxy: { calls },
   serviceProcess: service,
 }) => {
@@ -133,7 +133,7 @@ test('clients that disconnect: the wait for an update-with-start ends, and its r
   expect((await service.get(`${left?.workflowId}/status`)).body.status).toBe('running')
 })
 
-test('clients that disconnect: are not errors in the log', async ({ serviceProcess: service }) => {
+test('clients that disconnect: are not errors in the log (failure 41)', async ({ serviceProcess: service }) => {
   const left = () => service.events.filter(({ message, status }) => message === 'request' && status === 499).length
 
   await until('each is logged', () => left() >= leavers)

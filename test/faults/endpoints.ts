@@ -1,6 +1,7 @@
 /** A request to each endpoint that needs the engine, about one run. */
-import type { Endpoint } from '../../src/http/endpoint.ts'
-import { ENDPOINTS } from '../../src/http/endpoints/endpoints.ts'
+
+import { ENDPOINTS } from '../../src/service/endpoints.ts'
+import type { Endpoint } from '../../src/service/http/endpoint.ts'
 import type { Answer, Api } from '../support/api.ts'
 
 export interface EndpointAnswer extends Answer {
@@ -29,10 +30,11 @@ export function runEndpoints(run: { workflowId: string; runId: string }): Endpoi
   )
 }
 
-/** A valid request to the endpoint, about the run if it is about one. */
+/** A valid request to the endpoint, about the run if it is about one. `more` names other values in its path. */
 export function requestTo(
   { method, path, body }: Endpoint,
   { workflowId, runId }: { workflowId: string; runId: string },
+  more: Readonly<Record<string, string>> = {},
 ): EndpointRequest {
   const [kind = ''] = /(?:signal|query|update)(?=(?:-with-start)?\/:name(?:$|\/))/.exec(path) ?? []
   const values: Readonly<Record<string, string | undefined>> = {
@@ -41,9 +43,11 @@ export function requestTo(
     name: HANDLERS[kind],
     updateId: 'none',
     activityId: 'approval',
+    questionKey: 'question-1',
     catalog: 'other',
     file: 'page.css',
     token: 'none',
+    ...more,
   }
   const filled = path.replace(/:(\w+)/g, (_, name: string) => values[name] ?? '')
   return [method.toUpperCase(), filled, body && BODIES.get(body.name)]
@@ -58,9 +62,14 @@ const BODIES = new Map<string, object>([
   ['CompleteActivityRequest', { output: 1 }],
   ['FailActivityRequest', { message: 'no', retryable: false }],
   ['HeartbeatRequest', { details: 1 }],
+  ['RetryActivityRequest', { dropHeartbeat: true }],
+  ['PauseActivityRequest', { reason: 'a test' }],
+  ['SetActivityRequest', { heartbeatTimeout: '2m' }],
+  ['SetOptionsRequest', { priority: { priorityKey: 2 } }],
   ['LinkRequest', { title: 'Add?', signal: 'add', choices: [{ label: 'Yes', payload: 1 }] }],
   ['LinkAnswer', { choice: 'Yes' }],
   ['PublishRequest', { topic: 't', data: 1 }],
+  ['AnswerRequest', { content: { approved: true } }],
   ['TokenRequest', { can: ['read'] }],
   ['McpMessage', { jsonrpc: '2.0', id: 1, method: 'tools/list' }],
 ])

@@ -5,6 +5,7 @@ import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer, Api } from '../support/api.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
+import { promisedError } from '../support/promises.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 
 const MAX_HISTORY = 60
@@ -54,7 +55,7 @@ test('limits: pause and unpause are 501 where the namespace does not allow them,
   await api.post(`${id}/terminate`)
 })
 
-test('limits: one update above the concurrent maximum of a run is a 429', async () => {
+test('limits: one update above the concurrent maximum of a run is a 429 (failure 10)', async () => {
   const workflowId = await startRun('messages')
   const waiting = [1, 2].map(() => api.post(`${workflowId}/update/wait`, { payload: 600_000 }))
   const { workflow } = new Client({ connection })
@@ -66,11 +67,11 @@ test('limits: one update above the concurrent maximum of a run is a 429', async 
   const third = await api.post(`${workflowId}/update/wait`, { payload: 1 })
   await api.post(`${workflowId}/terminate`)
 
-  expect(facts(third)).toEqual([429, 'ResourceExhaustedError', 'engine', '1'])
+  expect(facts(third)).toEqual([...promisedError(10, '429'), 'ResourceExhaustedError', 'engine', '1'])
   expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([409, 409])
 })
 
-test('limits: a payload above the engine’s limit is a 413 and harms no run, except by update, where only our own limit protects it', async () => {
+test('limits: a payload above the engine’s limit is a 413 and harms no run, except by update, where only our own limit protects it (threat 56) (failure 10)', async () => {
   const workflowId = await startRun('messages')
   const large = 'x'.repeat(30_000)
 
@@ -81,11 +82,13 @@ test('limits: a payload above the engine’s limit is a 413 and harms no run, ex
     api.post(`${workflowId}/query/echo`, { payload: large }),
   ])
 
-  expect(answers.map(facts)).toEqual(answers.map(() => [413, 'PayloadTooLargeError', 'engine', null]))
+  expect(answers.map(facts)).toEqual(
+    answers.map(() => [...promisedError(10, '413'), 'PayloadTooLargeError', 'engine', null]),
+  )
   expect((await api.post(`${workflowId}/query/state`)).body).toEqual({ gathered: [], value: null })
 })
 
-test('limits: a signal that makes the history too long ends the run, and the error says so', async () => {
+test('limits: a signal that makes the history too long ends the run, and the error says so (failure 10)', async () => {
   // Without a worker, because a workflow task could also end the run.
   const { workflowId } = await new Client({ connection }).workflow.start('any', {
     taskQueue: 'nobody',

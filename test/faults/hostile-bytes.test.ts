@@ -3,10 +3,10 @@
 import { gzipSync } from 'node:zlib'
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { serveNode } from '../../src/runtime/node/server.ts'
+import { serveNode } from '../../src/service/runtime/node/server.ts'
 import { test } from '../support/fixtures.ts'
 import type { Service } from '../support/service.ts'
-import { makeApi } from '../unit/http/api.ts'
+import { makeApi } from '../unit/service/http/api.ts'
 import { answersOf, dial, flood } from './bytes.ts'
 
 // The time limit of a request ends a connection after 28 s.
@@ -33,7 +33,7 @@ function head(path: string, ...lines: string[]): string {
 
 const authorized = ['Connection: close', `Authorization: Basic ${TOKEN}`]
 
-test('hostile bytes: an endless body without a token gets its response, and its connection is closed', async () => {
+test('hostile bytes: an endless body without a token gets its response, and its connection is closed (threat 45)', async () => {
   const wire = await dial(service.url)
 
   wire.socket.write(head('/workflow/run', 'Transfer-Encoding: chunked'))
@@ -45,7 +45,7 @@ test('hostile bytes: an endless body without a token gets its response, and its 
   expect(answersOf(wire, 'POST', '/workflow/run')).toMatchObject([{ status: 401, error: 'UnauthorizedError' }])
 })
 
-test('hostile bytes: without a token nothing of a body reaches our code', async () => {
+test('hostile bytes: without a token nothing of a body reaches our code (threat 1)', async () => {
   const touched: PropertyKey[] = []
   const { fetch } = makeApi({ auth: { tokens: [TOKEN] } })
   const server = await serveNode({
@@ -72,7 +72,7 @@ test('hostile bytes: without a token nothing of a body reaches our code', async 
   expect(touched).toEqual([])
 })
 
-test('hostile bytes: JSON nested 100 000 deep is a 400', async () => {
+test('hostile bytes: JSON nested 100 000 deep is a 400 (threat 47)', async () => {
   const body = `{"workflowName":"echo","input":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
 
   const answers = await exchange(head('/workflow/run', ...authorized, `Content-Length: ${body.length}`) + body)
@@ -80,7 +80,7 @@ test('hostile bytes: JSON nested 100 000 deep is a 400', async () => {
   expect(answers).toMatchObject([{ status: 400, error: 'ValidationError' }])
 })
 
-test('hostile bytes: a gzip body is a 415, with or without Content-Encoding', async () => {
+test('hostile bytes: a gzip body is a 415, with or without Content-Encoding (threat 48)', async () => {
   const body = gzipSync(JSON.stringify({ workflowName: 'echo', input: 'x'.repeat(1_000_000) }))
   const send = (...lines: string[]) =>
     exchange(
@@ -94,7 +94,7 @@ test('hostile bytes: a gzip body is a 415, with or without Content-Encoding', as
   expect(await send()).toMatchObject([{ status: 400, error: 'ValidationError' }])
 })
 
-test('hostile bytes: 64 KiB of headers and a megabyte of query string are a 431 with the usual error body', async () => {
+test('hostile bytes: 64 KiB of headers and a megabyte of query string are a 431 with the usual error body (threat 49)', async () => {
   const [headers, query] = await Promise.all([
     exchange(`GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'x'.repeat(65_536)}\r\n\r\n`),
     exchange(`GET /health?${'x'.repeat(1_048_576)} HTTP/1.1\r\nHost: localhost\r\n\r\n`),
@@ -105,7 +105,7 @@ test('hostile bytes: 64 KiB of headers and a megabyte of query string are a 431 
   expect(headers[0]?.headers.get('Connection')).toBe('close')
 })
 
-test('hostile bytes: invalid HTTP is a 400 with the usual error body and closes its connection', async () => {
+test('hostile bytes: invalid HTTP is a 400 with the usual error body and closes its connection (threat 49)', async () => {
   const garbage = [
     'garbage\r\n\r\n',
     '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
@@ -122,7 +122,7 @@ test('hostile bytes: invalid HTTP is a 400 with the usual error body and closes 
   expect(answers.map((all) => all.length)).toEqual(garbage.map(() => 1))
 })
 
-test('hostile bytes: a missing Host, an unknown expectation and CONNECT get the usual error body', async () => {
+test('hostile bytes: a missing Host, an unknown expectation and CONNECT get the usual error body (threat 49)', async () => {
   const requests = [
     'GET /health HTTP/1.1\r\nConnection: close\r\n\r\n',
     'GET /health HTTP/1.1\r\nHost: localhost\r\nExpect: foo\r\nConnection: close\r\n\r\n',
@@ -138,7 +138,7 @@ test('hostile bytes: a missing Host, an unknown expectation and CONNECT get the 
   ])
 })
 
-test("hostile bytes: garbage behind a whole request does not take that request's answer", async () => {
+test("hostile bytes: garbage behind a whole request does not take that request's answer (threat 49)", async () => {
   const answers = await until('the engine responds in time', async () => {
     const wire = await dial(service.url)
     wire.socket.write(`GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n\0garbage\r\n\r\n`)
@@ -150,7 +150,7 @@ test("hostile bytes: garbage behind a whole request does not take that request's
   expect(answers).toMatchObject([{ status: 200 }])
 })
 
-test('hostile bytes: pipelined requests get their responses in order', async () => {
+test('hostile bytes: pipelined requests get their responses in order (threat 49)', async () => {
   const wire = await dial(service.url)
 
   wire.socket.write(

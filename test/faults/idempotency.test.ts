@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { keyedId } from '../../src/domain/model/keyed-id.ts'
+import { keyedId } from '../../src/service/model/keyed-id.ts'
 import type { Answer } from '../support/api.ts'
 import type { Fault, FaultProxy } from '../support/fault-proxy.ts'
 import { type InProcessService, test as sharedTest } from '../support/fixtures.ts'
@@ -49,7 +49,7 @@ async function chainOf(
   return raw.workflowExecutionInfo?.firstRunId
 }
 
-test('twins: requests with one key on two replicas start one run, while the connection to the engine is cut', async ({
+test('twins: requests with one key on two replicas start one run, while the connection to the engine is cut (failure 35)', async ({
   client,
 }) => {
   for (const workflowName of ['neverEnds', 'echo']) {
@@ -257,7 +257,7 @@ function toFault(fault: 'dropped' | 'lost'): Fault {
 function check({ verb, input }: Step, answer: Answer, workflowId: string, known: Known | undefined): Known | undefined {
   const { status, body } = answer
   if (known === undefined) {
-    expect([status, body.workflowId]).toEqual([verb === 'run' ? 408 : 200, workflowId])
+    expect([status, body.workflowId]).toEqual([verb === 'run' ? 424 : 200, workflowId])
     return { input, firstRunId: body.runId, latestRunId: body.runId, round: input, open: true }
   }
   if (input !== known.input) {
@@ -268,7 +268,7 @@ function check({ verb, input }: Step, answer: Answer, workflowId: string, known:
   expect(isReplayed(answer)).toBe(true)
   if (verb === 'start')
     expect([status, body]).toEqual([200, { workflowId, runId: firstRunId, status: open ? 'running' : 'completed' }])
-  else if (open) expect([status, body]).toEqual([408, expect.objectContaining({ workflowId, runId })])
+  else if (open) expect([status, body]).toEqual([424, expect.objectContaining({ workflowId, runId })])
   else expect([status, body]).toEqual([200, expect.objectContaining({ runId, input: round, output: round })])
   return undefined
 }

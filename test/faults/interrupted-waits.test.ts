@@ -1,14 +1,18 @@
 /** Failures during a wait: an engine that rejects polls, a poll without a response, a codec that fails. */
 
 import { describe, expect } from 'vitest'
+import type { RunningEngine } from '../../dev/servers/engine.ts'
 import { openPolls } from '../../dev/servers/engine-metrics.ts'
-import type { RunningEngine } from '../../src/cli/dev/servers/engine.ts'
+import { idleClock } from '../../lab/long/idle-clock.ts'
+import { runningMs } from '../../lab/long/running-ms.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer, Api } from '../support/api.ts'
 import { type CodecServer, opaque, startCodec } from '../support/codec.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
 import { announceErrors } from '../support/invariants.ts'
+import { parseMetrics, sumOf } from '../support/prometheus.ts'
+import { promisedError, promisedMs } from '../support/promises.ts'
 import type { Service } from '../support/service.ts'
 
 const CATALOG = 'interrupted'
@@ -37,7 +41,7 @@ test.beforeAll(async ({ engine: ownEngine, serve, startWorker, startService, cle
   } as const
   await startWorker({ taskQueue: CATALOG, options })
   await startWorker({ taskQueue: 'coded', options: { ...options, dataConverter: { payloadCodecs: [opaque] } } })
-  api = serve({ ENGINE_ADDRESS: proxy.address, SERVICE_CATALOG_ID: CATALOG })
+  api = serve({ ENGINE_ADDRESS: proxy.address, SERVICE_CATALOG_ID: CATALOG, SERVICE_METRICS_ON: 'true' })
   coded = serve({ SERVICE_CATALOG_ID: 'coded', ENGINE_CODEC_ENDPOINT: codec.url })
   const env = { ENGINE_TRANSPORT: 'http', ENGINE_HTTP_URL: engine.httpUrl }
   overHttp = await startService({ catalog: CATALOG, env })
@@ -64,23 +68,29 @@ describe('an engine that rejects polls', () => {
     await Promise.all(held)
   })
 
-  test('interrupted waits: a run whose polls are rejected returns its result when it ends, over both transports', async () => {
+  test('interrupted waits: a run whose polls are rejected returns its result when it ends, over both transports (failure 8)', async () => {
     const ids = ['1', '2', '3', '4'].map((number) => `rejected-${number}`)
     const waiting = ids.map((id, index) => run(index < 2 ? api : overHttp, 'waitForSignal', id, '2m'))
     await Promise.all(ids.map((id) => running(api, id)))
     await Promise.all(ids.map((id) => api.post(`${id}/signal/finish`)))
+    const sinceThen = idleClock(overHttp)
 
     const answers = await Promise.all(waiting)
+    const lateMs = sinceThen()
+    const samples = parseMetrics((await api.call('GET', '/metrics')).text)
 
     expect(answers.map(({ status, body }) => [status, body.workflowId, body.status])).toEqual(
       ids.map((id) => [200, id, 'completed']),
     )
+    expect(lateMs).toBeLessThan(promisedMs(8, '5 s'))
+    const rejected = { rpc_response_status_code: 'RESOURCE_EXHAUSTED' }
+    expect(sumOf(samples, 'portico_polls_total', rejected)).toBeGreaterThan(0)
   })
 
-  test('interrupted waits: a run that is still open is a 408', async () => {
+  test('interrupted waits: a run that is still open is a 424', async () => {
     const { status, body } = await run(api, 'neverEnds', 'rejected-open', '2s')
 
-    expect([status, body.workflowStatus]).toEqual([408, 'running'])
+    expect([status, body.workflowStatus]).toEqual([424, 'running'])
     expect(body.message).toMatch(/^Workflow rejected-open did not complete within \d+ ms and is still running$/)
   })
 })
@@ -104,14 +114,14 @@ describe('a poll without a response', () => {
     for (const act of restore) act()
 
     const facts = [status, body.error, headers.get('Location')]
-    expect(facts).toEqual([408, 'WorkflowExecutionTimedOutError', '/workflow/unread/result'])
+    expect(facts).toEqual([424, 'WorkflowExecutionTimedOutError', '/workflow/unread/result'])
     expect(body.message).toMatch(/^Workflow unread did not complete within \d+ ms; its status could not be read$/)
     expect(body).not.toHaveProperty('workflowStatus')
   })
 })
 
 describe('a codec that fails', () => {
-  test('interrupted waits: a codec that fails once loses no response', async () => {
+  test('interrupted waits: a codec that fails once loses no response (failure 25)', async () => {
     const waiting = coded.run('waitForSignal', null, { workflowId: 'coded-1' })
     await running(coded, 'coded-1')
     codec.fail(503, 1)
@@ -125,7 +135,7 @@ describe('a codec that fails', () => {
     expect([result.status, result.body.output, codec.failed()]).toEqual([200, [], 1])
   })
 
-  test('interrupted waits: a codec that is unreachable when the run ends interrupts the wait', async () => {
+  test('interrupted waits: a codec that is unreachable when the run ends interrupts the wait (failure 25)', async () => {
     const waiting = coded.run('waitForSignal', null, { workflowId: 'coded-2' })
     await running(coded, 'coded-2')
     codec.fail(503)
@@ -138,12 +148,68 @@ describe('a codec that fails', () => {
     expect([status, body.status, body.output]).toEqual([200, 'completed', []])
   })
 
-  test('interrupted waits: an unreachable codec has its own error, and a read is retryable', async () => {
+  test('interrupted waits: a result that the codec server cannot decode has its ids and Location, and is no new start', async () => {
+    announceErrors(/"error":"ResultUnreadableError"/)
+    const waiting = coded.run('waitForSignal', null, { workflowId: 'coded-5' })
+    await running(coded, 'coded-5')
+    codec.fail(500)
+    await coded.post('coded-5/signal/finish')
+    const { status, body, headers } = await waiting
+    codec.fail(500, 0)
+
+    expect([status, body.error, body.workflowId, headers.get('Location'), headers.get('Retry-After')]).toEqual([
+      424,
+      'ResultUnreadableError',
+      'coded-5',
+      '/workflow/coded-5/result',
+      null,
+    ])
+    expect(body.runId).toMatch(/./)
+    expect((await coded.get('coded-5/result')).body.status).toBe('completed')
+  })
+
+  test('interrupted waits: the result of an update that cannot be decoded is not repeated, unless it has a key (failure 25)', async () => {
+    announceErrors(/"error":"(?:ResultUnreadableError|PayloadCodecError)"/)
+    await coded.start('messages', null, { workflowId: 'coded-6' })
+    await running(coded, 'coded-6')
+    const update = (headers: Record<string, string>) => coded.post('coded-6/update/wait', { payload: 1000 }, headers)
+    const updating = [update({}), update({ 'Idempotency-Key': 'coded-6' })]
+    // Each update is accepted by an event of its own, after a workflow task of three.
+    await until('both are accepted', async () => (await coded.get('coded-6/status')).body.historyLength >= 9)
+    codec.fail(503)
+
+    const answers = await Promise.all(updating)
+    codec.fail(503, 0)
+    await coded.post('coded-6/terminate')
+
+    expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
+      promisedError(25, '424 ResultUnreadableError'),
+      promisedError(25, '502 PayloadCodecError'),
+    ])
+  })
+
+  test('interrupted waits: no response waits for a codec server that hangs (failure 25)', async () => {
+    announceErrors(/"error":"PayloadCodecError"/)
+    await coded.run('nothing', null, { workflowId: 'coded-7' })
+    const release = codec.hang()
+    const read = await coded.get('coded-7/result')
+    const start = await coded.start('echo', 1)
+    release()
+    const later = await coded.get('coded-7/result')
+
+    for (const { status, body } of [read, start])
+      expect([status, body.error]).toEqual(promisedError(25, '502 PayloadCodecError'))
+    expect([later.status, later.body.status]).toEqual([200, 'completed'])
+  })
+
+  test('interrupted waits: an unreachable codec has its own error, and a read is retryable (failure 25)', async () => {
     announceErrors(/"error":"PayloadCodecError"/)
     await coded.run('nothing', null, { workflowId: 'coded-3' })
     await run(coded, 'echo', 'coded-4', '2m')
     codec.fail(500)
+    const sentAt = runningMs()
     const read = await coded.get('coded-4/result')
+    const failedAfterMs = runningMs() - sentAt
     const started = await coded.start('echo', 1)
     codec.fail(500, 0)
 
@@ -160,6 +226,7 @@ describe('a codec that fails', () => {
     }
 
     expect(facts(read)).toEqual(failedTo('decode'))
+    expect(failedAfterMs).toBeLessThan(promisedMs(25, '2 s'))
     expect(facts(started)).toEqual(failedTo('encode'))
   })
 })

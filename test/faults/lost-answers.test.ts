@@ -7,13 +7,14 @@ import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Api } from '../support/api.ts'
 import type { FaultProxy } from '../support/fault-proxy.ts'
-import { test as sharedTest } from '../support/fixtures.ts'
+import { type InProcessService, test as sharedTest } from '../support/fixtures.ts'
+import { promisedError } from '../support/promises.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 
 const test = sharedTest.extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
 
 let proxy: FaultProxy
-let api: Api
+let api: InProcessService
 
 test.beforeAll(async ({ faultProxy, serviceBehindFaultProxy }) => {
   proxy = faultProxy
@@ -21,7 +22,9 @@ test.beforeAll(async ({ faultProxy, serviceBehindFaultProxy }) => {
   await until('the catalog is published', async () => (await api.get('catalog')).status === 200)
 })
 
-test('lost answers: a start is sent again as the same request, and returns its one run', async () => {
+test('lost answers: a start is sent again as the same request, and returns its one run (failure 6)', async () => {
+  const lines: string[] = []
+  api.onLine((line) => lines.push(line))
   const workflowId = `lost-${crypto.randomUUID()}`
   const lost = async () => {}
   const takeBack = proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: { lost }, times: 1 })
@@ -33,40 +36,8 @@ test('lost answers: a start is sent again as the same request, and returns its o
   expect([started.status, started.body.status]).toEqual([200, 'running'])
   // Had a second run been started, the id would be its.
   expect([again.status, again.body.runId]).toEqual([409, started.body.runId])
+  expect(lines.join()).toContain('"engineRetries":1')
   await api.post(`${workflowId}/terminate`)
-})
-
-test.for(['reject-duplicate', 'allow-duplicate-failed-only'])(
-  'lost answers: a start with %s returns its own run after that has completed, and none if the id was used before',
-  async (workflowIdReusePolicy) => {
-    const [own, used] = [`lost-${crypto.randomUUID()}`, `lost-${crypto.randomUUID()}`]
-    const statusOf = async (id: string) => (await api.get(`${id}/status`)).body
-    const completed = () => until('it has completed', async () => (await statusOf(own)).status === 'completed')
-    const before = await api.run('echo', 1, { workflowId: used })
-    const method = 'StartWorkflowExecution'
-    proxy.on({ method, containing: own, fault: { lost: completed }, times: 1 })
-    proxy.on({ method, containing: used, fault: { dropped: async () => {} }, times: 1 })
-
-    const started = await api.start('echo', 1, { workflowId: own, workflowIdReusePolicy })
-    const rejected = await api.start('echo', 1, { workflowId: used, workflowIdReusePolicy })
-
-    expect([started.status, started.body.runId]).toEqual([200, (await statusOf(own)).runId])
-    const facts = [rejected.status, rejected.body.error, rejected.body.runId]
-    expect(facts).toEqual([409, 'WorkflowAlreadyStartedError', before.body.runId])
-    expect((await statusOf(used)).runId).toBe(before.body.runId)
-  },
-)
-
-test('lost answers: a run whose chain ended before the second attempt returns its own result', async () => {
-  const workflowId = `lost-${crypto.randomUUID()}`
-  const link = async () => (await api.get(`${workflowId}/result`)).body
-  const ended = () => until('the chain has ended', async () => (await link()).output?.links === 2)
-  proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: { lost: ended }, times: 1 })
-
-  const { status, body } = await api.run('chain', { links: 2 }, { workflowId })
-
-  expect([status, body.status, body.output]).toEqual([200, 'completed', { links: 2, link: 2 }])
-  expect(body.runId).toBe((await link()).runId)
 })
 
 interface Sent {
@@ -81,7 +52,7 @@ async function updateAndLose(
   handler: string,
   lost: () => Promise<unknown>,
   sent: Sent = {},
-  through = api,
+  through: Api = api,
 ) {
   const takeBack = proxy.on({ method: 'ExecuteMultiOperation', containing: workflowId, fault: { lost }, times: 1 })
   const body = { workflowName: 'messages', input: null, workflowId, ...sent }
@@ -174,27 +145,29 @@ test('lost answers: a service that has just started finds the run that accepted 
   await api.post(`${followed}/terminate`)
 })
 
-test('lost answers: if no run as young as this has the update, the error has the ids and no Retry-After', async ({
+test('lost answers: if no run as young as this has the update, the error has the ids and no Retry-After; it is a 503 with a key (failure 6)', async ({
   serve,
 }) => {
-  const workflowId = `lost-${crypto.randomUUID()}`
-  const { body: other } = await api.start('messages', null, { workflowId })
   const through = serve({ ENGINE_ADDRESS: proxy.address }, 'disturbed')
-  const dropped = async () => {}
-  const method = 'ExecuteMultiOperation'
-  const takeBack = proxy.on({ method, containing: workflowId, fault: { dropped }, times: 1 })
+  const drop = async (headers: Record<string, string>) => {
+    const workflowId = `lost-${crypto.randomUUID()}`
+    const { body: other } = await api.start('messages', null, { workflowId })
+    const dropped = async () => {}
+    const method = 'ExecuteMultiOperation'
+    const takeBack = proxy.on({ method, containing: workflowId, fault: { dropped }, times: 1 })
+    const sent = { workflowName: 'messages', workflowId, input: null, payload: 'once' }
+    const answer = await through.post('update-with-start/set', sent, headers)
+    takeBack()
+    const { body: state } = await api.post(`${workflowId}/query/state`)
+    await api.post(`${workflowId}/runs/${other.runId}/terminate`)
+    return { ...answer, workflowId, value: state.value }
+  }
 
-  const { status, body, headers } = await through.post('update-with-start/set', {
-    workflowName: 'messages',
-    workflowId,
-    input: null,
-    payload: 'once',
-  })
-  takeBack()
-  const { body: state } = await api.post(`${workflowId}/query/state`)
+  const { status, body, headers, workflowId, value } = await drop({})
+  const keyed = await drop({ 'Idempotency-Key': crypto.randomUUID() })
 
-  expect([status, body.error, body.workflowId]).toEqual([503, 'EngineUnavailableError', workflowId])
+  expect([status, body.error, body.workflowId]).toEqual([...promisedError(6, '424 OutcomeUnknownError'), workflowId])
   expect([body.updateId, headers.get('Retry-After')]).toEqual([expect.stringMatching(/./), null])
-  expect(state.value).toBeNull()
-  await api.post(`${workflowId}/runs/${other.runId}/terminate`)
+  expect([keyed.status]).toEqual(promisedError(6, '503'))
+  expect([value, keyed.value]).toEqual([null, null])
 })

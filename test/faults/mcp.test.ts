@@ -32,7 +32,7 @@ test('tools: a start whose answer is lost is unknown, and workflow_result finds 
   const { workflowId, status, error, note } = structuredContent
   const found = await callTool('workflow_result', { workflowId })
 
-  expect([isError, status, error.name, error.retryable]).toEqual([true, 'unknown', 'EngineUnavailableError', false])
+  expect([isError, status, error.name, error.retryable]).toEqual([true, 'unknown', 'OutcomeUnknownError', false])
   expect(note).toContain('Call workflow_result with this workflowId')
   expect(found.structuredContent).toMatchObject({ workflowId, status: 'completed', output: input })
 })
@@ -53,7 +53,7 @@ test('tools: an outage during the wait is not an error, and the result has the i
   const found = await callTool('workflow_result', { workflowId, runId })
 
   expect([isError, status]).toEqual([undefined, 'unknown'])
-  expect(error).toMatchObject({ name: 'EngineUnavailableError' })
+  expect(error).toMatchObject({ name: 'OutcomeUnknownError' })
   expect(note).toContain('Call workflow_result with this workflowId and runId')
   expect(found.structuredContent).toMatchObject({ workflowId, status: 'completed' })
 })

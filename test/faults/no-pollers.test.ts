@@ -30,7 +30,7 @@ function portOf({ url }: Service): string {
   return new URL(url).port
 }
 
-test('no pollers: a query of an open and of a closed run is a 504 that says so, before its own time is over', async () => {
+test('no pollers: a query of an open and of a closed run is a 504 that says so, before its own time is over (failure 26)', async () => {
   const asked = services.flatMap((service) =>
     ['open', 'closed'].map((id) => ({ service, id: `${id}-${portOf(service)}` })),
   )
@@ -46,4 +46,13 @@ test('no pollers: a query of an open and of a closed run is a 504 that says so, 
     ]),
   )
   expect(services.flatMap(({ events }) => events).filter(({ level }) => level === 'error')).toEqual([])
+})
+
+test('no pollers: starts and signals succeed (failure 26)', async () => {
+  for (const service of services) {
+    const started = await service.start('neverEnds')
+    const signaled = await service.post(`${started.body.workflowId}/signal/finish`)
+
+    expect([started.status, signaled.status]).toEqual([200, 200])
+  }
 })

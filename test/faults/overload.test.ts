@@ -1,23 +1,26 @@
 /** More requests at once than `SERVICE_MAX_INFLIGHT` allows. */
 import { describe, expect, onTestFinished } from 'vitest'
+import { idleClock } from '../../lab/long/idle-clock.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Answer, type Api, makeApi } from '../support/api.ts'
-import { FROM_SOURCE, GRPC_RUNTIMES } from '../support/entries.ts'
+import { FROM_SOURCE, GRPC_RUNTIMES, type ServedEntry } from '../support/entries.ts'
 import type { FaultProxy } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { CALLER_HEADERS } from '../support/policy.ts'
 import { parseMetrics, sumOf } from '../support/prometheus.ts'
+import { promisedError, promisedMs } from '../support/promises.ts'
 import { readiness } from '../support/readiness.ts'
 import { dial } from './bytes.ts'
 
 describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
+  let service: ServedEntry
   let api: Api
   let url: URL
   /** A run that no worker takes. */
   let idle: string
 
   test.beforeAll(async ({ faultProxy, client, worker, cleanup }) => {
-    const service = await FROM_SOURCE[runtime]({
+    service = await FROM_SOURCE[runtime]({
       PATH: process.env.PATH ?? '',
       SERVICE_PORT: '0',
       SERVICE_CATALOG_ID: worker.taskQueue,
@@ -75,7 +78,7 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
   }
 
   // First: for a second after a rejection, requests wait for 50 ms only.
-  test('a request that finds no place gets the one that another gives back; a client that leaves gives its turn up', async ({
+  test('a request that finds no place gets the one that another gives back; a client that leaves gives its turn up (threat 53)', async ({
     client,
     faultProxy,
   }) => {
@@ -98,7 +101,7 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
     await client.workflow.getHandle(started).result()
   })
 
-  test('above the limit new work is a 503 that starts nothing; health checks and waits are not affected', async ({
+  test('above the limit new work is a 503 with Retry-After: 1 that starts nothing; health checks and waits are not affected (threat 53) (failure 36)', async ({
     client,
     faultProxy,
   }) => {
@@ -115,17 +118,21 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
       return answer.ok && answer
     })
     const held = await hold(faultProxy)
+    const sinceThen = idleClock(service)
 
     const start = await rejectedBehind(held, () => api.start('echo', 1, { workflowId: rejected }))
+    const rejectedAfterMs = sinceThen()
     const health = [await api.call('GET', '/health'), await readiness(api)]
     await client.workflow.getHandle(waiting).signal('finish', 1)
     const events = await run.text()
     await held.release()
     await untilFree()
 
-    expect(facts(start)).toEqual([503, 'OverloadedError', 'gateway', '1'])
+    expect(facts(start)).toEqual([...promisedError(36, '503 OverloadedError'), 'gateway', '1'])
+    expect(rejectedAfterMs).toBeLessThan(promisedMs(36, '15 s'))
     expect(health.map((answer) => answer.status)).toEqual([200, 200])
     expect(events).toContain('"output":[1]')
+    await until('it is logged', () => /"rejected":\d/.test(service.output()))
     expect((await status(rejected)).body.error).toBe('WorkflowNotFoundError')
   })
 
@@ -162,7 +169,9 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
     )
   })
 
-  test('a query or an update that no worker answers gives its place back after a second', async ({ faultProxy }) => {
+  test('a query or an update that no worker answers gives its place back after a second (threat 53)', async ({
+    faultProxy,
+  }) => {
     const outcomes: string[] = []
 
     for (const path of ['query/state', 'update/set']) {

@@ -4,9 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Client, type Connection } from '@temporalio/client'
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import type { CatalogDefinition } from '../../src/protocol/catalog.ts'
+import type { CatalogDefinition } from '../../src/shared/wire/catalog.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
-import { type PublishOptions, publishCatalog } from '../../src/worker/catalog/publish-catalog.ts'
+import { type CatalogPublication, publishCatalog } from '../../src/worker/catalog/publish-catalog.ts'
 import type { Answer } from '../support/api.ts'
 import { type InProcessService, test as sharedTest } from '../support/fixtures.ts'
 
@@ -26,7 +26,7 @@ test.beforeAll(({ service, connection: direct }) => {
 })
 
 function publish(catalog: string, definition: CatalogDefinition) {
-  const options: Omit<PublishOptions, 'connection'> = {
+  const options: Omit<CatalogPublication, 'connection'> = {
     namespace: 'default',
     catalog,
     definition,
@@ -34,7 +34,7 @@ function publish(catalog: string, definition: CatalogDefinition) {
     identity: 'a worker',
   }
   // The client's connection has all that is used of a worker's.
-  return publishCatalog({ ...options, connection: connection as unknown as PublishOptions['connection'] })
+  return publishCatalog({ ...options, connection: connection as unknown as CatalogPublication['connection'] })
 }
 
 function version(number: number): CatalogDefinition {
@@ -83,7 +83,7 @@ test('races: two workers of one version that start at once leave one catalog', a
   await until('the list has one', async () => (await openCatalogs(catalog)) === 1)
 })
 
-test('races: a deployment that replaces the catalog 20 times while it is in use rejects no request', async () => {
+test('races: a deployment that replaces the catalog 20 times while it is in use rejects no request (failure 29)', async () => {
   await publish(api.catalog, version(0))
   const workflowIds = Array.from({ length: CALLERS }, (_, number) => `${api.catalog}-in-use-${number}`)
   const start = (workflowId: string) =>

@@ -58,7 +58,7 @@ test('an EventSource that starts a run gets its result after its connection was 
   expect(await runsOf(serviceProcess, catalog, 'waitForSignal')).toMatchObject([{ runId }])
 })
 
-test('an EventSource and a loop of fetch wait for a run that exists, whenever their connections are closed', async ({
+test('an EventSource and a loop of fetch wait for a run that exists, whenever their connections are closed (failure 41)', async ({
   serviceProcess,
   proxy,
   cleanup,
@@ -76,7 +76,7 @@ test('an EventSource and a loop of fetch wait for a run that exists, whenever th
   const fetched = fetchResult()
 
   const isTimeout = ({ event }: { event: string }) => event === 'timeout'
-  await until('both have waited in vain', () => seen.includes(408) && source.events.some(isTimeout))
+  await until('both have waited in vain', () => seen.includes(424) && source.events.some(isTimeout))
   await until('fetch has lost a connection', () => seen.includes(undefined) || closeConnections(proxy))
   await serviceProcess.post(`${workflowId}/signal/finish`)
   await until('the source does not connect again', () => source.events.at(-1)?.event === 'closed')

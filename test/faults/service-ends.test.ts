@@ -9,6 +9,7 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer } from '../support/api.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { test } from '../support/fixtures.ts'
+import { promisedError } from '../support/promises.ts'
 import type { Service } from '../support/service.ts'
 import { isStatusUnread, timedOutAtShutdown } from '../support/timed-out.ts'
 
@@ -41,7 +42,7 @@ async function untilRunning(workflowId: string, events: number): Promise<void> {
   await until(`${workflowId} runs`, async () => (await other.get(`${workflowId}/status`)).body.historyLength >= events)
 }
 
-test('service killed: its runs keep running, and another service returns the result', async () => {
+test('service killed: its runs keep running, and another service returns the result (failure 35)', async () => {
   const workflowId = `${catalog}-killed`
   const waiting = run(killed, 'waitForSignal', workflowId).catch((error: Error) => error)
   await untilRunning(workflowId, 4)
@@ -80,24 +81,31 @@ describe('service stopped with requests in flight', () => {
   let short: Answer
   let long: Answer[]
   let messages: Answer[]
+  /** Of a query and of an update with a key. */
+  let repeatable: Answer[]
   /** What happened, in this order. */
   const order: string[] = []
   let ended: Ended
 
-  test.beforeAll(async () => {
+  test.beforeAll(async ({ client }) => {
     const idle = await keptAlive(signaled.url)
     const MESSAGES = { workflowName: 'messages', input: null }
     const ids = ['short', 'long-1', 'long-2', 'update', 'begun'].map((name) => `${catalog}-${name}`)
     const [shortId = '', longId = '', otherId = '', updateId = '', begunId = ''] = ids
     await signaled.post('start', { ...MESSAGES, workflowId: updateId })
+    const alone = { taskQueue: `${catalog}-nobody`, workflowId: `${catalog}-alone` }
+    const unheard = await client.workflow.start('messages', alone)
     const waiting = [
       run(signaled, 'waitForSignal', shortId),
       run(signaled, 'neverEnds', longId),
       run(signaled, 'neverEnds', otherId),
       signaled.post(`${updateId}/update/wait`, { payload: 600_000 }),
       signaled.post('update-with-start/wait', { ...MESSAGES, workflowId: begunId, payload: 600_000 }),
+      signaled.post(`${unheard.workflowId}/query/state`),
+      signaled.post(`${updateId}/update/wait`, { payload: 600_000 }, { 'Idempotency-Key': updateId }),
     ]
-    await Promise.all(ids.map((id) => untilRunning(id, id === updateId ? 6 : id === begunId ? 5 : 4)))
+    // Each of the two updates is accepted by an event of its own, after a workflow task of three.
+    await Promise.all(ids.map((id) => untilRunning(id, id === updateId ? 9 : id === begunId ? 5 : 4)))
 
     process.kill(signaled.pid, 'SIGTERM')
     const answers = waiting.map(async (pending) => {
@@ -111,12 +119,14 @@ describe('service stopped with requests in flight', () => {
     await other.post(`${shortId}/signal/finish`, { payload: 'in time' })
 
     const [first, ...rest] = await Promise.all(answers)
-    if (!first) throw new Error('Five requests were sent')
+    if (!first) throw new Error('Seven requests were sent')
     short = first
     long = rest.slice(0, 2)
-    messages = rest.slice(2)
+    messages = rest.slice(2, 4)
+    repeatable = rest.slice(4)
     await idleClosed
     ended = await signaled.ended
+    await unheard.terminate()
     await Promise.all([longId, otherId, updateId, begunId].map((id) => other.post(`${id}/terminate`)))
   })
 
@@ -128,38 +138,45 @@ describe('service stopped with requests in flight', () => {
     expect(order.indexOf('idle connection closed')).toBeLessThan(order.indexOf('response'))
   })
 
-  test('service stopped: runs that end in time return their result', () => {
+  test('service stopped: runs that end in time return their result (failure 34)', () => {
     const { status, body } = short
 
     expect([status, body.status, body.output]).toEqual([200, 'completed', ['in time']])
   })
 
-  test('service stopped: the other requests time out', () => {
+  test('service stopped: the other requests time out (failure 34)', () => {
     expect(long.map(({ status, body }) => [status, body])).toEqual(
-      long.map(({ body }, index) => [408, timedOutAtShutdown(`${catalog}-long-${index + 1}`, body)]),
+      long.map(({ body }, index) => [424, timedOutAtShutdown(`${catalog}-long-${index + 1}`, body)]),
     )
     expect(long.map((answer) => logged(answer)?.endUnread !== undefined)).toEqual(
-      long.map(({ body }) => isStatusUnread(body.message)),
+      long.map(({ body }) => isStatusUnread(body)),
     )
   })
 
-  test('service stopped: an unfinished update returns its ids', () => {
+  test('service stopped: an unfinished update returns its ids (failure 34)', () => {
     // A busy engine may not find the run in the time that is left. The log says so.
     const isUnread = messages.map((answer) => logged(answer)?.runUnread !== undefined)
     const expected = (name: string, index: number) => ({
-      error: 'DeadlineExceededError',
+      error: 'OutcomeUnknownError',
       workflowId: `${catalog}-${name}`,
       ...(!isUnread[index] && { runId: expect.any(String) }),
       updateId: expect.any(String),
     })
 
-    expect(messages.map(({ status }) => status)).toEqual([504, 504])
+    const unknown = promisedError(34, '424')
+    expect(messages.map(({ status }) => [status])).toEqual([unknown, unknown])
     expect(messages.map(({ body }) => body)).toMatchObject(['update', 'begun'].map(expected))
     expect(messages.map(({ body }) => body.runId === undefined)).toEqual(isUnread)
   })
 
-  test('service stopped: exits with 0, as it does only within its deadline', () => {
+  test('service stopped: a query, and an update with a key, time out (failure 34)', () => {
+    const late = promisedError(34, '504')
+    expect(repeatable.map(({ status }) => [status])).toEqual([late, late])
+  })
+
+  test('service stopped: exits with 0, as it does only within its deadline (failure 34)', () => {
     expect(ended).toEqual({ code: 0, signal: null })
+    expect(signaled.events.map(({ message }) => message)).toContain('shutting down')
   })
 })
 

@@ -1,5 +1,6 @@
+import { startProcess } from '../../dev/servers/process.ts'
 import { SERVICE_ENTRY } from '../../dev/servers/service.ts'
-import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import type { RunningProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Answer, makeApi } from '../support/api.ts'
 import { VARIABLES } from '../support/variables.ts'

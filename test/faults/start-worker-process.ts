@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { exitSignal, type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { startProcess } from '../../dev/servers/process.ts'
+import { exitSignal, type RunningProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 
 const WORKER = fileURLToPath(new URL('./worker-process.ts', import.meta.url))

@@ -1,9 +1,9 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, inject } from 'vitest'
+import { startProcess } from '../../dev/servers/process.ts'
 import { SERVICE_ENTRY } from '../../dev/servers/service.ts'
 import { startTcpProxy, type TcpProxy } from '../../dev/servers/tcp-proxy.ts'
-import { startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import { test } from '../support/fixtures.ts'
@@ -60,22 +60,29 @@ async function warned(env: Record<string, string>, address = demanding.address):
   )
 }
 
-test('certificates: an unusable client certificate is reported before anything is served', async () => {
+test('certificates: an unusable client certificate is reported before anything is served (failure 17)', async () => {
   const { code, output } = await started({ ENGINE_TLS_CERT: garbage, ENGINE_TLS_KEY: garbage })
 
   expect(code).toBe(1)
-  expect(output).toContain('ENGINE_TLS_CERT and ENGINE_TLS_KEY do not contain a usable certificate and key')
+  expect(output).toContain('ENGINE_TLS_CERT does not contain a PEM certificate')
+  expect(output).toContain('ENGINE_TLS_KEY does not contain a PEM key')
   expect(output).not.toContain('    at ')
 })
 
-test('certificates: an invalid authority is reported before anything is served', async () => {
-  const { code, output } = await started({ ENGINE_TLS_CA: garbage })
+test('certificates: an invalid authority is reported before anything is served (threat 75) (failure 17)', async () => {
+  const joined = join(folder, 'joined.pem')
+  const pem = (await readFile(authority, 'utf8')).trimEnd()
+  await writeFile(joined, pem + pem) // without a newline between them
 
-  expect(code).toBe(1)
-  expect(output).toContain('ENGINE_TLS_CA does not contain a PEM certificate')
+  for (const path of [garbage, joined]) {
+    const { code, output } = await started({ ENGINE_TLS_CA: path })
+
+    expect(code).toBe(1)
+    expect(output).toContain('ENGINE_TLS_CA does not contain a PEM certificate')
+  }
 })
 
-test('certificates: of a handshake that fails the log says why, and which variables to look at', async () => {
+test('certificates: of a handshake that fails the log says why, and which variables to look at (failure 16)', async () => {
   const said = await Promise.all([
     warned({ ENGINE_TLS: 'true', ENGINE_TLS_SERVER_NAME: 'localhost' }),
     warned({ ENGINE_TLS_CA: authority, ENGINE_TLS_SERVER_NAME: 'another' }),

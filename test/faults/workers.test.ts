@@ -4,6 +4,7 @@ import type { RunningProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
+import { promisedError } from '../support/promises.ts'
 import type { Service } from '../support/service.ts'
 import { startWorkerProcess } from './start-worker-process.ts'
 
@@ -23,7 +24,7 @@ test.beforeAll(async ({ engine, startService, cleanup }) => {
   failing = await startFirstRun(service, 'failTask')
 })
 
-test('workers: a run whose worker is killed completes on another worker', async ({
+test('workers: a run whose worker is killed completes on another worker (failure 27)', async ({
   client: { workflow },
   startWorker,
 }) => {
@@ -48,7 +49,7 @@ test('workers: a run whose worker is killed completes on another worker', async 
   ])
 })
 
-test('workers: a query and an update without a worker time out, the update with its ids', async ({
+test('workers: a query and an update without a worker time out, the update with its ids (failure 26)', async ({
   client: { workflow },
 }) => {
   const run = await workflow.start('messages', { taskQueue: `${catalog}-nobody`, workflowId: `${catalog}-alone` })
@@ -56,23 +57,27 @@ test('workers: a query and an update without a worker time out, the update with 
   const order: string[] = []
   // The engine itself ends the messages after 20 s.
   const waiting = service.run('neverEnds', null, { timeout: '15s' }).finally(() => order.push('wait of 15 s'))
-  const [query, update] = await Promise.all([
+  const [query, update, keyed] = await Promise.all([
     service.post(`${run.workflowId}/query/state`),
     service.post(`${run.workflowId}/update/set`, { payload: 1 }),
+    service.post(`${run.workflowId}/update/set`, { payload: 2 }, { 'Idempotency-Key': run.workflowId }),
   ]).finally(() => order.push('messages'))
-  const { workflowId } = (await waiting).body
+  const { status: waited, body } = await waiting
 
   expect(order).toEqual(['messages', 'wait of 15 s'])
-  await service.post(`${workflowId}/terminate`)
+  await service.post(`${body.workflowId}/terminate`)
   await run.terminate()
-  expect([query, update].map(({ status, body }) => [status, body.error, body.workflowId])).toEqual([
-    [504, 'DeadlineExceededError', run.workflowId],
-    [504, 'DeadlineExceededError', run.workflowId],
+  const late = promisedError(26, '504 DeadlineExceededError')
+  expect([query, update, keyed].map(({ status, body }) => [status, body.error, body.workflowId])).toEqual([
+    [...late, run.workflowId],
+    [...promisedError(26, '424 OutcomeUnknownError'), run.workflowId],
+    [...late, run.workflowId],
   ])
+  expect([waited]).toEqual(promisedError(26, '424'))
   expect(update.body).toMatchObject({ runId: run.firstExecutionRunId, updateId: expect.any(String) })
 })
 
-test('workers: a workflow whose code fails accepts no queries and updates, and responses and log name the failure', async ({
+test('workers: a workflow whose code fails accepts no queries and updates, and responses and log name the failure (failure 28)', async ({
   startService,
 }) => {
   // Its messages have the default time.
@@ -83,21 +88,24 @@ test('workers: a workflow whose code fails accepts no queries and updates, and r
   })
 
   const update = await patient.post(`${failing}/update/set`)
+  const status = await patient.get(`${failing}/status`)
   await patient.post(`${failing}/terminate`)
 
   const requests = [query, update].map((answer) =>
     patient.events.find(({ message, requestId }) => message === 'request' && requestId === answer.body.requestId),
   )
+  const notReady = promisedError(28, '409 WorkflowNotReadyError')
   expect([query, update].map(({ status, body }) => [status, body.error, body.source])).toEqual([
-    [409, 'WorkflowNotReadyError', 'engine'],
-    [409, 'WorkflowNotReadyError', 'engine'],
+    [...notReady, 'engine'],
+    [...notReady, 'engine'],
   ])
   const taskFailure = { name: 'Error', message: 'a bug in the workflow', cause: null }
   expect(requests).toMatchObject([
     { status: 409, taskFailure },
     { status: 409, taskFailure },
   ])
-  expect([query, update].map(({ body }) => body.problem?.message)).toEqual([
+  expect([query, update, status].map(({ body }) => body.problem?.message)).toEqual([
+    'a bug in the workflow',
     'a bug in the workflow',
     'a bug in the workflow',
   ])

@@ -7,10 +7,11 @@ import { beforeAll, describe, expect, inject } from 'vitest'
 import type { LogEvent } from '../../dev/servers/service.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { GrpcCode } from '../../src/temporal/grpc-code.ts'
+import { GrpcCode } from '../../src/shared/temporal/grpc-code.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { announceErrors } from '../support/invariants.ts'
+import { promisedError } from '../support/promises.ts'
 import { readiness } from '../support/readiness.ts'
 import { NO_RESPONSE, type Service, startService } from '../support/service.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints, toStatusLines } from './endpoints.ts'
@@ -31,6 +32,8 @@ const METHODS = [
   'TerminateWorkflowExecution',
 ]
 const API_KEY = 'not-the-right-key'
+const REJECTED = promisedError(12, '502 EngineError').join(' ')
+const UNREADY = promisedError(12, '503')
 const NOBODY = { workflowId: 'nobody', runId: crypto.randomUUID() }
 
 let folder: string
@@ -87,24 +90,24 @@ async function expiredEngine(): Promise<string> {
 describe('an API key that is rejected', () => {
   beforeAll(() => announceErrors(/check ENGINE_API_KEY/))
 
-  test('wrong keys: is logged once, with the variable to check and without its value', async () => {
+  test('wrong keys: is logged once, with the variable to check and without its value (threat 76) (failure 12)', async () => {
     expect((await warningsOf(rejected)).map(({ message }) => message)).toEqual([
       expect.stringContaining('ENGINE_API_KEY'),
     ])
     expect(JSON.stringify(rejected.events)).not.toContain(API_KEY)
   })
 
-  test('wrong keys: is a 502 on every endpoint, without the reason', async () => {
+  test('wrong keys: is a 502 on every endpoint, without the reason (threat 76) (failure 12)', async () => {
     const answers = await callEach(rejected, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
 
-    expect(toStatusLines(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 502 EngineError`))
+    expect(toStatusLines(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} ${REJECTED}`))
     expect(answers.map(({ text }) => text).join()).not.toMatch(/key|unauthorized/i)
   })
 
-  test('wrong keys: is not ready', async () => {
+  test('wrong keys: is not ready (failure 12)', async () => {
     const { status, body } = await readiness(rejected)
 
-    expect([status, body.engine]).toEqual([503, 'misconfigured'])
+    expect([status, body.engine]).toEqual([...UNREADY, 'misconfigured'])
   })
 })
 
@@ -117,17 +120,17 @@ describe('a namespace that is missing', () => {
     ])
   })
 
-  test('wrong keys: is a 502 on every endpoint, without the reason', async () => {
+  test('wrong keys: is a 502 on every endpoint, without the reason (threat 76) (failure 12)', async () => {
     const answers = await callEach(missing, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
 
-    expect(toStatusLines(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 502 EngineError`))
+    expect(toStatusLines(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} ${REJECTED}`))
     expect(answers.map(({ text }) => text).join()).not.toMatch(/namespace/i)
   })
 
-  test('wrong keys: is not ready', async () => {
+  test('wrong keys: is not ready (failure 12)', async () => {
     const { status, body } = await readiness(missing)
 
-    expect([status, body.engine]).toEqual([503, 'misconfigured'])
+    expect([status, body.engine]).toEqual([...UNREADY, 'misconfigured'])
   })
 
   test('wrong keys: is in the log of each request too, with the variable', async () => {
@@ -152,12 +155,12 @@ describe('a certificate that has expired', () => {
     expect(JSON.stringify(warnings)).not.toMatch(/127\.0\.0\.1| {4}at /)
   })
 
-  test('wrong keys: is a 503 on every endpoint, for nothing was sent', async () => {
+  test('wrong keys: is a 503 on every endpoint, for nothing was sent (failure 16)', async () => {
     const answers = await callEach(expired, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
 
     expect(toStatusLines(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 503 EngineUnavailableError`))
     expect(answers.map(({ text }) => text).join()).not.toMatch(/certificate/i)
-    expect((await expired.call('GET', '/ready')).status).toBe(503)
+    expect([(await expired.call('GET', '/ready')).status]).toEqual(promisedError(16, '503'))
   })
 })
 

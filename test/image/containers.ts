@@ -1,5 +1,6 @@
 /** Hardened containers: a read-only root file system and no capabilities. */
-import { exitSignal, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { startProcess } from '../../dev/servers/process.ts'
+import { exitSignal } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Images, PODMAN_ENV } from './images.ts'
 

@@ -49,7 +49,7 @@ describeImage('bun')
 
 function describeImage(runtime: 'node' | 'bun'): void {
   describe(`the image on ${runtime}`, () => {
-    test('contains the bundle and all licenses, less than 3 MB on top of its base image', async () => {
+    test('contains the bundle and all licenses, less than 3 MB on top of its base image (threat 103)', async () => {
       const { container } = await serve()
       const files = JSON.parse(
         await container.exec(runtime, '-e', `console.log(JSON.stringify(fs.readdirSync('/app', { recursive: true })))`),
@@ -76,7 +76,7 @@ function describeImage(runtime: 'node' | 'bun'): void {
       expect(Healthcheck.Test.slice(0, 3)).toEqual(['CMD', runtime, '-e'])
     })
 
-    test('runs unprivileged: no root, no capabilities, no shell, no writable files', async () => {
+    test('runs unprivileged: no root, no capabilities, no shell, no writable files (threat 103)', async () => {
       const { container, api } = await serve()
       const status = await container.exec(runtime, '-e', `console.log(fs.readFileSync('/proc/1/status', 'utf8'))`)
       const write = `for (const folder of ['/', '/app', '/tmp']) try { fs.writeFileSync(folder + '/file', '') } catch ({ code }) { console.log(code) }`
@@ -118,11 +118,11 @@ function describeImage(runtime: 'node' | 'bun'): void {
 
       const [{ status, body }] = await Promise.all([waiting, container.stop()])
 
-      expect([status, body.error, body.workflowId]).toEqual([408, 'WorkflowExecutionTimedOutError', workflowId])
+      expect([status, body.error, body.workflowId]).toEqual([424, 'WorkflowExecutionTimedOutError', workflowId])
       expect(await container.ended).toMatchObject({ code: 0 })
     })
 
-    test('without a token it exits and names the missing variable', async () => {
+    test('without a token it exits and names the missing variable (threat 43)', async () => {
       const container = await startContainer(images, { image: images[runtime], env: { SERVICE_CATALOG_ID: catalog } })
 
       expect(await container.ended).toMatchObject({ code: 1 })

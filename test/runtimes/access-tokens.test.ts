@@ -58,7 +58,7 @@ async function startRun({ engine: { address }, onTestFinished }: Context): Promi
 }
 
 describe.concurrent.for(RUNTIMES)('access tokens on %s', (runtime) => {
-  test('a token opens what it names and nothing else, and no other gateway accepts it', async ({
+  test('a token opens what it names and nothing else, and no other gateway accepts it (threat 31)', async ({
     engine,
     onTestFinished,
   }) => {
@@ -81,7 +81,7 @@ describe.concurrent.for(RUNTIMES)('access tokens on %s', (runtime) => {
     expect((await get('/capabilities', token)).body.features.tokens).toBe(true)
   })
 
-  test('a stream and a wait end when the token expires, the wait with the ids of the run, and no output has the token', async ({
+  test('a stream and a wait end when the token expires, the wait with the ids of the run, and no output has the token (threat 31)', async ({
     engine,
     onTestFinished,
   }) => {
@@ -89,7 +89,7 @@ describe.concurrent.for(RUNTIMES)('access tokens on %s', (runtime) => {
     const [{ get, getWithUrl, tokenOf, output }, id] = await Promise.all([serve(runtime, context), startRun(context)])
     const warm = await tokenOf({ can: ['read'] })
     await get(`/workflow/${id}/status`, warm)
-    // On a busy machine each request may take 4.5 s (src/domain/model/deadlines.ts) to begin.
+    // On a busy machine each request may take 4.5 s (src/service/model/deadlines.ts) to begin.
     const token = await tokenOf({ can: ['read'], expiresIn: '15s' })
 
     const [history, events, wait] = await Promise.all([
@@ -100,11 +100,15 @@ describe.concurrent.for(RUNTIMES)('access tokens on %s', (runtime) => {
     const [historyText, eventsText] = await Promise.all([history.text(), events.text()])
     const after = await getWithUrl(`/workflow/${id}/history/stream`, token)
 
-    expect([history.status, events.status, wait.status, after.status]).toEqual([200, 200, 408, 401])
+    expect([history.status, events.status, wait.status, after.status]).toEqual([200, 200, 424, 401])
     expect(historyText).toContain('event: workflow')
     expect(historyText).not.toContain('server_error')
     expect(eventsText).toContain('event: timeout')
-    expect(wait.body).toMatchObject({ error: 'WorkflowExecutionTimedOutError', workflowId: id })
+    expect(wait.body).toMatchObject({
+      error: 'WorkflowExecutionTimedOutError',
+      message: 'The credential has expired; continue at Location with a new one',
+      workflowId: id,
+    })
     expect(wait.body.runId).toMatch(/^[\da-f-]{36}$/)
     expect([history, events, after].map(({ headers }) => headers.get('Referrer-Policy'))).toEqual(
       Array(3).fill('no-referrer'),

@@ -1,9 +1,9 @@
-/** Sends the requests of `docs/api.md` in order and compares the responses with the document. */
+/** Sends the requests of the API reference in order and compares the responses with the pages. */
 import { tmpdir } from 'node:os'
 import { expect } from 'vitest'
 import { catalog } from '../../examples/catalog.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { readExamples } from '../support/api-docs.ts'
+import { readApiExamples } from '../support/api-docs.ts'
 import { EXAMPLE_WORKER } from '../support/example-worker.ts'
 import { type InProcessService, test as sharedTest } from '../support/fixtures.ts'
 import { tryOutAll } from '../support/shown-examples.ts'
@@ -32,8 +32,8 @@ test('GET /workflow/catalog: serves every key of the published example catalog',
   expect(body).toEqual({ catalog: api.catalog, inputsChecked: true, workflows: catalog.workflows })
 })
 
-test('docs/api.md: each example gets the documented response', async () => {
-  const examples = readExamples('docs/api.md')
+test('docs/api: each example gets the documented response', async () => {
+  const examples = readApiExamples()
 
   await tryOutAll(api, api.catalog, examples)
 

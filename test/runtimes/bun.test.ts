@@ -5,5 +5,5 @@ import { describeApi } from '../conformance/api.ts'
 import { describeFiles } from '../conformance/files.ts'
 import { processOf } from '../support/entries.ts'
 
-describeApi('Bun', async (env) => processOf(bin('bun'), join(await ensureBundles(), 'bun.js'))(env))
-describeFiles('Bun', () => processOf(bin('bun'), 'src/runtime/bun.ts'))
+describeApi('Bun', async (env) => processOf(bin('bun'), join(await ensureBundles(), 'bun.js'))(env), ['dot-segments'])
+describeFiles('Bun', () => processOf(bin('bun'), 'src/service/runtime/bun.ts'))

@@ -8,7 +8,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { withoutMcp } from '../../dev/build/without-mcp.ts'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
 import configs from '../../rolldown.config.ts'
-import { DOCS_FILES, readDocsFile } from '../../src/docs-page/files.ts'
+import { DOCS_FILES, readDocsFile } from '../../src/service/fronts/docs/files.ts'
 
 let folder: string
 let workerd: Buffer
@@ -21,13 +21,13 @@ beforeAll(async () => {
   servers = new Map(await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name))] as const)))
 })
 
-test('dist/workerd.js: is one file of at most 1.2 MB, 300 KiB gzipped', () => {
+test('dist/workerd.js: is one file of at most 1.2 MB, 330 KiB gzipped', () => {
   expect(workerd.length).toBeLessThanOrEqual(1_200_000)
-  expect(gzipSync(workerd).length).toBeLessThanOrEqual(300 * 1024)
+  expect(gzipSync(workerd).length).toBeLessThanOrEqual(330 * 1024)
   expect(importsOf(workerd)).toEqual([])
 })
 
-test('dist/workerd.js: the front for agents takes at most 35 kB of it', async () => {
+test('dist/workerd.js: the front for agents takes at most 43 kB of it', async () => {
   const config = configs.find(({ input }) => JSON.stringify(input).includes('workerd'))
   const bundle = await rolldown({ ...config, plugins: [withoutMcp(), config?.plugins] })
   const { output } = await bundle.generate({ format: 'esm', minify: true, codeSplitting: false })
@@ -35,11 +35,11 @@ test('dist/workerd.js: the front for agents takes at most 35 kB of it', async ()
 
   expect(workerd.includes('tasks/cancel')).toBe(true)
   expect(output[0].code).not.toContain('tasks/cancel')
-  expect(workerd.length - Buffer.byteLength(output[0].code)).toBeLessThanOrEqual(35_000)
+  expect(workerd.length - Buffer.byteLength(output[0].code)).toBeLessThanOrEqual(43_000)
 })
 
 test('dist/workerd.js: holds no gRPC and no Redis over TCP', () => {
-  expect(wordsIn(workerd, /grpc-status-details-bin|http2\.connect|@grpc\/|CLUSTERDOWN/)).toEqual([])
+  expect(wordsIn(workerd, /grpc-status-details-bin|http2\.connect|@grpc\/|ClusterAllFailedError/)).toEqual([])
 })
 
 test('dist/workerd.js: holds no protobufjs', () => {
@@ -73,9 +73,17 @@ test('dist/node.js, bun.js, deno.js: begin without the front for agents, which i
   expect(ofAgents.filter((name) => begun.has(name))).toEqual([])
 })
 
-test('dist/node.js, bun.js, deno.js: are at most 1.922 MB, all they share counted once', () => {
+test('dist/node.js, bun.js, deno.js: begin without the client of Upstash, which is a chunk of its own', () => {
+  const begun = new Set(['node.js', 'bun.js', 'deno.js'].flatMap((entry) => loadedWith(entry)))
+  const ofUpstash = [...servers].filter(([, code]) => code.includes('UPSTASH_CONSOLE')).map(([name]) => name)
+
+  expect(ofUpstash).toHaveLength(1)
+  expect(ofUpstash.filter((name) => begun.has(name))).toEqual([])
+})
+
+test('dist/node.js, bun.js, deno.js: are at most 2.1 MB, all they share counted once', () => {
   expect([...servers.keys()]).toEqual(expect.arrayContaining(['node.js', 'bun.js', 'deno.js']))
-  expect([...servers.values()].reduce((sum, { length }) => sum + length, 0)).toBeLessThanOrEqual(1_922_000)
+  expect([...servers.values()].reduce((sum, { length }) => sum + length, 0)).toBeLessThanOrEqual(2_100_000)
 })
 
 test('dist/node.js, bun.js, deno.js: are ASCII alone, for Bun reads bundles as Latin-1', () => {
@@ -113,19 +121,19 @@ test('dist/node.js, bun.js, deno.js: hold no definitions of Temporal Cloud’s o
   expect(wordsIn(Buffer.concat([...servers.values()]), /cloudservice/)).toEqual([])
 })
 
-test('dist/node.js, bun.js, deno.js: need no package', () => {
+test('dist/node.js, bun.js, deno.js: need no package (threat 103)', () => {
   const foreign = [...servers.values()].flatMap(importsOf).filter((name) => !name.startsWith('./') && !isBuiltin(name))
 
   expect(foreign).toEqual([])
 })
 
-test('dist/client.js: is one file of at most 8.66 KiB, minified and gzipped, which imports nothing', async () => {
+test('dist/client.js: is one file of at most 9.3 KiB, minified and gzipped, which imports nothing', async () => {
   const client = await readFile(join(folder, 'client.js'))
   const bundle = await rolldown({ input: join(folder, 'client.js') })
   const { output } = await bundle.generate({ minify: true })
   await bundle.close()
 
-  expect(gzipSync(output[0].code).length).toBeLessThanOrEqual(8.66 * 1024)
+  expect(gzipSync(output[0].code).length).toBeLessThanOrEqual(9.3 * 1024)
   expect(importsOf(client)).toEqual([])
   expect(wordsIn(client, /\b(?:process|Buffer|require)\b/)).toEqual([])
 })
@@ -168,7 +176,7 @@ test('dist/cli.js: a command loads neither the service nor what other commands n
   expect(foreign).toEqual(['portico/worker'])
 })
 
-test('no bundle: holds what only tests or workers need', () => {
+test('no bundle: holds what only tests or workers need (threat 103)', () => {
   for (const [name, text] of [...servers, ['workerd.js', workerd] as const]) {
     expect(
       wordsIn(text, /core-bridge|bundleWorkflowCode|vitest|redis.call\('(?:PEXPIRE|ZADD|ZREM)|method:.PUT/),
@@ -213,6 +221,9 @@ function importsOf(bundle: Buffer): string[] {
   return [...new Set([...staticImportsOf(bundle), ...dynamic.map(([, name = '']) => name)])]
 }
 
+/** Not the sentence `please import from "…"` of a message: a statement has names between the words. */
 function staticImportsOf(bundle: Buffer): string[] {
-  return [...bundle.toString().matchAll(/(?:\bfrom|\bimport)\s*["']([^"']+)["']/g)].map(([, name = '']) => name)
+  return [...bundle.toString().matchAll(/(?:(?<!\bimport )\bfrom|\bimport)\s*["']([^"']+)["']/g)].map(
+    ([, name = '']) => name,
+  )
 }

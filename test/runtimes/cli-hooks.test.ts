@@ -104,7 +104,7 @@ test('portico hooks test: exits with 2 for what it cannot send, and with 3 witho
   ])
 })
 
-test('portico hooks test: sends nothing to the URL of a settings file', async ({ hooksTest, folder }) => {
+test('portico hooks test: sends nothing to the URL of a settings file (threat 98)', async ({ hooksTest, folder }) => {
   const settings = join(folder, '.portico.json')
   await writeFile(settings, JSON.stringify({ url: 'http://127.0.0.1:1' }))
   const withheld = await hooksTest('stripe', '{}', [], { PORTICO_URL: '' })

@@ -82,6 +82,30 @@ test('portico: arguments come from stdin and from files', async ({ portico, fold
   expect(outputs).toEqual([{ from: 'stdin' }, { from: 'a file' }, [{ from: 'a file' }, [2]]])
 })
 
+test('portico: encoded arguments come from a file', async ({ portico, folder }) => {
+  const metadata = { encoding: 'json/plain' }
+  await writeFile(
+    join(folder, 'payloads.json'),
+    JSON.stringify([
+      { metadata, value: 7 },
+      { metadata, data: 'IjgiCg==' },
+    ]),
+  )
+  await writeFile(join(folder, 'one.json'), JSON.stringify({ metadata, value: 7 }))
+  const payloads = ['--payloads', 'payloads.json'] as const
+
+  const run = await portico(['run', 'several', ...payloads], { cwd: folder })
+  await portico(['start', 'messages', '--id', 'encoded'])
+  const query = await portico(['signal', 'encoded', 'add', ...payloads], { cwd: folder })
+  const validated = await portico(['validate', 'several', ...payloads], { cwd: folder })
+  const both = await portico(['run', 'several', ...payloads, '--input', '1'], { cwd: folder })
+  const notList = await portico(['run', 'several', '--payloads', 'one.json'], { cwd: folder })
+  await portico(['terminate', 'encoded'])
+
+  expect(JSON.parse(run.stdout).output).toEqual([7, '8'])
+  expect([query, validated, both, notList].map(({ code }) => code)).toEqual([0, 0, 2, 2])
+})
+
 test('portico openapi, types: they describe the workflows of the catalog', async ({ portico, catalog, folder }) => {
   const document = await portico(['openapi', '--catalog', catalog])
   const printed = await portico(['types', '--catalog', catalog])
@@ -94,7 +118,10 @@ test('portico openapi, types: they describe the workflows of the catalog', async
   expect([written.stdout, await readFile(join(folder, 'workflows.ts'), 'utf8')]).toEqual(['', printed.stdout])
 })
 
-test('portico: commands in advice have the --url of the command, and never its token', async ({ portico, env }) => {
+test('portico: commands in advice have the --url of the command, and never its token (threat 100)', async ({
+  portico,
+  env,
+}) => {
   const flags = ['--url', env.PORTICO_URL, '--token', TOKEN] as const
 
   await portico(['start', 'neverEnds', '--id', 'far', ...flags])
@@ -126,7 +153,9 @@ test('portico start: starts one run, also if the connection of the first request
   expect((await list()).runs).toEqual([expect.objectContaining({ runId })])
 })
 
-test('portico: a terminal shows tables and colors, and no value of a workflow controls it', async ({ env }) => {
+test('portico: a terminal shows tables and colors, and no value of a workflow controls it (threat 83)', async ({
+  env,
+}) => {
   const input = JSON.stringify({ title: '\u001b]0;owned\u0007', text: '\u202e\u009b\u007f' })
 
   const { code, output } = await cliOnTerminal(['run', 'echo', '--id', 'seen', '--input', input], { env })

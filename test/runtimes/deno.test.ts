@@ -7,9 +7,7 @@ import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { describeApi } from '../conformance/api.ts'
 import { describeFiles } from '../conformance/files.ts'
-import { processOf } from '../support/entries.ts'
-
-const ENTRY = 'src/runtime/deno.ts'
+import { FROM_SOURCE, processOf } from '../support/entries.ts'
 
 describeApi(
   'Deno',
@@ -23,13 +21,13 @@ const env = () => ({
   ENGINE_ADDRESS: inject('engine').address,
 })
 
-test('deno task start: the service may read only the files that its variables name', async () => {
+test('deno task start: the service may read only the files that its variables name (threat 85)', async () => {
   const traces = await mkdtemp(join(tmpdir(), 'portico traces-'))
   const service = await processOf(
     bin('deno'),
     'task',
     'start',
-  )({ ...env(), ENGINE_TLS_CA: '', SERVICE_TRACE_LOCAL_DIR: traces })
+  )({ ...env(), ENGINE_TLS_CA: '', OTEL_EXPORTER_OTLP_CERTIFICATE: '/etc/otel.pem', SERVICE_TRACE_LOCAL_DIR: traces })
 
   // The first to ask may find the engine's client still loading.
   await until('it is ready', async () => (await fetch(`${service.url}/ready`)).ok)
@@ -37,7 +35,21 @@ test('deno task start: the service may read only the files that its variables na
   await service.stop()
   await rm(traces, { recursive: true })
 
-  expect(allowed).toEqual([...DENO_PERMISSIONS, `--allow-read=${traces}`])
+  expect(allowed).toEqual([
+    ...DENO_PERMISSIONS,
+    '--allow-read=docs/api,docs/errors.md',
+    `--allow-read=${traces}`,
+    '--allow-read=/etc/otel.pem',
+  ])
+})
+
+test('deno task start: the service may read the pages with the examples of /openapi.json', async () => {
+  const service = await FROM_SOURCE.Deno(env())
+
+  const { status, headers } = await fetch(`${service.url}/openapi.json`)
+  await service.stop()
+
+  expect([status, headers.get('content-type')]).toEqual([200, 'application/json'])
 })
 
 test('deno task start: SIGTERM reaches the service', async () => {
@@ -58,8 +70,8 @@ async function commandOf(pid: number): Promise<string[]> {
   return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0')
 }
 
-test('Deno Deploy: a token is required even if the host is a loopback address', async () => {
-  const starting = processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, ENTRY)({ ...env(), DENO_DEPLOYMENT_ID: 'a1' })
+test('Deno Deploy: a token is required even if the host is a loopback address (threat 43)', async () => {
+  const starting = FROM_SOURCE.Deno({ ...env(), DENO_DEPLOYMENT_ID: 'a1' })
 
   await expect(starting).rejects.toThrow(
     'SERVICE_API_AUTH_TOKEN or SERVICE_POLICY is required when the service does not bind its own socket',

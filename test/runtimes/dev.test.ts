@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect } from 'vitest'
 import { recordQuickStart } from '../../dev/pictures/quick-start.ts'
 import type { Step } from '../../dev/pictures/terminal.ts'
+import { hasExited, startProcess } from '../../dev/servers/process.ts'
 import { freePort, isTaken } from '../../src/cli/dev/servers/ports.ts'
-import { type Ended, exitSignal, isGone, type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { type Ended, exitSignal, type RunningProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { test as base } from '../support/fixtures.ts'
 import { paste, WITH_CURL } from '../support/paste.ts'
@@ -56,7 +57,7 @@ describe('npm run dev, which starts an engine', () => {
 
     expect(JSON.parse(await paste(run))).toMatchObject({ status: 'completed', output: 'Hello, Ada!' })
     expect(await paste(startAndStatus)).toMatch(
-      /^\{"workflowId":"order-1".*"status":"running"\}\{"workflowId":"order-1".*"workflowName":"order"/,
+      /^\{"workflowId":"order-1".*"status":"running"\}\n\{"workflowId":"order-1".*"workflowName":"order"/,
     )
     expect(JSON.parse(await paste(catalog))).toMatchObject({
       workflows: [{ name: 'greet' }, { name: 'order' }, { name: 'chat' }],
@@ -130,7 +131,7 @@ describe('npm run dev, which starts an engine', () => {
 
     expect(ended).toEqual({ code: 0, signal: null })
     expect(pids).toHaveLength(3)
-    expect(pids.filter((pid) => !isGone(pid))).toEqual([])
+    expect(pids.filter((pid) => !hasExited(pid))).toEqual([])
   })
 })
 
@@ -148,13 +149,13 @@ describe('npm run dev, with an engine that already runs', () => {
 
   test('dev: if one program exits, its name is printed and the others are stopped', async () => {
     const pids = programs(dev)
-    const [workerPid = 0] = pids
+    const [, apiPid = 0] = pids
 
-    const ended = await endedBy(() => process.kill(workerPid, 'SIGKILL'), dev)
+    const ended = await endedBy(() => process.kill(apiPid, 'SIGKILL'), dev)
 
     expect(ended.code).toBe(1)
-    expect(dev.output()).toContain('The worker exited unexpectedly (SIGKILL); see its last lines above.')
-    expect(pids.filter((pid) => !isGone(pid))).toEqual([])
+    expect(dev.output()).toContain('The api exited unexpectedly (SIGKILL); see its last lines above.')
+    expect(pids.filter((pid) => !hasExited(pid))).toEqual([])
   })
 })
 
@@ -165,7 +166,7 @@ describe('npm run dev, stopped while it starts', () => {
 
     await endedBy(() => process.kill(dev.pid, 'SIGTERM'), dev)
 
-    await until('all processes have exited', () => programs(dev).every(isGone))
+    await until('all processes have exited', () => programs(dev).every(hasExited))
   })
 
   test('dev: all processes stop when npm is killed', async ({ startDev, port }) => {
@@ -174,7 +175,7 @@ describe('npm run dev, stopped while it starts', () => {
 
     process.kill(dev.pid, 'SIGKILL')
 
-    await until('all processes have exited', () => programs(dev).every(isGone))
+    await until('all processes have exited', () => programs(dev).every(hasExited))
     expect(await isTaken(port)).toBe(false)
   })
 })

@@ -4,11 +4,17 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
-import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { makeApi } from '../support/api.ts'
 import { POLL } from '../support/call-log.ts'
-import { processOf, type ServedEntry, type ServeEntry, workerdOf, wranglerOf } from '../support/entries.ts'
+import {
+  FROM_SOURCE,
+  GRPC_RUNTIMES,
+  type ServedEntry,
+  type ServeEntry,
+  workerdOf,
+  wranglerOf,
+} from '../support/entries.ts'
 import type { FaultProxy } from '../support/fault-proxy.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { test } from '../support/fixtures.ts'
@@ -22,13 +28,7 @@ type How = keyof typeof LEAVE
 const BOTH: How[] = ['closes', 'resets']
 
 describe.concurrent.each<{ name: string; entry: () => Promise<ServeEntry>; json: How[] }>([
-  { name: 'Node', entry: async () => processOf(process.execPath, 'src/runtime/node/index.ts'), json: BOTH },
-  { name: 'Bun', entry: async () => processOf(bin('bun'), 'src/runtime/bun.ts'), json: BOTH },
-  {
-    name: 'Deno',
-    entry: async () => processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, 'src/runtime/deno.ts'),
-    json: BOTH,
-  },
+  ...GRPC_RUNTIMES.map((name) => ({ name, entry: async () => FROM_SOURCE[name], json: BOTH })),
   // workerd notices a FIN only when it writes, and it writes a JSON response only after the wait.
   { name: 'workerd', entry: async () => workerdOf(join(await ensureBundles(), 'workerd.js')), json: ['resets'] },
   // The proxy of wrangler turns a reset into a FIN.
@@ -81,11 +81,14 @@ describe.concurrent.each<{ name: string; entry: () => Promise<ServeEntry>; json:
     ).rejects.toThrow()
   }
 
-  test.each(BOTH)('disconnects: the poll of an event stream ends when the client %s its connection', async (how) => {
-    const left = await runAndLeave('text/event-stream', '120s', how)
+  test.each(BOTH)(
+    'disconnects: the poll of an event stream ends when the client %s its connection (threat 55)',
+    async (how) => {
+      const left = await runAndLeave('text/event-stream', '120s', how)
 
-    await expectNoPoll(left)
-  })
+      await expectNoPoll(left)
+    },
+  )
 
   test.each(json)('disconnects: the poll of a JSON response ends when the client %s its connection', async (how) => {
     const left = await runAndLeave('application/json', '120s', how)
@@ -93,7 +96,7 @@ describe.concurrent.each<{ name: string; entry: () => Promise<ServeEntry>; json:
     await expectNoPoll(left)
   })
 
-  test('disconnects: polls end with the timeout of their request', async () => {
+  test('disconnects: polls end with the timeout of their request (threat 55)', async () => {
     const left = await runAndLeave('application/json', '6s', 'closes')
 
     await expectNoPoll(left)

@@ -35,7 +35,9 @@ function policyOf(runtime: string): string {
     completes: { complete: { workflowId: idOf('completes'), activityId: 'approval' } },
   }
   const github = { scheme: 'github', secretEnv: 'SERVICE_HOOK_A', argument: 'body' }
-  const hooks = Object.entries(actions).map(([name, action]) => [name, { ...github, ...action }])
+  const actionHooks = Object.entries(actions).map(([name, action]) => [name, { ...github, ...action }])
+  const { start } = actions.signalsOrStarts.signalWithStart
+  const hooks = [...actionHooks, ['cloudevents', { ...github, challenge: 'cloudevents', start }]]
   return JSON.stringify({ version: 1, hooks: Object.fromEntries([...schemes, ...hooks]) })
 }
 
@@ -67,11 +69,12 @@ const test = sharedTest
   })
 
 test.for(RUNTIMES)(
-  '%s: each scheme accepts the bytes that were signed once, and no others',
+  '%s: each scheme accepts the bytes that were signed once, and no others (threat 33)',
   async (runtime, { serviceOn }) => {
     const { call, output } = await serviceOn(runtime)
     const statusesOf = async (scheme: SignedScheme) => {
-      const body = `{ "id": "${crypto.randomUUID()}", "text": "é", "n": 12345678901234567890 }`
+      const id = crypto.randomUUID()
+      const body = `{ "id": "${id}", "text": "é", "n": 12345678901234567890, "webhookTimestamp": ${Date.now()} }`
       const send = async (sent: string, secret = SECRET) =>
         call('POST', `/hooks/${scheme}`, sent, {
           'Content-Type': 'application/json',
@@ -93,7 +96,7 @@ test.for(RUNTIMES)(
 )
 
 test.for(RUNTIMES)(
-  '%s: an event that comes twice signals, starts and completes once',
+  '%s: an event that comes twice signals, starts and completes once (threat 33)',
   async (runtime, { serviceOn, client, catalog }) => {
     const { call } = await serviceOn(runtime)
     const event = { id: crypto.randomUUID(), text: 'é' }
@@ -120,5 +123,20 @@ test.for(RUNTIMES)(
     for (const hook of ['signals', 'signalsOrStarts'])
       expect(await client.workflow.getHandle(idOf(hook)).query('state')).toMatchObject({ gathered: [event] })
     expect(await waiting.result()).toEqual([event])
+  },
+)
+
+test.for(RUNTIMES)(
+  '%s: OPTIONS is the handshake of CloudEvents on the hook that names it, and starts nothing',
+  async (runtime, { serviceOn }) => {
+    const { call } = await serviceOn(runtime)
+    const origin = { 'WebHook-Request-Origin': 'eventgrid.azure.net', 'WebHook-Request-Rate': '120' }
+    const handshake = async (hook: string) => {
+      const { status, headers } = await call('OPTIONS', `/hooks/${hook}`, undefined, origin)
+      return [status, headers.get('WebHook-Allowed-Origin'), headers.get('WebHook-Allowed-Rate')]
+    }
+
+    expect(await handshake('cloudevents')).toEqual([200, 'eventgrid.azure.net', '*'])
+    expect(await handshake('signals')).toEqual([204, null, null])
   },
 )

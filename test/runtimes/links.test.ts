@@ -14,13 +14,17 @@ const test = sharedTest.extend('workerOptions', { scope: 'file' }, () => ({ cata
 
 const QUESTION = {
   title: 'Go on?',
-  choices: [{ label: 'Yes, on', payload: { go: true }, comment: 'optional' }, { label: 'No' }],
+  details: [{ label: 'Step', value: '2 & 3' }],
+  choices: [
+    { label: 'Yes, on', payload: { go: true }, comment: 'optional' },
+    { label: 'No', style: 'danger' },
+  ],
 }
 
 const ANSWER = { go: true, comment: 'schön' }
 
 for (const [runtime, start] of Object.entries(EVERY_RUNTIME)) {
-  test(`${runtime}: a link of each kind answers once, with the form of its page, and a forged one does not`, {
+  test(`${runtime}: a link of each kind answers once, with the form of its page, and a forged one does not (threat 64)`, {
     timeout: 240_000,
   }, async ({ engine, catalog, client, worker: _, onTestFinished }) => {
     const service = await start({
@@ -69,7 +73,10 @@ for (const [runtime, start] of Object.entries(EVERY_RUNTIME)) {
 
     expect(answers.map(({ statuses }) => statuses)).toEqual(Array(3).fill([201, 200, 404, 200, 409]))
     for (const { page, answered, other } of answers) {
-      expect(await page.text()).toContain('<button name="choice" value="Yes, on">')
+      const html = await page.text()
+      expect(html).toContain('<dt>Step</dt><dd>2 &amp; 3</dd>')
+      expect(html).toContain('(in 24 hours)')
+      expect(html).toContain('<button class="danger" name="choice" value="No">')
       expect(await answered.text()).toContain('Recorded: <strong>Yes, on</strong>')
       expect(await other.text()).toContain('Recorded: <strong>Yes, on</strong>')
     }

@@ -67,7 +67,8 @@ function stepsOf(session: string): Step[] {
 
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/
 const SECONDS = /(?<="progress":)[\d.]+/
-const VARYING = new RegExp(`(${[UUID, TIME, SECONDS].map(({ source }) => source).join('|')}|…)`)
+const RETRY = /(?<=^retry: )\d+/
+const VARYING = new RegExp(`(${[UUID, TIME, SECONDS, RETRY].map(({ source }) => source).join('|')}|…)`)
 
 /** Matches the output, whose ids and times differ and in which `…` stands for the rest. Captures the ids. */
 function patternOf(shown: string): RegExp {

@@ -14,7 +14,7 @@ const test = testWithOwnEngine({ namespaces: ['acme'] }).extend('workers', { sco
 const TOKEN = 'own-token'
 
 test.for(RUNTIMES)(
-  '%s: the same id, key and task queue in two namespaces are apart',
+  '%s: the same id, key and task queue in two namespaces are apart (threat 35)',
   async (runtime, { engine, catalog, cleanup, workers: _ }) => {
     const { url, stop } = await EVERY_RUNTIME[runtime]({
       SERVICE_CATALOG_ID: catalog,
@@ -78,7 +78,7 @@ test.for(GRPC_RUNTIMES)(
 
     await stop()
 
-    expect((await Promise.all(waits)).map(({ status }) => status)).toEqual([408, 408])
+    expect((await Promise.all(waits)).map(({ status }) => status)).toEqual([424, 424])
     expect(await ended).toMatchObject({ code: 0 })
   },
 )

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { ensureNode20 } from '../../dev/servers/components.ts'
-import { startProcess } from '../../src/cli/dev/servers/process.ts'
+import { startProcess } from '../../dev/servers/process.ts'
 
 const MESSAGE = 'Portico needs Node.js 22.18 or newer, and this is Node.js 20.19.5'
 

@@ -1,6 +1,7 @@
 import { expect, inject, test } from 'vitest'
+import { startProcess } from '../../dev/servers/process.ts'
 import { SERVICE_ENTRY } from '../../dev/servers/service.ts'
-import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import type { RunningProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { describeApi } from '../conformance/api.ts'
 import { processOf } from '../support/entries.ts'

@@ -3,13 +3,14 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, inject } from 'vitest'
+import { hasExited, startProcess } from '../../dev/servers/process.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { cacheFolder } from '../../src/cli/dev/servers/cache-folder.ts'
 import { runCommand } from '../../src/cli/dev/servers/component.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
-import { exitSignal, isGone, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { exitSignal } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { generalDocument } from '../../src/http/openapi/general-document.ts'
+import { generalDocument } from '../../src/service/openapi/general-document.ts'
 import { makeApi } from '../support/api.ts'
 import { processOf, workerdOf } from '../support/entries.ts'
 import { test } from '../support/fixtures.ts'
@@ -30,7 +31,7 @@ test.beforeAll(async ({ folder: ownFolder }) => {
   await inFolder('npm', 'install', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline', tarball)
 }, INSTALL_MS)
 
-test('the package: native modules, workers, tests and older builds are not included', async () => {
+test('the package: native modules, workers, tests and older builds are not included (threat 103)', async () => {
   const installed = await readdir(join(folder, 'node_modules'), { recursive: true })
 
   expect(installed.filter((name) => name.endsWith('.node'))).toEqual([])
@@ -96,7 +97,7 @@ test('npx portico dev: it starts an engine and an API that answers, and Ctrl-C l
 
   expect([answer.status, catalog.status]).toEqual([200, 404])
   expect(pids).toHaveLength(2)
-  await until('all programs have exited', () => pids.every(isGone))
+  await until('all programs have exited', () => pids.every(hasExited))
   expect(dev.output()).toContain('Stopped.')
 })
 

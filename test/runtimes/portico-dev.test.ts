@@ -1,12 +1,13 @@
 /** `portico dev`, as the package has it. */
-import { writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
+import { hasExited, startProcess } from '../../dev/servers/process.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
-import { exitSignal, isGone, type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { exitSignal, type RunningProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import type { Environment } from '../../src/config.ts'
+import type { Environment } from '../../src/shared/config.ts'
 import { test as base } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 
@@ -28,14 +29,14 @@ const test = base
       },
   )
 
-// Prints its environment, and exits when there is a file of that name.
+// Prints its environment, and exits with the code in the file of that name.
 const WORKER = `
-  import { existsSync } from 'node:fs'
+  import { existsSync, readFileSync } from 'node:fs'
   const names = ['ENGINE_ADDRESS', 'SERVICE_CATALOG_ID', 'TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE']
   console.log(JSON.stringify(names.map((name) => process.env[name])))
-  setInterval(() => existsSync('exit now') && process.exit(7), 50)`
+  setInterval(() => existsSync('exit now') && process.exit(Number(readFileSync('exit now', 'utf8'))), 50)`
 
-test('portico dev: the worker has the variables that it needs, and its end ends the rest with its exit code', async ({
+test('portico dev: the worker has the variables that it needs, and its exit with 0 ends the rest', async ({
   startDev,
   engine,
   folder,
@@ -51,12 +52,63 @@ test('portico dev: the worker has the variables that it needs, and its end ends 
   await until('the worker has printed its environment', () => dev.output().includes(`worker │ ${shown}`))
   const request = `portico run echo --input '…' --url http://127.0.0.1:${port}`
   await until('it says how to run a workflow of the catalog', () => dev.output().includes(request))
-  await writeFile(join(folder, 'exit now'), '')
+  await writeFile(join(folder, 'exit now'), '0')
 
-  expect(await dev.ended).toMatchObject({ code: 7 })
-  expect(dev.output()).toContain('The worker exited unexpectedly (exit code 7); see its last lines above.')
+  expect(await dev.ended).toMatchObject({ code: 0 })
+  await rm(join(folder, 'exit now'))
+  expect(dev.output()).toContain('The worker exited (exit code 0); see its last lines above.')
   expect(programs(dev)).toHaveLength(2)
-  expect(programs(dev).filter((pid) => !isGone(pid))).toEqual([])
+  expect(programs(dev).filter((pid) => !hasExited(pid))).toEqual([])
+})
+
+test.for([
+  ['an exit code', 'process.exit(7)', 'exit code 7'],
+  ['an error', "throw new Error('boom')", 'exit code 1'],
+  ['a signal', "process.kill(process.pid, 'SIGKILL')", 'SIGKILL'],
+] as const)(
+  'portico dev: a worker that crashes with %s ends nothing',
+  async ([_, crash, how], { startDev, folder, catalog }) => {
+    const port = await freePort()
+    await writeFile(join(folder, 'crash.mjs'), crash)
+    const dev = await startDev(['--catalog', catalog, '--port', `${port}`, '--', process.execPath, 'crash.mjs'])
+
+    const said = `The worker exited unexpectedly (${how}); see its last lines above. The API and the engine are still running`
+    await until('it says what happened', () => dev.output().includes(said))
+    await ready(dev, port)
+    await dev.stop(10_000)
+  },
+)
+
+test('portico dev --watch: a change restarts the worker alone, also after a crash', async ({
+  startDev,
+  folder,
+  catalog,
+}) => {
+  const port = await freePort()
+  const file = join(folder, 'lib', 'watched.mjs')
+  await mkdir(join(folder, 'lib'), { recursive: true })
+  await mkdir(join(folder, 'node_modules'), { recursive: true })
+  const write = (text: string) => writeFile(file, `console.log('${text}'); setInterval(() => {}, 60_000)`)
+  await write('first')
+  const dev = await startDev(['--watch', '--catalog', catalog, '--port', `${port}`, '--', process.execPath, file])
+  const printed = (text: string) => until(`${text} is printed`, () => dev.output().includes(text))
+  await printed('worker │ first')
+  await ready(dev, port)
+
+  await write('second')
+  await printed('worker │ second')
+  await writeFile(file, 'process.exit(3)')
+  await printed('The worker exited unexpectedly (exit code 3); see its last lines above. The API')
+  await writeFile(join(folder, 'node_modules', 'ignored.mjs'), '')
+  await write('third')
+  await printed('worker │ third')
+
+  const [first, api, ...more] = programs(dev)
+  expect(more).toHaveLength(3)
+  expect([first, api, ...more].map((pid) => hasExited(Number(pid)))).toEqual([true, false, true, true, false])
+  expect(dev.output()).not.toContain('exited (exit code')
+  await dev.stop(10_000)
+  expect(hasExited(Number(more.at(-1)))).toBe(true)
 })
 
 test('portico dev: with a policy and without a shared token, it finds the workflows', async ({

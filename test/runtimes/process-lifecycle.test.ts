@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
@@ -35,7 +36,7 @@ describeProcessLifecycle(
   { drains: false, noticesFin: false, pipelines: true },
 )
 
-test('Deno: the service listens again after it has run out of file descriptors', async ({ engine }) => {
+test('Deno: the service listens again after it has run out of file descriptors (failure 40)', async ({ engine }) => {
   announceErrors(/Deno stopped listening; retrying.*Too many open files/)
   const serve = bundleOn('Deno', 'sh', '-c', 'ulimit -n 80 && exec "$0" "$@"')
   const { url, ...service } = await serve({
@@ -53,6 +54,35 @@ test('Deno: the service listens again after it has run out of file descriptors',
   await service.stop()
   expect(await service.ended).toEqual({ code: 0, signal: null })
 })
+
+test.for<[runtime: Runtime, fate: 'are rejected' | 'wait']>([
+  ['Node', 'are rejected'],
+  ['Bun', 'wait'],
+])(
+  '%s: without file descriptors new connections %s, and the service answers when others are closed (failure 40)',
+  async ([runtime, expected], { engine }) => {
+    const serve = bundleOn(runtime, 'sh', '-c', 'ulimit -n 80 && exec "$0" "$@"')
+    const { url, ...service } = await serve({ SERVICE_CATALOG_ID: 'any', ENGINE_ADDRESS: engine.address })
+    await readiness(makeApi({ url }))
+    let closed = 0
+
+    const sockets = Array.from({ length: 150 }, () =>
+      connect(Number(new URL(url).port), '127.0.0.1')
+        .on('error', () => {})
+        .on('close', () => closed++)
+        .resume(),
+    )
+    await until('no descriptor is left', () => readdirSync(`/proc/${service.pid}/fd`).length >= 80)
+    await until(`connections ${expected}`, () => closed > 0 === (expected === 'are rejected'))
+    const fate = closed > 0 ? 'are rejected' : 'wait'
+    for (const socket of sockets) socket.destroy()
+
+    await until('it answers again', async () => (await fetch(`${url}/health`)).ok)
+    await service.stop()
+    expect(fate).toBe(expected)
+    expect(await service.ended).toEqual({ code: 0, signal: null })
+  },
+)
 
 describe('ENGINE_TRANSPORT=http on runtimes that also support gRPC', () => {
   let env: Record<string, string>

@@ -55,6 +55,7 @@ test('SKILL.md: portico/client prints what the page says', async () => {
 })
 
 test('SKILL.md: the client without dependencies prints what the page says', async () => {
+  await copyFile(new URL('../../examples/portico.mjs', import.meta.url), join(programs, 'portico.mjs'))
   const { printed, shown } = await printedBy('With any other language')
 
   expect(printed).toBe(shown)
@@ -121,6 +122,30 @@ test('docs/how-do-i.md: its program runs each failed order once more, also if it
   expect(await again()).toBe(line)
   const { body: input } = await get(`${line?.split(' ').at(-1)}/input`)
   expect(input.input).toEqual({ orderId, amount: 20, card: '0000' })
+})
+
+test('docs/how-do-i.md: of twenty callers at once, three start a run', async () => {
+  const howDoI = await readFile(new URL('../../docs/how-do-i.md', import.meta.url), 'utf8')
+  const [code = ''] = codeBlocks(chapterOf(howDoI, 'Run at most three at once for each customer'), 'js')
+  const here = code
+    .replace('http://127.0.0.1:3001', url)
+    .replace("'Content-Type'", `Authorization: 'Bearer ${TOKEN}', 'Content-Type'`)
+  await writeFile(join(programs, fileNameOf(code)), here)
+  const driver = `
+    import { startAtMost } from './${fileNameOf(code)}'
+    const body = { workflowName: 'order', input: { orderId: 'many', amount: 500, card: '4242' } }
+    const key = '${crypto.randomUUID()}'
+    const started = await Promise.all(Array.from({ length: 20 }, () => startAtMost(3, key, body)))
+    console.log(JSON.stringify(started.map((run) => run && typeof run.runId)))`
+
+  const printed = await runCommand({
+    command: process.execPath,
+    args: ['--input-type=module', '--eval', driver],
+    cwd: programs,
+  })
+
+  const counts = Object.groupBy(JSON.parse(printed), String)
+  expect([counts.string?.length, counts.null?.length]).toEqual([3, 17])
 })
 
 test('examples/client.ts: every endpoint responds as it expects', async () => {

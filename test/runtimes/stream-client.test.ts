@@ -37,9 +37,9 @@ test('stream: yields what is published, in order, and ends with the workflow', a
   await run.signal('finish')
 
   expect(await ended).toEqual([
-    { offset: 0, topic: 'a', data: { n: 1 }, id: `0@${run.runId}` },
-    { offset: 1, topic: 'b', data: { n: 2 }, id: `1@${run.runId}` },
-    { offset: 2, topic: 'a', data: { n: 9007199254740993n }, id: `2@${run.runId}` },
+    { offset: 0, topic: 'a', data: { n: 1 }, id: `${run.runId}@0` },
+    { offset: 1, topic: 'b', data: { n: 2 }, id: `${run.runId}@1` },
+    { offset: 2, topic: 'a', data: { n: 9007199254740993n }, id: `${run.runId}@2` },
   ])
 })
 
@@ -211,7 +211,7 @@ test('portico stream: prints items as lines of JSON, as text, and exits as the r
   expect(text).toEqual({ code: 0, stdout: 'Hello\n{"n":1}\n', stderr: '' })
   expect(json).toEqual({
     code: 0,
-    stdout: `{"offset":1,"topic":"b","data":{"n":1},"id":"1@${run.runId}"}\n`,
+    stdout: `{"offset":1,"topic":"b","data":{"n":1},"id":"${run.runId}@1"}\n`,
     stderr: '',
   })
 })

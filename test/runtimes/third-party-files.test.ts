@@ -38,7 +38,7 @@ test.beforeAll(async ({ folder }) => {
   notices = readFileSync(join(dist, 'THIRD-PARTY-NOTICES'), 'utf8')
 })
 
-test('sbom.cdx.json: has exactly the packages of each bundle', () => {
+test('sbom.cdx.json: has exactly the packages of each bundle (threat 102)', () => {
   const listed = components
     .filter(({ name }) => name !== 'rolldown')
     .flatMap((one) => one.evidence.occurrences.map(({ location }) => `${location}: ${nameOf(one)}`))
@@ -55,7 +55,7 @@ test('sbom.cdx.json: has rolldown for its functions, which have no source map', 
   expect(rolldown?.evidence.occurrences).toContainEqual({ location: 'server-rolldown-runtime.js' })
 })
 
-test('sbom.cdx.json: has the versions and licenses of the installed packages', () => {
+test('sbom.cdx.json: has the versions and licenses of the installed packages (threat 102)', () => {
   const { packages }: { packages: Record<string, { version: string; license: string }> } = JSON.parse(
     readFileSync(join(ROOT, 'package-lock.json'), 'utf8'),
   )

@@ -54,7 +54,7 @@ describe('bindings that are not strings, as wrangler creates them for numbers an
     })
   })
 
-  test('bindings: objects are configuration errors without their values; null and bindings with other names are ignored', async () => {
+  test('bindings: objects are configuration errors without their values; null and bindings with other names are ignored (threat 95)', async () => {
     const json = {
       SERVICE_API_AUTH_TOKEN: { secret: 'hidden' },
       SERVICE_CORS_ORIGINS: ['hidden'],

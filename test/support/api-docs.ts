@@ -1,5 +1,5 @@
-/** The documentation as data: the examples of a page, and the tables of errors and rules in `docs/api.md`. */
-import { parseExchanges, type ShownExchange } from '../../src/http/openapi/examples.ts'
+/** The examples of pages. */
+import { EXAMPLE_PAGES, parseExchanges, type ShownExchange } from '../../src/service/openapi/examples.ts'
 import { textOf } from './repository.ts'
 
 export interface Example extends ShownExchange {
@@ -7,21 +7,12 @@ export interface Example extends ShownExchange {
   where: string
 }
 
-export interface ErrorRow {
-  status: number
-  error: string
-}
-
-export function readApiDocs(): { errors: ErrorRow[]; rules: string[] } {
-  const text = textOf('docs/api.md')
-  const rows = [...text.matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)]
-  return {
-    errors: rows.map(([, status, error = '']) => ({ status: Number(status), error })),
-    rules: [...text.matchAll(/^\| `([a-z-]+\.[\w-]+)` \|/gm)].map(([, id = '']) => id),
-  }
-}
-
 /** The requests with curl that the page shows. */
 export function readExamples(page: string): Example[] {
   return parseExchanges(textOf(page)).map((exchange) => ({ ...exchange, where: `${page}:${exchange.line}` }))
+}
+
+/** Those of the API reference, in the order in which they are sent. */
+export function readApiExamples(): Example[] {
+  return EXAMPLE_PAGES.flatMap((page) => readExamples(`docs/${page}`))
 }

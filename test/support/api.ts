@@ -1,6 +1,6 @@
 /** A client of the API that records every response and checks the properties that all responses share. */
 import assert from 'node:assert/strict'
-import { ENDPOINTS } from '../../src/http/endpoints/endpoints.ts'
+import { ENDPOINTS } from '../../src/service/endpoints.ts'
 import { internalStringIn } from './internal-strings.ts'
 import { secretsIn } from './log-leak-recorder.ts'
 import { undocumentedIn } from './openapi-check.ts'

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { parseTraceDocument, type TraceDocument } from '../../src/protocol/trace/document.ts'
-import { type TraceNode, toTraceTree } from '../../src/protocol/trace/tree.ts'
+import { parseTraceDocument, type TraceDocument } from '../../src/shared/wire/trace/document.ts'
+import { type TraceNode, toTraceTree } from '../../src/shared/wire/trace/tree.ts'
 
 /**
  * Waits until the run's trace is in the folder, with at least one span of a step if `hasSpans`:

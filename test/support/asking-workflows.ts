@@ -21,3 +21,10 @@ export async function asksInTurns(answers?: unknown[]): Promise<unknown> {
   const both = ['first?', 'second?'].map((message) => ask({ message, schema: APPROVAL }))
   return continueAsNew<typeof asksInTurns>(await Promise.all(both))
 }
+
+/** Asks one question of a team, and one of anybody, both listed in the search attribute. */
+export async function asksListed(team: string): Promise<unknown> {
+  const listed = { schema: APPROVAL, searchAttribute: 'OptionKeywordList' }
+  const due = new Date('2027-01-01T00:00:00Z')
+  return Promise.all([ask({ ...listed, message: 'first?', to: [team], due }), ask({ ...listed, message: 'second?' })])
+}

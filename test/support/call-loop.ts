@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
-import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
+import { grpcTransport } from '../../src/service/engine/transport/grpc/transport.ts'
 
 declare const Bun: { gc(synchronous: boolean): void } | undefined
 declare const gc: (() => void) | undefined

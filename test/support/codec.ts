@@ -11,6 +11,8 @@ export interface CodecServer {
   url: string
   /** From now on it answers with this status and nothing of use, `times` times. */
   fail(status: number, times?: number): void
+  /** Calls from now on get no answer until the returned function is called. */
+  hang(): () => void
   /** The namespace of each call. */
   namespaces: readonly string[]
   /** The number of failed calls since the last `fail`. */
@@ -30,10 +32,12 @@ export interface CodecOptions {
 export async function startCodec({ opaque: isOpaque = false, download }: CodecOptions = {}): Promise<CodecServer> {
   let failure = { status: 200, times: 0 }
   let failed = 0
+  let hanging: Promise<void> | null = null
   const namespaces: string[] = []
   const server = createServer(async (request, response) => {
     const body = await text(request)
     namespaces.push(String(request.headers['x-namespace']))
+    await hanging
     const fails = failure.times > 0
     if (fails) {
       failure.times--
@@ -51,6 +55,14 @@ export async function startCodec({ opaque: isOpaque = false, download }: CodecOp
     fail(status, times = Number.POSITIVE_INFINITY) {
       failure = { status, times }
       failed = 0
+    },
+    hang() {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      hanging = promise
+      return () => {
+        hanging = null
+        resolve()
+      }
     },
     namespaces,
     failed: () => failed,

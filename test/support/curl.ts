@@ -1,5 +1,6 @@
 /**
- * The little of curl that our printed requests use, for machines without it: `-sSfN`, `-H`, `-d`, `--retry` and a URL.
+ * The little of curl that our printed requests use, for machines without it: `-sSfN`, `-H`, `-d`, `-w`, `--retry` with
+ * `--retry-all-errors` and `--retry-delay`, and a URL.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -13,7 +14,10 @@ const { values, positionals } = parseArgs({
     'no-buffer': { type: 'boolean', short: 'N' },
     header: { type: 'string', short: 'H', multiple: true, default: [] },
     data: { type: 'string', short: 'd' },
+    'write-out': { type: 'string', short: 'w', default: '' },
     retry: { type: 'string', default: '0' },
+    'retry-all-errors': { type: 'boolean' },
+    'retry-delay': { type: 'string' },
   },
 })
 const headers = values.header.map((line): [string, string] => {
@@ -31,9 +35,11 @@ async function send(retries: number): Promise<string> {
     data === undefined ? { headers } : { method: 'POST', headers, body: data },
   )
   const text = await response.text()
-  if (retries === 0 || !TRANSIENT.has(response.status)) return text
-  await pause(Number(response.headers.get('Retry-After') ?? '1') * 1000)
+  const isRepeated = values['retry-all-errors'] ? !response.ok : TRANSIENT.has(response.status)
+  if (retries === 0 || !isRepeated) return text
+  await pause(Number(values['retry-delay'] ?? response.headers.get('Retry-After') ?? '1') * 1000)
   return send(retries - 1)
 }
 
-process.stdout.write(await send(Number(values.retry)))
+const written = values['write-out'].replaceAll('\\n', '\n')
+process.stdout.write(`${await send(Number(values.retry))}${written}`)

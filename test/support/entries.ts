@@ -8,15 +8,18 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
-import { bin, DENO_PERMISSIONS, type WorkerdBindings, workerdConfig } from '../../dev/servers/runtimes.ts'
+import { startProcess } from '../../dev/servers/process.ts'
+import { bin, denoTask, type WorkerdBindings, workerdConfig } from '../../dev/servers/runtimes.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
-import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import type { RunningProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { withMetrics } from './invariants.ts'
 import { withPolicy } from './policy.ts'
 
 export interface ServedEntry extends Pick<RunningProcess, 'ended' | 'output' | 'pid'> {
   url: string
+  /** Where its metrics are, if they have a port of their own. */
+  metricsUrl?: string
   /** SIGTERM; killed if it does not end in a minute. */
   stop(): Promise<void>
 }
@@ -36,29 +39,38 @@ export function processOf(command: string, ...args: string[]): ServeEntry {
 /** The same, started in the folder. */
 export function processIn(cwd: string, command: string, ...args: string[]): ServeEntry {
   return async (env) => {
-    let url: string | undefined
+    let listening: Listening | undefined
     const server = await startProcess({
       command,
       args,
       cwd,
       env: withMetrics(withDefaults(env)),
       onLine: (line) => {
-        url ??= listeningAt(line)
+        listening ??= listeningAt(line)
       },
     })
-    await untilServing(server, () => url !== undefined)
-    return served(server, (url ?? '').replace('0.0.0.0', '127.0.0.1'))
+    const { url, metricsUrl } = await untilServing(server, () => listening)
+    return { ...served(server, toLocal(url)), ...(metricsUrl !== undefined && { metricsUrl: toLocal(metricsUrl) }) }
   }
 }
 
 export const GRPC_RUNTIMES = ['Node', 'Bun', 'Deno'] as const
 export const RUNTIMES = [...GRPC_RUNTIMES, 'workerd'] as const
 
-/** The service from its sources, on each runtime that calls the engine over gRPC. It may read files. */
+type Command = readonly [command: string, ...args: string[]]
+
+/** The commands that run the service from its sources, on each runtime that calls the engine over gRPC. */
+export const SOURCE_COMMANDS = {
+  Node: [process.execPath, 'src/service/runtime/node/index.ts'],
+  Bun: [bin('bun'), 'src/service/runtime/bun.ts'],
+  Deno: denoTask(),
+} as const satisfies Record<(typeof GRPC_RUNTIMES)[number], Command>
+
+/** The service from its sources. */
 export const FROM_SOURCE = {
-  Node: processOf(process.execPath, 'src/runtime/node/index.ts'),
-  Bun: processOf(bin('bun'), 'src/runtime/bun.ts'),
-  Deno: processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, '--allow-read', 'src/runtime/deno.ts'),
+  Node: processOf(...SOURCE_COMMANDS.Node),
+  Bun: processOf(...SOURCE_COMMANDS.Bun),
+  Deno: processOf(...SOURCE_COMMANDS.Deno),
 } as const satisfies Record<(typeof GRPC_RUNTIMES)[number], ServeEntry>
 
 /** A bundle (an absolute path) on workerd itself, its bindings taken from the environment, and others. */
@@ -167,7 +179,16 @@ export async function untilServing<T>(
   )
 }
 
-function listeningAt(line: string): string | undefined {
-  const event: { message?: string; url?: string } = line.startsWith('{') ? JSON.parse(line) : {}
-  return event.message === 'listening' ? event.url : undefined
+interface Listening {
+  url: string
+  metricsUrl?: string
+}
+
+function listeningAt(line: string): Listening | undefined {
+  const event: Listening & { message?: string } = line.startsWith('{') ? JSON.parse(line) : {}
+  return event.message === 'listening' ? event : undefined
+}
+
+function toLocal(url: string): string {
+  return url.replace('0.0.0.0', '127.0.0.1')
 }

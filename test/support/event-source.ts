@@ -1,6 +1,6 @@
 /** A client that is the npm package `eventsource`, in a process of its own. */
 import { fileURLToPath } from 'node:url'
-import { startProcess } from '../../src/cli/dev/servers/process.ts'
+import { startProcess } from '../../dev/servers/process.ts'
 import type { Sent } from './event-stream.ts'
 import { CALLER_HEADERS } from './policy.ts'
 

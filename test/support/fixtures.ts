@@ -10,16 +10,16 @@ import { Client, Connection } from '@temporalio/client'
 import { NativeConnection } from '@temporalio/worker'
 import { inject, vi, test as vitestTest } from 'vitest'
 import { startChromium } from '../../dev/servers/chromium.ts'
-import { startRedis } from '../../dev/servers/redis.ts'
-import { startRclone, startWeed } from '../../dev/servers/s3.ts'
-import { quietRuntime } from '../../dev/servers/worker.ts'
 import {
   type EngineAddresses,
   type EngineServerOptions,
   type RunningEngine,
   startEngine,
-} from '../../src/cli/dev/servers/engine.ts'
-import { createKvStore } from '../../src/store/kv/kv-store.ts'
+} from '../../dev/servers/engine.ts'
+import { startRedis } from '../../dev/servers/redis.ts'
+import { startRclone, startWeed } from '../../dev/servers/s3.ts'
+import { quietRuntime } from '../../dev/servers/worker.ts'
+import { createKvStore } from '../../src/shared/stores/kv/kv-store.ts'
 import { type PorticoPluginOptions, porticoPlugin } from '../../src/worker/plugin.ts'
 import { type Api, makeApi } from './api.ts'
 import { startFaultProxy } from './fault-proxy.ts'

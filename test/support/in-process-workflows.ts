@@ -1,9 +1,9 @@
 /** The verbs of the service on the engine, without HTTP. */
-import { createCatalogs } from '../../src/domain/catalog/catalogs.ts'
-import { createWorkflows } from '../../src/domain/create-workflows.ts'
-import type { Workflows } from '../../src/domain/model/workflows.ts'
-import { createEngine } from '../../src/engine/engine.ts'
-import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
+import { createCatalogs } from '../../src/service/catalog/catalogs.ts'
+import { createEngine } from '../../src/service/engine/engine.ts'
+import { grpcTransport } from '../../src/service/engine/transport/grpc/transport.ts'
+import { createWorkflows } from '../../src/service/stack.ts'
+import type { Workflows } from '../../src/service/verbs.ts'
 
 const SUPPORTED = { supported: true } as const
 const FEATURES = {

@@ -4,8 +4,8 @@
  */
 import { afterAll, aroundAll } from 'vitest'
 import type { Inventory } from '../../dev/servers/print-inventory.ts'
+import { hasExited } from '../../dev/servers/process.ts'
 import type { ServiceProcess } from '../../dev/servers/service.ts'
-import { isGone } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { POLL } from './call-log.ts'
 import type { FaultProxy } from './fault-proxy.ts'
@@ -89,10 +89,10 @@ export async function watchProcess({
 
   async function inventory(): Promise<Pick<Inventory, 'heapBytes' | 'timers'> | null> {
     const seen = events.length
-    if (isGone(pid)) return null
+    if (hasExited(pid)) return null
     process.kill(pid, 'SIGUSR2')
     const printed = () => events.slice(seen).find(({ message }) => message === 'inventory')
-    const found = await until(`the service at ${url} prints its inventory`, () => isGone(pid) || printed())
+    const found = await until(`the service at ${url} prints its inventory`, () => hasExited(pid) || printed())
     return found === true ? null : { timers: Number(found.timers), heapBytes: Number(found.heapBytes) }
   }
 

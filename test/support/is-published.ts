@@ -1,5 +1,5 @@
 import type { Connection } from '@temporalio/client'
-import { WorkflowExecutionStatus } from '../../src/temporal/enums.ts'
+import { WorkflowExecutionStatus } from '../../src/shared/temporal/enums.ts'
 
 /** Whether the run that holds the catalog is open. Rejects if there has never been one. */
 export async function isPublished(

@@ -84,6 +84,7 @@ function versioned(version: {
 export const test = baseTest
   /** Everything that the workers of this file log. */
   .extend('log', { scope: 'file' }, ({ cleanup }) => {
+    quietRuntime()
     const entries: LogEntry[] = []
     cleanup.defer(listenToWorkerLog((entry) => entries.push(entry)))
     return entries

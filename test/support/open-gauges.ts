@@ -1,4 +1,4 @@
-import { sleep } from '../../src/lib/abort.ts'
+import { sleep } from '../../src/shared/lib/abort.ts'
 import { parseMetrics, type Sample } from './prometheus.ts'
 
 // Gauges that describe the process, and what it remembers.
@@ -12,6 +12,12 @@ export function openGauges(metrics: string, { countScrapes }: { countScrapes: bo
   return parseMetrics(metrics)
     .filter((sample) => isOpen(sample, countScrapes))
     .map(({ name, labels, value }) => `${name}${JSON.stringify(labels)} ${value}`)
+}
+
+/** The families of gauges alone: most of the text is about histograms. */
+export function gaugesIn(metrics: string): string {
+  const families = metrics.split(/^(?=# HELP )/m)
+  return families.filter((family) => /^# TYPE \S+ gauge$/m.test(family)).join('')
 }
 
 // The engine holds a poll for 20 s, and workerd ends a wait of a client that has left when it next writes.

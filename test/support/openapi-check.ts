@@ -1,7 +1,7 @@
 /** Compares responses with the OpenAPI document. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { generalDocument } from '../../src/http/openapi/general-document.ts'
-import type { OpenApiDocument } from '../../src/http/openapi/open-api-document.ts'
+import type { OpenApiDocument } from '../../src/service/http/openapi/open-api-document.ts'
+import { generalDocument } from '../../src/service/openapi/general-document.ts'
 
 const DOCUMENT: OpenApiDocument = JSON.parse(JSON.stringify(await generalDocument()))
 

@@ -34,6 +34,11 @@ export function parseMetrics(text: string): Sample[] {
   return samples
 }
 
+/** What a service in a process of its own has counted. */
+export async function metricsOf({ metricsUrl = '' }: { metricsUrl?: string }): Promise<Sample[]> {
+  return parseMetrics(await (await fetch(metricsUrl)).text())
+}
+
 /** The sum of the samples with these labels; 0 without any. */
 export function sumOf(samples: readonly Sample[], name: string, labels: Record<string, string> = {}): number {
   return samples

@@ -20,7 +20,8 @@ export function pythonPackage({ name, version, project, module, requirements }: 
     name,
     version,
     pins: [requirements],
-    program: `${module.split('.', 1)[0]}/__init__.py`,
+    // Beside the modules: a namespace such as `azure` has no file of its own.
+    program: 'requirements.txt',
     sources: [pip(project, requirements)],
     check: async (program) => {
       await runCommand({ command: 'python3', args: ['-c', `import ${module}`], env: pythonEnvironment(program) })
@@ -29,7 +30,7 @@ export function pythonPackage({ name, version, project, module, requirements }: 
   }
 }
 
-/** The environment of a script that imports the package, whose `program` is its path. */
+/** The environment of a script that imports the package; `program` is what `ensureComponent` returns. */
 export function pythonEnvironment(program: string): NodeJS.ProcessEnv {
-  return { ...process.env, PYTHONPATH: dirname(dirname(program)), PYTHONDONTWRITEBYTECODE: '1' }
+  return { ...process.env, PYTHONPATH: dirname(program), PYTHONDONTWRITEBYTECODE: '1' }
 }

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Connection } from '@temporalio/client'
+import { startProcess } from '../../dev/servers/process.ts'
 import { untilPolled } from '../../dev/servers/worker.ts'
 import { ensureComponent } from '../../src/cli/dev/servers/component.ts'
-import { startProcess } from '../../src/cli/dev/servers/process.ts'
 import { pythonEnvironment, pythonPackage } from './python-package.ts'
 import type { TestWorker } from './worker.ts'
 
@@ -32,15 +32,19 @@ export interface PythonWorkerOptions {
 /** Once for all workers of this process: two that start at the same time would both download it. */
 let ensured: Promise<string> | undefined
 
+/** The environment of a script that imports Temporal's SDK or pydantic. */
+export async function pythonSdkEnvironment(): Promise<NodeJS.ProcessEnv> {
+  ensured ??= ensureComponent(pythonSdk)
+  return pythonEnvironment(await ensured)
+}
+
 /** Runs a worker's script; resolves when it asks for tasks. Rejects, never skips, when there is no Python or no SDK. */
 export async function startPythonWorker(options: PythonWorkerOptions): Promise<TestWorker> {
   const { address, taskQueue, namespace = 'default', codecUrl, script = SCRIPT } = options
-  ensured ??= ensureComponent(pythonSdk)
-  const module = await ensured
   const worker = await startProcess({
     command: 'python3',
     args: [script, address, namespace, taskQueue, ...(codecUrl === undefined ? [] : [codecUrl])],
-    env: pythonEnvironment(module),
+    env: await pythonSdkEnvironment(),
   })
   const connection = await Connection.connect({ address })
   const failed = worker.ended.then(({ code }) => {

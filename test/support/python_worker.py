@@ -13,6 +13,7 @@ from typing import Any, Sequence
 from urllib.request import Request, urlopen
 
 from google.protobuf import json_format
+from google.protobuf.duration_pb2 import Duration
 from temporalio import activity, workflow
 from temporalio.api.common.v1 import Payload, Payloads
 from temporalio.client import Client
@@ -34,6 +35,18 @@ async def py_import(total: int) -> None:
     while True:
         activity.heartbeat({"done": 2**53 + 1}, total)
         await asyncio.sleep(0.05)
+
+
+SCORES = {"id": 2**53 + 1, "low": float("-inf"), "name": "NaN", "password": "hunter2", "score": float("nan")}
+
+
+@activity.defn
+async def py_report_scores(scores: dict, until_canceled: bool) -> dict:
+    activity.heartbeat(scores)
+    while until_canceled:
+        await asyncio.sleep(0.05)
+        activity.heartbeat(scores)
+    return scores
 
 
 @activity.defn
@@ -127,6 +140,93 @@ class PyMessages:
             raise ValueError(f"{value} is negative")
 
 
+@activity.defn
+async def py_wait_for_bytes() -> bytes:
+    activity.raise_complete_async()
+
+
+@workflow.defn(name="py_bytes")
+class PyBytes:
+    """Collects bytes, also with the signal `add` and the update `append`. Ends after its activity."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+
+    @workflow.run
+    async def run(self, first: bytes, pause: Duration) -> str:
+        self.parts.append(first)
+        last = await workflow.execute_activity(
+            py_wait_for_bytes, activity_id="last", start_to_close_timeout=timedelta(seconds=60)
+        )
+        return b"".join([*self.parts, last]).hex() + f" after {pause.seconds} s"
+
+    @workflow.signal
+    def add(self, part: bytes) -> None:
+        self.parts.append(part)
+
+    @workflow.update
+    def append(self, part: bytes) -> int:
+        self.parts.append(part)
+        return len(self.parts)
+
+    @workflow.query
+    def count(self, part: bytes) -> int:
+        return self.parts.count(part)
+
+
+@workflow.defn(name="py_pause")
+class PyPause:
+    """Takes a protobuf message, and returns it."""
+
+    @workflow.run
+    async def run(self, pause: Duration) -> Duration:
+        return pause
+
+
+@workflow.defn(name="py_scores")
+class PyScores:
+    """
+    Has numbers that JSON does not have everywhere where a workflow can have a value. Query `peek`, update `swap`. After
+    the signal `finish` it returns them, or fails with them.
+    """
+
+    @workflow.init
+    def __init__(self, is_failing: bool) -> None:
+        self.stream = WorkflowStream()
+        self.is_finished = False
+
+    @workflow.run
+    async def run(self, is_failing: bool) -> dict:
+        workflow.upsert_memo({"sensor": SCORES})
+        self.stream.topic("scores").publish(SCORES)
+        timeout = timedelta(seconds=60)
+        await workflow.execute_activity(py_report_scores, args=[SCORES, False], start_to_close_timeout=timeout)
+        reporting = workflow.start_activity(
+            py_report_scores,
+            args=[SCORES, True],
+            start_to_close_timeout=timeout,
+            heartbeat_timeout=timedelta(seconds=10),
+            cancellation_type=workflow.ActivityCancellationType.ABANDON,
+        )
+        await workflow.wait_condition(lambda: self.is_finished)
+        reporting.cancel()
+        if is_failing:
+            raise ApplicationError("bad scores", SCORES, non_retryable=True)
+        return SCORES
+
+    @workflow.signal
+    def finish(self, scores: dict) -> None:
+        self.is_finished = True
+
+    @workflow.query
+    def peek(self) -> dict:
+        return SCORES
+
+    @workflow.update
+    def swap(self) -> dict:
+        return SCORES
+
+
 @dataclass
 class PyStreamInput:
     batches: list[list[str]] = field(default_factory=list)
@@ -208,7 +308,9 @@ class PyAsk:
     async def run(self, message: str) -> Any:
         key = str(workflow.uuid4())
         schema = {"type": "object", "properties": {"approved": {"type": "boolean"}}, "required": ["approved"]}
-        self.write(key, {"signal": "answer", "message": message, "schema": schema})
+        ask = {"signal": "answer", "message": message, "schema": schema, "to": ["finance"]}
+        now = workflow.now()
+        self.write(key, {**ask, "askedAt": now.isoformat(), "due": (now + timedelta(days=3)).isoformat()})
         try:
             await workflow.wait_condition(lambda: key in self.answers)
         finally:
@@ -278,7 +380,8 @@ async def main(address: str, namespace: str, task_queue: str, codec_url: str | N
     converter = DataConverter(payload_codec=codec)
     client = await Client.connect(address, namespace=namespace, data_converter=converter)
     workflows = [PyGreet, PyImportAll, PyBigNumbers, PyFail, PyMessages, PyStream, PyDynamicHandlers, PyAsk]
-    activities = [py_compose, py_import, py_publish]
+    workflows += [PyScores, PyBytes, PyPause]
+    activities = [py_compose, py_import, py_publish, py_report_scores, py_wait_for_bytes]
     async with Worker(client, task_queue=task_queue, workflows=workflows, activities=activities):
         await ended.wait()
 

@@ -15,7 +15,7 @@ export interface SeenAnswer {
   engine: 'disturbed' | 'real'
 }
 
-/** One rule of `docs/api.md`, proven. */
+/** One rule of the API, proven. */
 export interface ProvenRule {
   id: string
 }

@@ -1,6 +1,6 @@
 /** Vitest setup file of all tests on the engine. */
 import { setPriority } from 'node:os'
-import { observeProcesses } from '../../src/cli/dev/servers/process.ts'
+import { observeProcesses } from '../../dev/servers/process.ts'
 import { checkInvariants, watchLines } from './invariants.ts'
 import { checkLines } from './log-leak-recorder.ts'
 

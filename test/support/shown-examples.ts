@@ -1,7 +1,7 @@
 /** Examples in a page of the documentation: sends their requests, and compares the responses with those of the page. */
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import type { ShownResponse } from '../../src/http/openapi/examples.ts'
+import type { ShownResponse } from '../../src/service/openapi/examples.ts'
 import type { Answer, Api } from './api.ts'
 import type { Example } from './api-docs.ts'
 

@@ -1,8 +1,8 @@
-/** Servers that send one stream, as several instances of the service do: docs/api.md, without an engine. */
+/** Servers that send one stream, as several instances of the service do: docs/api/stream.md, without an engine. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { parsePosition, positionId } from '../../src/protocol/stream.ts'
+import { nextOffset, parsePosition, positionAt, positionId } from '../../src/shared/wire/position.ts'
 
 const RUN = { workflowId: 'w', runId: '01a208f4-a730-742e-81e9-92b88320ed51' }
 
@@ -40,10 +40,15 @@ export function createStreamLog() {
   function open(request: IncomingMessage, response: ServerResponse): void {
     const { searchParams } = new URL(request.url ?? '', 'http://test')
     const position = parsePosition(String(request.headers['last-event-id'] ?? ''))
-    if (position?.isEnd) return void response.writeHead(204).end()
+    if (position?.last === 'end') return void response.writeHead(204).end()
     const from = searchParams.get('from') ?? '0'
-    const start = from === 'now' ? items.length : (parsePosition(from)?.next ?? Number(from))
-    const reader = { response, topics: searchParams.getAll('topic'), next: position?.next ?? start }
+    const start = parsePosition(from)
+    const next = from === 'now' ? items.length : start === null ? Number(from) : nextOffset(start)
+    const reader = {
+      response,
+      topics: searchParams.getAll('topic'),
+      next: position === null ? next : nextOffset(position),
+    }
     readers.add(reader)
     response.once('close', () => readers.delete(reader))
     response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('retry: 2000\n\n')
@@ -92,5 +97,6 @@ export function createStreamLog() {
 }
 
 function idOf(next: number, isEnd = false): string {
-  return positionId({ next, runId: RUN.runId, isEnd })
+  const { runId } = RUN
+  return positionId(isEnd ? { runId, last: 'end' } : positionAt({ runId }, next))
 }

@@ -29,6 +29,7 @@ export const testCatalog = defineCatalog<typeof workflows>({
   catchesCancel: {},
   cleansUp: {},
   waitForSignal: {},
+  finishesInTime: { signals: { finish: {} } },
   messages: {
     signals: { add: { description: 'Gathers its arguments.' }, finish: {} },
     queries: {
@@ -40,7 +41,9 @@ export const testCatalog = defineCatalog<typeof workflows>({
       validated: { input: z.number(), output: z.number().max(1000) },
     },
   },
+  asksPerson: {},
   streamSignals: {},
+  becomes: {},
   streamItself: {},
   streamBig: {},
   streamFromActivity: {},

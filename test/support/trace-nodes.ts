@@ -1,5 +1,5 @@
-import type { TraceEntry } from '../../src/protocol/trace/entry.ts'
-import type { TraceNode } from '../../src/protocol/trace/tree.ts'
+import type { TraceEntry } from '../../src/shared/wire/trace/entry.ts'
+import type { TraceNode } from '../../src/shared/wire/trace/tree.ts'
 
 /** The node and all below it. */
 export function nodesIn(node: TraceNode): TraceNode[] {

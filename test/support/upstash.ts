@@ -22,13 +22,27 @@ export async function startUpstash(redisUrl: string): Promise<UpstashServer> {
     if (request.headers.authorization !== `Bearer ${TOKEN}`) return answer(401, { error: 'Unauthorized' })
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
-    const [name, ...args]: string[] = JSON.parse(Buffer.concat(chunks).toString())
+    const body = JSON.parse(Buffer.concat(chunks).toString())
     const isBase64 = request.headers['upstash-encoding'] === 'base64'
-    return redis.call(String(name), ...args).then(
-      (result) => answer(200, { result: isBase64 ? encoded(result) : result }),
-      (error: Error) =>
-        answer(error.name === 'ReplyError' ? 400 : 500, { error: `${error.message}, command was: ${args.join(' ')}` }),
-    )
+    const run = async ([name, ...args]: string[]) => {
+      try {
+        const result = await redis.call(String(name), ...args)
+        return { status: 200, body: { result: isBase64 ? encoded(result) : result } }
+      } catch (error) {
+        if (!(error instanceof Error)) throw error
+        const message = `${error.message}, command was: ${args.join(' ')}`
+        return { status: error.name === 'ReplyError' ? 400 : 500, body: { error: message } }
+      }
+    }
+    if (request.url === '/pipeline') {
+      const results = await Promise.all(body.map(run))
+      return answer(
+        200,
+        results.map((result) => result.body),
+      )
+    }
+    const single = await run(body)
+    answer(single.status, single.body)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -22,16 +22,18 @@ const word: Variable = { mark: null }
 const LIMIT = { answers: 'an error names the limit that was exceeded' }
 const DESTINATION = { destinations: 'the worker has published them in its catalog (contract §5)' }
 const NAMESPACE = {
-  destinations: 'the key of a stored trace begins with it (docs/protocol.md)',
+  destinations: 'the key of a stored trace begins with it (docs/trace-protocol.md)',
   log: 'the audit log names the namespace of a request',
 }
+const RENEWED = { log: 'a warning names new files that cannot be used' }
+const ENGINE = { log: '`listening` and the errors of the connection name it', printed: 'so do they' }
 const LISTENS = {
   log: '`listening` has the address, also of a port that the system chose',
   printed: 'the reason why the service could not listen there',
 }
 
 export const VARIABLES: Readonly<Record<string, Variable>> = {
-  ENGINE_ADDRESS: nowhere('marked-engine.invalid:7233'),
+  ENGINE_ADDRESS: { mark: 'marked-engine.invalid:7233', may: ENGINE },
   ENGINE_NAMESPACE: {
     mark: 'marked-namespace',
     may: NAMESPACE,
@@ -42,12 +44,12 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   },
   ENGINE_API_KEY: secret('marked-api-key'),
   ENGINE_TLS: word,
-  ENGINE_TLS_CA: nowhere('/marked-tls/marked-ca.pem'),
-  ENGINE_TLS_CERT: nowhere('/marked-tls/marked-cert.pem'),
-  ENGINE_TLS_KEY: nowhere('/marked-tls/marked-key.pem'),
+  ENGINE_TLS_CA: { mark: '/marked-tls/marked-ca.pem', may: RENEWED },
+  ENGINE_TLS_CERT: { mark: '/marked-tls/marked-cert.pem', may: RENEWED },
+  ENGINE_TLS_KEY: { mark: '/marked-tls/marked-key.pem', may: RENEWED },
   ENGINE_TLS_SERVER_NAME: nowhere('marked-tls-name.test'),
   ENGINE_TRANSPORT: word,
-  ENGINE_HTTP_URL: nowhere('http://marked-engine-http.invalid/marked-base'),
+  ENGINE_HTTP_URL: { mark: 'http://marked-engine-http.invalid/marked-base', may: ENGINE },
   ENGINE_CODEC_ENDPOINT: nowhere('http://marked-codec.invalid/marked-codec'),
   ENGINE_UI_URL: {
     mark: 'http://marked-ui.invalid/marked-ui',
@@ -72,12 +74,14 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   SERVICE_AUDIT: word,
   SERVICE_SIGNING_KEY: secret('bWFya2VkLXNpZ25pbmcta2V5LW9mLTMyLWJ5dGVzISE'),
   SERVICE_PUBLIC_URL: { mark: 'https://marked-public.test', may: { answers: 'links begin with it' } },
+  SERVICE_NAME: nowhere('marked-service-name'),
   SERVICE_FORWARD_HEADERS: nowhere('x-marked-forwarded'),
   SERVICE_CORS_ORIGINS: {
     mark: 'https://marked-origin.test',
     may: { answers: 'Access-Control-Allow-Origin, for pages of that origin (contract §6)' },
   },
   SERVICE_MAX_BODY_BYTES: { mark: '2097169', may: LIMIT },
+  SERVICE_MAX_UNPROVEN_BYTES: { mark: '33554467', may: LIMIT },
   // Numbers that may appear nowhere have seven digits: more than a port, the time of a wait, the decimals of a time in
   // the metrics, or the length of a response by chance.
   SERVICE_MAX_INFLIGHT: nowhere('7000879'),
@@ -89,6 +93,7 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   SERVICE_MESSAGE_TIMEOUT: nowhere('7000003'),
   SERVICE_CATALOG_TTL: nowhere('8000021'),
   SERVICE_RESULT_CACHE_BYTES: nowhere('16777259'),
+  SERVICE_IDLE_TIMEOUT: nowhere('7000061'),
   SERVICE_SHUTDOWN_TIMEOUT: nowhere('7000009'),
   SERVICE_LOG_LEVEL: word,
   SERVICE_CHECK_OUTPUTS: word,
@@ -96,6 +101,7 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   SERVICE_DOCS_ON: word,
   SERVICE_MCP_ON: word,
   SERVICE_MCP_WAIT: nowhere('9000053'),
+  SERVICE_MCP_MAX_OUTPUT: nowhere('9000067'),
   SERVICE_WEBHOOKS: nowhere('marked-webhooks'),
   SERVICE_WEBHOOKS_FILE: nowhere('/marked-webhooks/marked-webhooks.json'),
   SERVICE_METRICS_PORT: { mark: '61793', may: LISTENS },

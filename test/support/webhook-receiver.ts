@@ -32,6 +32,7 @@ export interface WebhookReceiver {
 interface Answer {
   status: number
   location?: string
+  retryAfter?: string
 }
 
 type Reply = (attempt: number) => Answer | null | Promise<Answer>
@@ -58,11 +59,11 @@ export async function startWebhookReceiver(port = 0): Promise<WebhookReceiver> {
     received.push(message)
     const reply = await (replies.get(path) ?? accept)(attempt)
     if (reply === null) return
-    const { status, location } = reply
+    const { status, location, retryAfter } = reply
     response.once('finish', () => {
       message.status = status
     })
-    response.writeHead(status, location === undefined ? {} : { location })
+    response.writeHead(status, { ...(location && { location }), ...(retryAfter && { 'retry-after': retryAfter }) })
     response.end('a body that nobody reads')
   }
 

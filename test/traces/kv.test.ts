@@ -4,8 +4,9 @@ import { startRedis } from '../../dev/servers/redis.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { createKvStore } from '../../src/store/kv/kv-store.ts'
-import { redisConnection } from '../../src/store/kv/redis.ts'
+import { createKvStore } from '../../src/shared/stores/kv/kv-store.ts'
+import { redisConnection } from '../../src/shared/stores/kv/redis.ts'
+import { StoreError } from '../../src/shared/stores/store-call.ts'
 import { describeKvStore, storeCall } from '../conformance/kv-store.ts'
 import { test as fixtureTest } from '../support/fixtures.ts'
 
@@ -38,13 +39,47 @@ describe('key-value store with failures', () => {
     expect(await theirs.rpush('theirs', '{"ü":1}')).toBe(1)
     expect(await theirs.lrange('theirs', 0, -1)).toEqual(['{"ü":1}'])
     expect(await theirs.eval('return ARGV[1]', [], ['x'])).toBe('x')
+    expect(await theirs.pipeline().llen('theirs').lindex('theirs', 0).exec()).toEqual([1, '{"ü":1}'])
+  })
+
+  test('Upstash REST: each operation is one request, an addition below the path of the URL', async () => {
+    const requested: string[] = []
+    const kv = createKvStore({
+      url: 'https://kv.example/prefix/',
+      token: 'to-ken',
+      async fetch(url) {
+        requested.push(String(url))
+        return Response.json(String(url).endsWith('/pipeline') ? [{ result: 2 }, { result: 1 }] : { result: [] })
+      },
+    })
+
+    await kv.append('list', ['a', 'b'], 60_000, storeCall())
+    await kv.readList('list', 1000, storeCall())
+    await kv.trim('list', ['a'], storeCall())
+
+    expect(requested).toEqual(['/pipeline', '', ''].map((path) => `https://kv.example/prefix${path}`))
+  })
+
+  test.for([
+    ['an error without a known code', [{ result: 1 }, { error: 'a-secret-value' }], 'returned 200'],
+    ['an error with a code', [{ error: 'OOM a-secret-value' }, { result: 0 }], 'rejected the command (OOM)'],
+    ['another type', 17, 'returned 200'],
+  ])('Upstash REST: a response to an addition is rejected without its text: %s', async ([, body, message]) => {
+    const kv = createKvStore({ url: 'https://kv.example', token: 'to-ken', fetch: async () => Response.json(body) })
+
+    await expect(kv.append('list', ['a'], 60_000, storeCall())).rejects.toThrow(
+      new StoreError(`The key-value store ${message}`),
+    )
   })
 
   test('Upstash REST: the URL’s password may be the token', async ({ upstash }) => {
     expect(await read(upstash.url.replace('//', `//:${upstash.token}@`))).toEqual({ values: [], complete: true })
   })
 
-  test('a wrong token or password is reported without showing it', async ({ redis, upstash }) => {
+  test('a wrong token or password is reported without showing it (threat 87) (failure 23)', async ({
+    redis,
+    upstash,
+  }) => {
     await expect(read(upstash.url, 'wrong-to-ken')).rejects.toThrow(/^The key-value store returned 401$/)
     await expect(read(redis.url.replace('pass-word', 'wrong'))).rejects.toThrow(/^The key-value store/)
   })
@@ -100,7 +135,7 @@ describe('key-value store with failures', () => {
     expect((await other.readList(key, 1000, storeCall())).values).toEqual(['late'])
   })
 
-  test('a redirect is not followed', async () => {
+  test('a redirect is not followed (threat 87)', async () => {
     const asked: string[] = []
     const fetch = async (url: URL | RequestInfo) => {
       asked.push(String(url))
@@ -112,7 +147,7 @@ describe('key-value store with failures', () => {
     expect(asked).toEqual(['https://kv.example/'])
   })
 
-  test('a response beyond the limit is not read to its end', async () => {
+  test('a response beyond the limit is not read to its end (threat 88)', async () => {
     let sent = 0
     const endless = () =>
       new ReadableStream<Uint8Array>({
@@ -139,7 +174,7 @@ describe('key-value store with failures', () => {
     expect((await reading).values).toEqual(['a'])
   })
 
-  test('a silent connection is replaced', async ({ behindProxy }) => {
+  test('a silent connection is replaced (failure 19)', async ({ behindProxy }) => {
     const { kv, proxy } = behindProxy
     await kv.append('silent', ['a'], 60_000, storeCall())
 
@@ -159,8 +194,8 @@ describe('key-value store with failures', () => {
     }
     const connection = redisConnection({ url: redis.url, load })
 
-    expect(await connection.send(['PING'], storeCall())).toBe('PONG')
-    expect(await connection.send(['PING'], storeCall())).toBe('PONG')
+    expect(await connection.range('missing', 0, 0, storeCall(), 1000)).toEqual([])
+    expect(await connection.range('missing', 0, 0, storeCall(), 1000)).toEqual([])
     expect(loads).toBe(2)
     await connection.close()
   })
@@ -176,7 +211,7 @@ describe('key-value store with failures', () => {
     await until('the connection is closed', () => proxy.open() === 0)
   })
 
-  test('Redis is used again after a restart', async () => {
+  test('Redis is used again after a restart (failure 19)', async () => {
     const own = await startRedis()
     const kv = createKvStore({ url: own.url, token: null })
     const append = () => kv.append('l', ['a'], 60_000, storeCall(2000))

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import type { RunningS3 } from '../../dev/servers/s3.ts'
-import { createObjectStore } from '../../src/store/s3/object-store.ts'
-import { objectUrl } from '../../src/store/s3/object-url.ts'
+import { createObjectStore } from '../../src/shared/stores/s3/object-store.ts'
+import { objectUrl } from '../../src/shared/stores/s3/object-url.ts'
 import { storeCall } from '../conformance/kv-store.ts'
 import { test } from '../support/fixtures.ts'
 import { type S3Proxy, startS3Proxy } from '../support/s3-proxy.ts'
@@ -90,7 +90,7 @@ describe.for([
     )
   })
 
-  test('an object is read up to its limit', async () => {
+  test('an object is read up to its limit (threat 88)', async () => {
     await put('large', 'x'.repeat(300_000))
 
     expect(await get('large', { maxBytes: 300_000 })).toHaveLength(300_000)
@@ -99,7 +99,7 @@ describe.for([
     )
   })
 
-  test('wrong credentials have their own message, and are not shown', async () => {
+  test('wrong credentials have their own message, and are not shown (threat 87)', async () => {
     const rejected = await get('twice', { secretAccessKey: 'the-wrong-secret' }).catch((error: Error) => error)
 
     expect(String(rejected)).toContain('returned 403 SignatureDoesNotMatch: check the SERVICE_STORAGE_ credentials')
@@ -148,7 +148,7 @@ describe.for([
     expect(proxy.requests).toHaveLength(1)
   })
 
-  test('a hanging server is given up at the deadline, and at once if the caller leaves', async () => {
+  test('a hanging server is given up at the deadline, and at once if the caller leaves (threat 88)', async () => {
     proxy.fail({ hangs: true })
     const leaving = new AbortController()
 
@@ -164,7 +164,7 @@ describe.for([
     await expect(reading).rejects.toThrow('left')
   })
 
-  test('a redirect is an error and is not followed', async () => {
+  test('a redirect is an error and is not followed (threat 87)', async () => {
     proxy.fail({ status: 307, headers: { location: `${s3.endpoint}/${s3.bucket}/failing` } })
 
     await expect(get('failing', { endpoint: proxy.endpoint })).rejects.toThrow(
@@ -189,7 +189,7 @@ test('objectUrl: on AWS the bucket is part of the host unless it has dots, elsew
   )
 })
 
-test('objectUrl: no key leaves its bucket', () => {
+test('objectUrl: no key leaves its bucket (threat 85)', () => {
   for (const key of ['', '..', 'a/../b', './a', '%2e%2E/b', 'x'.repeat(1025), '\ud800'])
     expect(() => objectUrl({ endpoint: null, region: 'eu-central-1' }, { bucket: 'traces', key })).toThrow(
       'The key of an object',

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { type RunningS3, storageEnv } from '../../dev/servers/s3.ts'
-import type { TraceNode } from '../../src/protocol/trace/tree.ts'
+import type { TraceNode } from '../../src/shared/wire/trace/tree.ts'
 import { type Api, makeApi } from '../support/api.ts'
 import { test } from '../support/fixtures.ts'
 import { olderTree } from '../support/older-tree.ts'
@@ -144,7 +144,7 @@ describe('traces of older workers', () => {
     ])
   })
 
-  test('older trees: the trace of another run, and data that is not a tree, are rejected', async () => {
+  test('older trees: the trace of another run, and data that is not a tree, are rejected (threat 23)', async () => {
     const local = join(folder, `${crypto.randomUUID()}.json`)
     const run = await ended('olderReturns', { local })
 
@@ -157,7 +157,7 @@ describe('traces of older workers', () => {
     expect(none).toMatchObject({ source: 'history', warnings: ['local: The stored data is not a Portico trace'] })
   })
 
-  test('older trees: a destination outside the bucket and the folder is not read', async () => {
+  test('older trees: a destination outside the bucket and the folder is not read (threat 85)', async () => {
     const run = await ended('olderReturns', {
       remote: `https://${s3.bucket}.s3.amazonaws.com/a.json`,
       local: '/etc/passwd',

@@ -5,12 +5,12 @@ import { ensureBundles } from '../../dev/servers/bundles.ts'
 import type { RunningRedis } from '../../dev/servers/redis.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { storageEnv } from '../../dev/servers/s3.ts'
-import { toTraceDocument } from '../../src/protocol/trace/document.ts'
-import type { TraceEntry } from '../../src/protocol/trace/entry.ts'
-import { spansKey } from '../../src/protocol/trace/keys.ts'
+import { toTraceDocument } from '../../src/shared/wire/trace/document.ts'
+import type { TraceEntry } from '../../src/shared/wire/trace/entry.ts'
+import { spansKey } from '../../src/shared/wire/trace/keys.ts'
 import { storeCall } from '../conformance/kv-store.ts'
 import { makeApi } from '../support/api.ts'
-import { processOf, type ServedEntry, type ServeEntry, workerdOf } from '../support/entries.ts'
+import { FROM_SOURCE, processOf, type ServedEntry, type ServeEntry, workerdOf } from '../support/entries.ts'
 import { test } from '../support/fixtures.ts'
 import { readiness } from '../support/readiness.ts'
 import type { UpstashServer } from '../support/upstash.ts'
@@ -29,9 +29,9 @@ const overTcp = ({ redis }: Stores) => ({ SERVICE_KVSTORE_URL: redis.url })
 // Over TCP the bundles: ioredis, which is CommonJS, is part of them.
 describeReaders('Node', bundled('node.js', process.execPath), overTcp)
 describeReaders('Bun', bundled('bun.js', bin('bun')), overTcp)
-describeReaders('Bun', processOf(bin('bun'), 'src/runtime/bun.ts'), overUpstash)
+describeReaders('Bun', FROM_SOURCE.Bun, overUpstash)
 describeReaders('Deno', bundled('deno.js', bin('deno'), 'run', ...DENO_PERMISSIONS), overTcp)
-describeReaders('Deno', processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, 'src/runtime/deno.ts'), overUpstash)
+describeReaders('Deno', FROM_SOURCE.Deno, overUpstash)
 describeReaders('workerd', async (env) => workerdOf(join(await ensureBundles(), 'workerd.js'))(env), overUpstash)
 
 function bundled(bundle: string, command: string, ...args: string[]): ServeEntry {

@@ -3,13 +3,13 @@ import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect } from 'vitest'
 import type { RunningS3 } from '../../dev/servers/s3.ts'
-import { spansFile, spansKey, TRACE_TEMPLATE } from '../../src/protocol/trace/keys.ts'
-import { fillTemplate } from '../../src/protocol/trace/template.ts'
-import type { KvStore } from '../../src/store/kv/kv-store.ts'
-import { createObjectStore } from '../../src/store/s3/object-store.ts'
-import { tracesFromFile } from '../../src/trace/from-file.ts'
-import { tracesFromKv } from '../../src/trace/from-kv.ts'
-import { tracesFromObjects } from '../../src/trace/from-objects.ts'
+import { tracesFromFile } from '../../src/service/traces/from-file.ts'
+import { tracesFromKv } from '../../src/service/traces/from-kv.ts'
+import { tracesFromObjects } from '../../src/service/traces/from-objects.ts'
+import type { KvStore } from '../../src/shared/stores/kv/kv-store.ts'
+import { createObjectStore } from '../../src/shared/stores/s3/object-store.ts'
+import { spansFile, spansKey, TRACE_TEMPLATE } from '../../src/shared/wire/trace/keys.ts'
+import { fillTemplate } from '../../src/shared/wire/trace/template.ts'
 import { storeCall } from '../conformance/kv-store.ts'
 import {
   describeStoredTraces,
@@ -83,7 +83,7 @@ describe('remote', () => {
     expect((await find(`${s3.endpoint}/${s3.bucket}/other/a%20b%2B%C3%BC%25.json`))?.entries).toEqual(storedEntries())
   })
 
-  test('remote: a destination that is not allowed is not requested', async () => {
+  test('remote: a destination that is not allowed is not requested (threat 85)', async () => {
     const source = tracesFromObjects({
       objects: { get: () => Promise.reject(new Error('asked')) },
       rules: s3,
@@ -115,7 +115,7 @@ describe('local', () => {
     expect(await find(await putFile(join(folder, 'traces/below/other name.json')))).toMatchObject({ whole: true })
   })
 
-  test('local: a destination outside the folder is not read, and its existence is not revealed', async () => {
+  test('local: a destination outside the folder is not read, and its existence is not revealed (threat 85)', async () => {
     const outside = await putFile(join(folder, 'outside/secret.json'))
 
     for (const path of [
@@ -137,7 +137,7 @@ describe('local', () => {
     await expect(find('/elsewhere/traces/default/run-1.json')).rejects.toThrow(OUTSIDE)
   })
 
-  test('local: links out of the folder are not followed', async () => {
+  test('local: links out of the folder are not followed (threat 85)', async () => {
     const outside = await putFile(join(folder, 'outside/secret.json'))
     await symlink(outside, join(folder, 'traces/file-link.json'))
     await symlink(dirname(outside), join(folder, 'traces/folder-link'))
@@ -155,7 +155,7 @@ describe('local', () => {
     })
   })
 
-  test('local: a pipe or a folder is rejected at once', async () => {
+  test('local: a pipe or a folder is rejected at once (threat 85)', async () => {
     execFileSync('mkfifo', [join(folder, 'traces/pipe.json')])
 
     await expect(find(join(folder, 'traces/pipe.json'))).rejects.toThrow('The path is not a regular file')
@@ -197,13 +197,13 @@ describe('kvstore', () => {
     expect(found).toEqual({ entries: [span('spans')], whole: false, warnings: ['1 of the spans could not be read'] })
   })
 
-  test('kvstore: ignores the spans of another namespace', async () => {
+  test('kvstore: ignores the spans of another namespace (threat 23)', async () => {
     await kv.append(spansKey('other', 'elsewhere'), [JSON.stringify(span('elsewhere'))], 60_000, storeCall())
 
     expect(await find('elsewhere')).toBeNull()
   })
 
-  test('kvstore: spans beyond the limit are cut, with a warning', async () => {
+  test('kvstore: spans beyond the limit are cut, with a warning (threat 88)', async () => {
     const text = JSON.stringify(span('many'))
     await append('many', [text, text])
 

@@ -3,21 +3,23 @@ import { dirname, join } from 'node:path'
 import { describe, expect } from 'vitest'
 import type { RunningRedis } from '../../dev/servers/redis.ts'
 import { type RunningS3, storageEnv } from '../../dev/servers/s3.ts'
+import { runningMs } from '../../lab/long/running-ms.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { parseConfig } from '../../src/config.ts'
-import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
-import { createPortico, type Portico } from '../../src/portico.ts'
-import { toTraceDocument } from '../../src/protocol/trace/document.ts'
-import type { TraceEntry } from '../../src/protocol/trace/entry.ts'
-import { spansKey, stepId, TRACE_TEMPLATE } from '../../src/protocol/trace/keys.ts'
-import { fillTemplate } from '../../src/protocol/trace/template.ts'
-import type { TraceNode } from '../../src/protocol/trace/tree.ts'
-import type { KvStore } from '../../src/store/kv/kv-store.ts'
-import { tracesFromFile } from '../../src/trace/from-file.ts'
+import { grpcTransport } from '../../src/service/engine/transport/grpc/transport.ts'
+import { createPortico, type Portico } from '../../src/service/portico.ts'
+import { tracesFromFile } from '../../src/service/traces/from-file.ts'
+import { parseConfig } from '../../src/shared/config.ts'
+import type { KvStore } from '../../src/shared/stores/kv/kv-store.ts'
+import { toTraceDocument } from '../../src/shared/wire/trace/document.ts'
+import type { TraceEntry } from '../../src/shared/wire/trace/entry.ts'
+import { spansKey, stepId, TRACE_TEMPLATE } from '../../src/shared/wire/trace/keys.ts'
+import { fillTemplate } from '../../src/shared/wire/trace/template.ts'
+import type { TraceNode } from '../../src/shared/wire/trace/tree.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { publishCatalog } from '../../src/worker/catalog/publish-catalog.ts'
 import { storeCall } from '../conformance/kv-store.ts'
 import { test } from '../support/fixtures.ts'
+import { promisedMs } from '../support/promises.ts'
 import type { S3Fault, S3Proxy } from '../support/s3-proxy.ts'
 import { nodesIn, toEntries, toNode } from '../support/trace-nodes.ts'
 
@@ -40,6 +42,7 @@ describe('GET /workflow/:id/trace-log', () => {
   let kv: KvStore
   let portico: Portico
   let createService: () => Portico
+  let lastLogged: unknown
 
   test.beforeAll(({ seaweed, s3Proxy, redis: ownRedis, kvStore, cleanup }) => {
     s3 = seaweed
@@ -76,7 +79,9 @@ describe('GET /workflow/:id/trace-log', () => {
         const service = createPortico({
           config,
           transport: grpcTransport({ address, apiKey: null, tls: null }),
-          log() {},
+          log(_level, _message, fields) {
+            lastLogged = fields
+          },
           traceSources: [
             tracesFromFile({
               directory: folder,
@@ -109,6 +114,18 @@ describe('GET /workflow/:id/trace-log', () => {
     const { status, body } = await send('GET', `/workflow/${workflowId}/trace-log`)
     expect(status, JSON.stringify(body)).toBe(200)
     return body
+  }
+  /** How long after this call the store was still away, until it is read again. */
+  const awayFor = async (isRead: () => Promise<boolean>) => {
+    const backAt = runningMs()
+    let lastAwayMs = 0
+    await until('it is read again', async () => {
+      const sentAfterMs = runningMs() - backAt
+      if (await isRead()) return true
+      lastAwayMs = sentAfterMs
+      return false
+    })
+    return lastAwayMs
   }
   const ofSteps = ({ data }: Answer) => nodesIn(data).filter(({ kind }) => kind === 'step')
   const documentOf = (workflowId: string, runId: string, entries: TraceEntry[]) =>
@@ -259,7 +276,7 @@ describe('GET /workflow/:id/trace-log', () => {
     },
   )
 
-  test('object storage that is down: it is not called again until it may be up', async () => {
+  test('object storage that is down: it is not called again until it may be up (failure 24)', async () => {
     const { workflowId } = await ended('echo', 1)
     proxy.fail({ status: 503 })
 
@@ -267,17 +284,19 @@ describe('GET /workflow/:id/trace-log', () => {
     const requests = proxy.requests.length
     const second = await traceLog(workflowId)
 
+    expect(lastLogged).toMatchObject({ remoteTrace: expect.stringContaining('The object storage returned 503') })
     expect(first.warnings).toEqual(['remote: The object storage returned 503'])
     expect(second.warnings).toEqual(['remote: The object storage returned 503; it is not tried again for 10 s'])
     expect([first.source, second.source]).toEqual(['history', 'history'])
     expect(proxy.requests).toHaveLength(requests)
     proxy.fail({ status: 404, code: 'NoSuchKey' })
-    const isBack = async () => (await traceLog(workflowId)).warnings[0]?.includes('(404)')
-    await until('it is called again', isBack, { timeoutMs: 60_000, everyMs: 500 })
+    const isCalled = async () => (await traceLog(workflowId)).warnings[0]?.includes('(404)') === true
+    const awayMs = await awayFor(isCalled)
     proxy.fail(null)
+    expect(awayMs).toBeLessThan(promisedMs(24, '10 s'))
   })
 
-  test('Redis unreachable: the history is used; Redis is used again when it is back', async () => {
+  test('Redis unreachable: the history is used; Redis is used again when it is back (failure 19)', async () => {
     const { workflowId, runId } = await ended('echo', 1)
     const append = () =>
       push(runId, { id: `${runId}:span:1`, parentId: runId, kind: 'llm', name: 'x', at: 1, phase: 'began' })
@@ -285,6 +304,7 @@ describe('GET /workflow/:id/trace-log', () => {
     await redis.kill()
 
     const without = await traceLog(workflowId)
+    expect(lastLogged).toMatchObject({ kvstoreTrace: expect.stringMatching(/^The key-value store/) })
     expect(without).toMatchObject({ source: 'history', data: { output: 1 } })
     expect(without.warnings).toContainEqual(expect.stringMatching(/^kvstore: The key-value store/))
     expect((await traceLog(workflowId)).warnings).toContainEqual(
@@ -293,15 +313,11 @@ describe('GET /workflow/:id/trace-log', () => {
 
     redis = await redis.restart()
     await append()
-    expect(
-      await until('it is read again', async () => (await traceLog(workflowId)).source === 'kvstore', {
-        timeoutMs: 60_000,
-        everyMs: 500,
-      }),
-    ).toBe(true)
+    const awayMs = await awayFor(async () => (await traceLog(workflowId)).source === 'kvstore')
+    expect(awayMs).toBeLessThan(promisedMs(19, '10 s'))
   })
 
-  test('a destination that the run itself names is read only if it is allowed', async () => {
+  test('a destination that the run itself names is read only if it is allowed (threat 85)', async () => {
     for (const remote of [
       'http://169.254.169.254/latest/meta-data',
       'file:///etc/passwd',

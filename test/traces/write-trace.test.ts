@@ -1,8 +1,8 @@
 /** Conditional writes of archived traces, on a real object storage. */
 import { expect } from 'vitest'
-import type { TraceEntry } from '../../src/protocol/trace/entry.ts'
-import { bucketDestination } from '../../src/worker/archive/destinations.ts'
-import { writeTrace } from '../../src/worker/archive/write-trace.ts'
+import type { TraceEntry } from '../../src/shared/wire/trace/entry.ts'
+import { bucketDestination } from '../../src/worker/closed-runs/archive/destinations.ts'
+import { writeTrace } from '../../src/worker/closed-runs/archive/write-trace.ts'
 import { storeCall } from '../conformance/kv-store.ts'
 import { storedEntries } from '../conformance/trace-source.ts'
 import { test as baseTest } from '../support/fixtures.ts'

@@ -2,13 +2,13 @@
 import { expect, test } from 'vitest'
 import { explainPolicy } from '../../src/cli/policy/explain-policy.ts'
 import { type QuestionFlags, readQuestion } from '../../src/cli/policy/question.ts'
-import { type ParsedPolicy, POLICY_OPTIONS, type Policy, parsePolicy } from '../../src/config/policy.ts'
-import { RUN_VERBS } from '../../src/domain/access/grant.ts'
-import { encodeClaim } from '../../src/domain/access/patterns.ts'
-import type { CallerLimits, Rule } from '../../src/domain/model/caller.ts'
-import type { Issuer } from '../../src/http/credentials/jwt.ts'
-import { ENDPOINTS } from '../../src/http/endpoints/endpoints.ts'
-import { POLICY_VERBS } from '../../src/protocol/policy-verbs.ts'
+import { ENDPOINTS } from '../../src/service/endpoints.ts'
+import type { Issuer } from '../../src/service/http/credentials/jwt.ts'
+import type { CallerLimits, Rule } from '../../src/shared/access/caller.ts'
+import { RUN_VERBS } from '../../src/shared/access/grant.ts'
+import { encodeClaim } from '../../src/shared/access/patterns.ts'
+import { POLICY_OPTIONS, POLICY_VERBS } from '../../src/shared/access/policy-verbs.ts'
+import { type ParsedPolicy, type Policy, parsePolicy } from '../../src/shared/config/policy.ts'
 import { chapterOf, codeBlocks } from '../support/markdown.ts'
 import { textOf } from '../support/repository.ts'
 
@@ -122,7 +122,13 @@ test('docs/access.md: has each key of a policy', () => {
     options: true,
     limits: true,
   }
-  const issuer: Record<keyof Issuer, true> = { issuer: true, audience: true, jwksUrl: true }
+  const issuer: Record<keyof Issuer, true> = {
+    issuer: true,
+    audience: true,
+    audienceClaim: true,
+    jwksUrl: true,
+    typ: true,
+  }
   const limits: Record<keyof CallerLimits, true> = { perSecond: true, burst: true, inFlight: true, waits: true }
   const policy: Record<keyof Policy, true> = { version: true, issuers: true, rules: true, hooks: true }
 

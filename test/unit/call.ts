@@ -1,6 +1,6 @@
-import type { Call } from '../../src/domain/model/call.ts'
-import type { AuditFacts } from '../../src/domain/model/caller.ts'
-import { type ErrorFacts, type ErrorName, ServiceError } from '../../src/domain/model/errors.ts'
+import type { Call } from '../../src/service/model/call.ts'
+import { type ErrorFacts, type ErrorName, ServiceError } from '../../src/service/model/errors.ts'
+import type { AuditFacts } from '../../src/shared/access/caller.ts'
 
 /** A call with 5 s that records its notes, errors and warnings. */
 export function aCall(overrides: Partial<Call> = {}) {
@@ -16,6 +16,7 @@ export function aCall(overrides: Partial<Call> = {}) {
     note: (fields: Record<string, unknown>) => void Object.assign(notes, fields),
     reportError: (error: Error) => void reported.push(error),
     audit: (facts: Partial<AuditFacts>) => void Object.assign(audited, facts),
+    addDecision: () => (facts: Partial<AuditFacts>) => void Object.assign(audited, facts),
     startWaiting: () => {},
     warnOfOutput: (message: string) => void outputWarnings.push(message),
     warn: (message: string, fields: Record<string, unknown>) => void warnings.push({ message, ...fields }),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseWorkerConfig } from '../../src/config/worker.ts'
-import { type Environment, parseConfig } from '../../src/config.ts'
+import { parseWorkerConfig } from '../../src/shared/config/worker.ts'
+import { type Environment, parseConfig } from '../../src/shared/config.ts'
 import { filesIn, textOf } from '../support/repository.ts'
 
 const documented = [...textOf('docs/configuration.md').matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)`/gm)].map(
@@ -29,6 +29,23 @@ test('docs/configuration.md: lists each variable that a deployment sets', () => 
 
   expect(named).toContainEqual({ file: 'compose.yaml', name: 'SERVICE_KVSTORE_URL' })
   expect(named.filter(({ name }) => !documented.includes(name))).toEqual([])
+})
+
+// Null means that of Node's server: elsewhere the variable causes a warning.
+const OF_THE_SERVER = 'SERVICE_IDLE_TIMEOUT'
+
+test('docs/configuration.md: each default is the value without the variable', () => {
+  const rows = [
+    ...textOf('docs/configuration.md').matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)` \| `([^`]+)`(?: \([^)|]*\))? \|/gm),
+  ]
+  const configOf = (env: Environment) => {
+    const all = { SERVICE_CATALOG_ID: 'orders', ...env }
+    return [parseConfig(all, { binds: true }), parseWorkerConfig(all, { catalogRequired: true })]
+  }
+
+  expect(rows.length).toBeGreaterThan(20)
+  for (const [, name = '', value] of rows.filter(([, name]) => name !== OF_THE_SERVER))
+    expect([name, configOf({ [name]: value })]).toEqual([name, configOf({})])
 })
 
 /** The variables that `parse` reads when only the catalog is set. */

@@ -7,7 +7,7 @@ function makeLog(level: LogLevel = 'info') {
   return { lines, log: jsonLog({ minLevel: level, write: (line) => void lines.push(line), redact }) }
 }
 
-test('jsonLog: each event is one line of JSON', () => {
+test('jsonLog: each event is one line of JSON (threat 52)', () => {
   const { lines, log } = makeLog()
 
   log('info', 'request', { route: '/health\n', status: 200 })
@@ -48,7 +48,7 @@ test('jsonLog: an error is logged with its causes, without properties that a lib
   expect(lines[0]).not.toContain('s3cret')
 })
 
-test('jsonLog: messages of errors are redacted at any depth of causes', () => {
+test('jsonLog: messages of errors are redacted at any depth of causes (threat 28)', () => {
   const { lines, log } = makeLog()
 
   log('error', 'request', { cause: new Error('above', { cause: new Error('connect to db.internal') }) })

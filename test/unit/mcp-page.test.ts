@@ -1,11 +1,12 @@
 /** Checks the tables and examples of `docs/mcp.md` against the code. */
 import { expect, test } from 'vitest'
-import { LEGACY_VERSIONS, META, MODERN_VERSIONS, TASKS_EXTENSION } from '../../src/mcp/protocol.ts'
-import { RUN_TOOLS } from '../../src/mcp/run-tools.ts'
-import { parseAsks, toInputRequests, toSignals } from '../../src/mcp/tasks/asks.ts'
-import { parseTaskId } from '../../src/mcp/tasks/task-id.ts'
-import { toolNameOf } from '../../src/mcp/tool-name.ts'
-import { openToolResult } from '../../src/mcp/tool-result.ts'
+import { LEGACY_VERSIONS, META, MODERN_VERSIONS, TASKS_EXTENSION } from '../../src/service/fronts/mcp/protocol.ts'
+import { RUN_TOOLS } from '../../src/service/fronts/mcp/run-tools.ts'
+import { toAnswers, toInputRequests } from '../../src/service/fronts/mcp/tasks/asks.ts'
+import { parseTaskId } from '../../src/service/fronts/mcp/tasks/tasks.ts'
+import { toolNameOf } from '../../src/service/fronts/mcp/tool-name.ts'
+import { openToolResult } from '../../src/service/fronts/mcp/tool-result.ts'
+import { parseAsks } from '../../src/service/model/question.ts'
 import { chapterOf, codeBlocks } from '../support/markdown.ts'
 import { textOf } from '../support/repository.ts'
 
@@ -46,9 +47,7 @@ test('docs/mcp.md: its question is one of a task, and its answer is accepted', (
 
   expect(parseTaskId(taskId).workflowId).toBe(taskId.split('/')[0])
   expect(toInputRequests(asks)).toEqual(inputRequests)
-  expect(toSignals(asks, JSON.parse(answer).inputResponses)).toEqual([
-    { signal: 'answer', key, content: { approved: true } },
-  ])
+  expect(toAnswers(asks, JSON.parse(answer).inputResponses)).toEqual([{ key, content: { approved: true } }])
 })
 
 test('docs/mcp.md: its session has the names and the note of the protocol', () => {

@@ -8,7 +8,7 @@ import type { RunningS3 } from '../../dev/servers/s3.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { tracedEnv } from '../../dev/servers/traced-worker.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import type { WorkerTraces } from '../../src/config/worker.ts'
+import type { WorkerTraces } from '../../src/shared/config/worker.ts'
 import { defineCatalog } from '../../src/worker/index.ts'
 import { createWarnings } from '../../src/worker/tracing/rate-limited-warnings.ts'
 import { type TracedWorkerOptions, test, testWithOwnEngine } from '../support/fixtures.ts'
@@ -22,7 +22,7 @@ const catalog = defineCatalog({ story: {} })
 
 const testWithoutStandaloneActivities = testWithOwnEngine({ dynamicConfig: { 'activity.enableStandalone': false } })
 
-test('archiver: a missing bucket does not affect the folder, and receives its objects once it exists', async ({
+test('archiver: a missing bucket does not affect the folder, and receives its objects once it exists (failure 24)', async ({
   client,
   startTracedWorker,
   s3,
@@ -119,7 +119,7 @@ test('archiver: `portico archive` without a destination fails and names the vari
   expect(archiver.output()).toContain('set SERVICE_TRACE_REMOTE_ON=true or SERVICE_TRACE_LOCAL_ON=true')
 })
 
-test('archiver: stores that hang prevent neither a run nor a shutdown', async ({
+test('archiver: stores that hang prevent neither a run nor a shutdown (failure 24)', async ({
   client,
   startTracedWorker,
   redis,
@@ -145,8 +145,8 @@ test('archiver: stores that hang prevent neither a run nor a shutdown', async ({
 
 test('archiver: warns at startup about a bucket that does not exist, with its name', async ({ s3 }) => {
   const messages: string[] = []
-  const { checkDestinations } = await import('../../src/worker/archive/archiver-worker.ts')
-  const { traceDestinations } = await import('../../src/worker/archive/destinations.ts')
+  const { checkDestinations } = await import('../../src/worker/closed-runs/archive/archiver-worker.ts')
+  const { traceDestinations } = await import('../../src/worker/closed-runs/archive/destinations.ts')
   const { warn } = createWarnings({ warn: (message, fields) => void messages.push(`${message} ${fields?.error}`) })
   const storage = { ...storageOf(s3), bucket: 'wrong-bucket' }
 

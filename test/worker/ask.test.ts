@@ -1,11 +1,17 @@
 /** Tasks on a real engine: what a workflow asks, how its chain ends, and what happens during an outage. */
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import type { Workflows } from '../../src/domain/model/workflows.ts'
-import { createLimiter } from '../../src/lib/limiter.ts'
-import type { JsonRpcError } from '../../src/mcp/rpc-error.ts'
-import { taskIdOf } from '../../src/mcp/tasks/task-id.ts'
-import { awaitTask, cancelTask, getTask, type Task, updateTask } from '../../src/mcp/tasks/tasks.ts'
+import type { JsonRpcError } from '../../src/service/fronts/mcp/rpc-error.ts'
+import {
+  awaitTask,
+  cancelTask,
+  getTask,
+  type Task,
+  taskIdOf,
+  updateTask,
+} from '../../src/service/fronts/mcp/tasks/tasks.ts'
+import type { Workflows } from '../../src/service/verbs.ts'
+import { createLimiter } from '../../src/shared/lib/limiter.ts'
 import { call } from '../conformance/engine/engine-fixture.ts'
 import { test as baseTest } from '../support/fixtures.ts'
 import { inProcessWorkflows } from '../support/in-process-workflows.ts'
@@ -43,7 +49,8 @@ test('a task: asks, is answered once, and completes with the answer', async ({ w
   const { workflowId, taskId } = await start('asksOnce')
   const asking = await reached(taskId, 'input_required')
   const [key = ''] = keysOf(asking)
-  const status = await workflows.status({ workflowId }, call())
+  const status = await workflows.status({ ref: { workflowId } }, call())
+  const { questions } = await workflows.questionsOf({ ref: { workflowId } }, call())
   const accept = (content: unknown) => ({ [key]: { action: 'accept', content } })
 
   const invalid = await rpcError(updateTask(workflows, taskId, accept({ approved: 'yes' }), call()))
@@ -51,7 +58,8 @@ test('a task: asks, is answered once, and completes with the answer', async ({ w
   const declined = await get(taskId)
   const answer = { approved: true, comment: 'Ada' }
   await Promise.all([1, 2].map(() => updateTask(workflows, taskId, accept(answer), call())))
-  await updateTask(workflows, taskId, { ...accept({ approved: false }), other: { action: 'accept' } }, call())
+  const other = await rpcError(updateTask(workflows, taskId, accept({ approved: false }), call()))
+  await updateTask(workflows, taskId, { other: { action: 'accept' } }, call())
 
   const ended = await reached(taskId, 'completed')
   expect(asking).toMatchObject({
@@ -64,6 +72,8 @@ test('a task: asks, is answered once, and completes with the answer', async ({ w
     },
   })
   expect(status.memo).toEqual({})
+  expect(questions).toMatchObject([{ key, askedAt: expect.any(Date), to: null, due: null }])
+  expect(other).toMatchObject({ code: -32602, data: { name: 'QuestionAnsweredError', key } })
   expect(invalid).toMatchObject({
     code: -32602,
     data: { issues: [{ path: `/inputResponses/${key}/content/approved` }] },
@@ -150,18 +160,60 @@ test('a task: the first answer to each question counts, whoever sends it', async
   expect(outputOf(await reached(taskId, 'completed'))).toEqual(['1', '2', '3'])
 })
 
+test('ask: the search attribute has the names of the questions that are open, and finds the run', async ({
+  workflows,
+  start,
+  get,
+  reached,
+}) => {
+  const team = `team-${crypto.randomUUID()}`
+  const { workflowId, runId, taskId } = await start('asksListed', team)
+  const both = await until('it asks two questions', async () => {
+    const task = await get(taskId)
+    return keysOf(task).length === 2 && task
+  })
+  const ref = { workflowId }
+  const names = async () => (await workflows.status({ ref }, call())).searchAttributes.OptionKeywordList
+  const page = { filter: { searchAttributes: { OptionKeywordList: team } }, to: [team], pageSize: 10, pageToken: null }
+  const answer = (key: string | undefined) => {
+    const content = { approved: true }
+    return workflows.answer({ ref, key: key ?? '', content, pointer: '' }, call())
+  }
+
+  const asked = await names()
+  const listed = await until('it is listed', async () => {
+    const { questions } = await workflows.questions(page, call())
+    return questions.length > 0 && questions
+  })
+  const [first, second] = keysInOrder(both, ['first?', 'second?'])
+  await answer(first)
+  const left = await until('the first is answered', async () => {
+    const found = await names()
+    return JSON.stringify(found) !== JSON.stringify(asked) && found
+  })
+  await answer(second)
+  await reached(taskId, 'completed')
+
+  expect([asked, left]).toEqual([[team, '*'], ['*']])
+  expect(listed).toMatchObject([{ workflowId, runId, message: 'first?', to: [team], due: new Date('2027-01-01') }])
+  expect((await names()) ?? []).toEqual([])
+})
+
 test('a task of a worker in Python: asks by the memo alone', async ({ workflows, engine, catalog, start, reached }) => {
   const taskQueue = `${catalog}-python`
   await using worker = await pythonWorker(engine.address, taskQueue)
   const { workflowId, taskId } = await start('py_ask', 'Ship it?', worker.taskQueue)
   const asking = await reached(taskId, 'input_required')
   const [key = ''] = keysOf(asking)
+  const { questions } = await workflows.questionsOf({ ref: { workflowId } }, call())
 
   await updateTask(workflows, taskId, { [key]: { action: 'accept', content: { approved: true } } }, call())
 
   expect(asking.statusMessage).toBe('Ship it?')
+  const [{ to, askedAt, due } = { to: null, askedAt: null, due: null }] = questions
+  expect([to, Number(due) - Number(askedAt)]).toEqual([['finance'], 3 * 86_400_000])
   expect(outputOf(await reached(taskId, 'completed'))).toEqual({ approved: true })
-  expect((await workflows.status({ workflowId }, call())).memo).toEqual({})
+  expect((await workflows.status({ ref: { workflowId } }, call())).memo).toEqual({})
 })
 
 test('a task: is canceled while it asks, and while it cleans up', async ({ workflows, start, get, reached }) => {
@@ -175,7 +227,7 @@ test('a task: is canceled while it asks, and while it cleans up', async ({ workf
   const ended = await Promise.all([asking, cleaning].map(({ taskId }) => reached(taskId, 'cancelled')))
   await cancelTask(workflows, cleaning.taskId, call())
 
-  expect(meanwhile).toMatchObject({ status: 'working', statusMessage: expect.stringMatching(/^canceling: /) })
+  expect(meanwhile).toMatchObject({ status: 'working', statusMessage: expect.stringMatching(/^canceling since \S+: /) })
   expect(ended.map(({ statusMessage }) => statusMessage)).toEqual(
     Array(2).fill('The workflow was canceled: tasks/cancel'),
   )
@@ -193,8 +245,7 @@ test('a task: a chain of three runs is one task', async ({ workflows, start, get
   const send = (name: string) => {
     return workflows.signal({ ref: { workflowId: open.workflowId }, message: aMessage(name) }, call())
   }
-  const toResult = () => ({ awaited: true })
-  const awaited = awaitTask(workflows, open.taskId, toResult, createLimiter(1), call())
+  const awaited = awaitTask(workflows, open.taskId, createLimiter(1), call())
   const before = await get(open.taskId)
   for (const round of [2, 3]) {
     await send('next')
@@ -207,12 +258,12 @@ test('a task: a chain of three runs is one task', async ({ workflows, start, get
 
   expect(outputOf(await reached(chain.taskId, 'completed'))).toEqual({ links: 3, link: 3 })
   expect([before.status, after.status]).toEqual(['working', 'working'])
-  const { startedAt } = await workflows.status({ workflowId: open.workflowId, runId: open.runId }, call())
+  const { startedAt } = await workflows.status({ ref: { workflowId: open.workflowId, runId: open.runId } }, call())
   expect(before.createdAt).toBe(startedAt?.toISOString())
   // The id of the first run says when it was created. The engine of a busy machine starts it some time later.
   const idTime = Number.parseInt(open.runId.replaceAll('-', '').slice(0, 12), 16)
   expect(after.createdAt).toBe(new Date(idTime).toISOString())
-  expect(await awaited).toMatchObject({ status: 'completed', result: { awaited: true } })
+  expect(await awaited).toBe(true)
   expect(outputOf(await reached(open.taskId, 'completed'))).toBe(3)
 })
 
@@ -231,7 +282,7 @@ test('a task: one whose workflow id another chain uses by now keeps its own resu
   await cancelTask(workflows, first.taskId, call())
 
   expect(outputOf(await reached(first.taskId, 'completed'))).toEqual({ links: 3, link: 3 })
-  expect(await workflows.status(second, call())).toMatchObject({ status: 'running' })
+  expect(await workflows.status({ ref: second }, call())).toMatchObject({ status: 'running' })
   await workflows.terminate({ ref: second, reason: null }, call())
 })
 

@@ -1,12 +1,13 @@
 /** Catalogs that are lost, and engines that are unavailable during publication. */
 import { expect } from 'vitest'
+import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
 import { isPolled, untilPolled } from '../../dev/servers/worker.ts'
-import { type RunningEngine, startEngine } from '../../src/cli/dev/servers/engine.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { GrpcCode } from '../../src/temporal/grpc-code.ts'
+import { GrpcCode } from '../../src/shared/temporal/grpc-code.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { isPublished } from '../support/is-published.ts'
 import { type KitWorker, test as kitTest, untilChecked } from '../support/kit-worker.ts'
+import { promisedMs } from '../support/promises.ts'
 
 const CATALOG = defineCatalog({ echo: { aliases: ['parrot'] } })
 
@@ -39,7 +40,7 @@ test('a terminated catalog is published again, with one warning', async ({ conne
   expect(warningsOf(taskQueue)).toEqual(['Catalog was missing and has been published again'])
 })
 
-test('after an engine restarts without its data, the catalog is published again and the API rejects unknown names again', async ({
+test('after an engine restarts without its data, the catalog is published again and the API rejects unknown names again (failure 11)', async ({
   run,
   warningsOf,
   serve,
@@ -54,14 +55,16 @@ test('after an engine restarts without its data, the catalog is published again 
   await engine.kill()
   const empty = await engine.restart()
 
-  await until('unknown names are rejected again', async () => (await startUnknown()) === 424, { timeoutMs: 40_000 })
+  await until('unknown names are rejected again', async () => (await startUnknown()) === 424, {
+    timeoutMs: promisedMs(11, '40 s'),
+  })
   await until('it is logged', () =>
     warningsOf(served.catalog).includes('Catalog was missing and has been published again'),
   )
   await end(worker, empty)
 })
 
-test('a worker that starts while the engine is frozen keeps running and publishes when the engine resumes', async ({
+test('a worker that starts while the engine is frozen keeps running and publishes when the engine resumes (failure 31)', async ({
   run,
   warningsOf,
 }) => {
@@ -145,7 +148,10 @@ test('transient errors are retried until the catalog is published, with one warn
   expect(warningsOf(taskQueue)).toHaveLength(1)
 })
 
-test('a denied permission ends the worker with the reason, before it polls', async ({ faultProxy, run }) => {
+test('a denied permission ends the worker with the reason, before it polls (failure 32)', async ({
+  faultProxy,
+  run,
+}) => {
   const taskQueue = aTaskQueue()
   const fault = { code: GrpcCode.PERMISSION_DENIED, message: 'not yours' }
   const allow = faultProxy.on({ method: 'StartWorkflowExecution', containing: ANYTHING, fault })
@@ -161,7 +167,7 @@ test('a denied permission ends the worker with the reason, before it polls', asy
   expect(worker.polls()).toBe(0)
 })
 
-test('a denied permission is one warning with onPublishError: warn, and the worker runs without a catalog', async ({
+test('a denied permission is one warning with onPublishError: warn, and the worker runs without a catalog (failure 32)', async ({
   connection,
   faultProxy,
   run,
@@ -176,6 +182,7 @@ test('a denied permission is one warning with onPublishError: warn, and the work
   await untilPolled(connection, 'default', taskQueue)
   await untilChecked(worker, 3)
 
+  await expect(isPublished(connection, taskQueue)).rejects.toThrow('workflow not found')
   allow()
   expect(worker.worker.getState()).toBe('RUNNING')
   expect(warningsOf(taskQueue)).toEqual([expect.stringContaining('not yours')])

@@ -2,6 +2,7 @@
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
+import { catalogHash } from '../../src/worker/catalog/publish-catalog.ts'
 import { test as kitTest, untilChecked } from '../support/kit-worker.ts'
 
 const OLD = defineCatalog({ echo: {}, whoAmI: {} })
@@ -34,6 +35,18 @@ const test = kitTest
         const names = JSON.parse(Buffer.from(run.memo?.fields?.workflowNames?.data ?? '{}').toString())
         const version = JSON.parse(Buffer.from(run.memo?.fields?.version?.data ?? 'null').toString())
         return { runId: run.execution?.runId, names: Object.keys(names), buildId: version?.buildId ?? null }
+      },
+      /** The publisher in the memo, and who polls the task queue. */
+      async identities() {
+        const execution = { workflowId: `$catalog:${taskQueue}` }
+        const described = await workflowService.describeWorkflowExecution({ namespace: 'default', execution })
+        const publisher = described.workflowExecutionInfo?.memo?.fields?.publisher?.data
+        const request = { namespace: 'default', taskQueue: { name: taskQueue }, taskQueueType: 1 }
+        const { pollers } = await workflowService.describeTaskQueue(request)
+        return {
+          publisher: JSON.parse(Buffer.from(publisher ?? 'null').toString()),
+          pollers: pollers.map(({ identity }) => identity),
+        }
       },
       // The engine knows a version some moments after its worker's first poll.
       setCurrent: (buildId: string) =>
@@ -144,7 +157,7 @@ test('without versioning: the last worker to start wins, and later checks change
   expect(await published()).toEqual(before)
 })
 
-test('without versioning: both workers warn once about the names lost with a replaced catalog', async ({
+test('without versioning: both workers warn once about the names lost with a replaced catalog (failure 29)', async ({
   deployment,
   log,
 }) => {
@@ -168,6 +181,40 @@ test('replicas: further workers of one version do not replace the catalog of the
 
   const replicas = await Promise.all([run('v1', OLD), run('v1', OLD), run('v1', OLD)])
   await Promise.all([first, ...replicas].map((worker) => untilChecked(worker, 3)))
+
+  expect(await published()).toEqual(before)
+})
+
+test.for(['v1', null])(
+  'the publisher in the memo is one of the pollers that the engine lists (version %s)',
+  async (version, { deployment }) => {
+    const { worker } = await deployment.run(version, OLD)
+
+    await until('it polls', async () => (await deployment.identities()).pollers.length > 0)
+
+    const { identity } = worker.options
+    expect(await deployment.identities()).toEqual({ publisher: identity, pollers: [identity] })
+  },
+)
+
+test('a catalog without a publisher is not replaced by running workers, whether they have the same one or another (failure 30)', async ({
+  deployment,
+  client,
+}) => {
+  const { taskQueue, published, run } = deployment
+  const workers = [await run(null, OLD), await run(null, NEW)]
+  const hash = await catalogHash(OLD, false)
+  await client.workflow.start('$catalog', {
+    taskQueue: '$catalog',
+    workflowId: `$catalog:${taskQueue}`,
+    startDelay: '3650 days',
+    workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+    args: [OLD],
+    memo: { workflowNames: OLD.workflowNames, hash, traces: false },
+  })
+  const before = await published()
+
+  for (const worker of workers) await untilChecked(worker, 5)
 
   expect(await published()).toEqual(before)
 })

@@ -1,6 +1,6 @@
 import { NativeConnection, Worker, type WorkerPlugin } from '@temporalio/worker'
 import { expect } from 'vitest'
-import { parseTracesConfig } from '../../src/config/worker.ts'
+import { parseTracesConfig } from '../../src/shared/config/worker.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { porticoPlugin } from '../../src/worker/plugin.ts'
 import * as activities from '../support/activities.ts'

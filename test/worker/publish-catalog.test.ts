@@ -22,7 +22,7 @@ test('publishCatalog: starts one parked run that no worker executes', async ({ n
   expect(pendingWorkflowTask).toBeNull()
 })
 
-test('publishCatalog: the memo contains the names, the hash and the trace destinations, the argument the definition', async ({
+test('publishCatalog: the memo contains the names, the hash, the trace destinations and the publisher, the argument the definition', async ({
   nativeConnection: connection,
 }) => {
   const catalog = aCatalog()
@@ -30,7 +30,8 @@ test('publishCatalog: the memo contains the names, the hash and the trace destin
   const { hash } = await publish(connection, catalog, FIRST)
 
   const { workflowExecutionInfo: run } = await describe(connection, catalog)
-  expect(decoded(run?.memo?.fields)).toEqual({ workflowNames: { greet: 'greet', hello: 'greet' }, hash, traces: false })
+  const workflowNames = { greet: 'greet', hello: 'greet' }
+  expect(decoded(run?.memo?.fields)).toEqual({ workflowNames, hash, traces: false, publisher: 'a test' })
   expect(hash).toBe(await catalogHash(FIRST, false))
   expect(await firstArgument(connection, catalog)).toEqual([FIRST])
 })
@@ -153,7 +154,6 @@ function publish(connection: NativeConnection, catalog: string, definition: type
     traces: false,
     identity: 'a test',
     version: null,
-    starts: true,
     timeoutMs,
   })
 }

@@ -3,7 +3,7 @@ import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { spansFile } from '../../src/protocol/trace/keys.ts'
+import { spansFile } from '../../src/shared/wire/trace/keys.ts'
 import { defineCatalog, type Redact } from '../../src/worker/index.ts'
 import { archivedTrace } from '../support/archived-trace.ts'
 import { test as baseTest } from '../support/fixtures.ts'
@@ -51,7 +51,7 @@ const test = baseTest
     }
   })
 
-test('archives of redacted catalogs: `portico archive` stores masks, and no value of a run or of a span', async ({
+test('archives of redacted catalogs: `portico archive` stores masks, and no value of a run or of a span (threat 86)', async ({
   engine: { address },
   folder,
   startTracedWorker,
@@ -78,7 +78,7 @@ test('archives of redacted catalogs: `portico archive` stores masks, and no valu
   await until('the log has the reason', () => archiver.output().includes('does not have their redact'))
 })
 
-test('archives of redacted catalogs: the redact of another task queue is not enough', async ({
+test('archives of redacted catalogs: the redact of another task queue is not enough (threat 86)', async ({
   startTracedWorker,
   archiveStory,
 }) => {
@@ -91,7 +91,7 @@ test('archives of redacted catalogs: the redact of another task queue is not eno
   expect((await archiveStory(taskQueue)).text).not.toMatch(VALUES)
 })
 
-test('archives of redacted catalogs: an archiver from before the first redact masks from then on', async ({
+test('archives of redacted catalogs: an archiver from before the first redact masks from then on (threat 86)', async ({
   startTracedWorker,
   archiveStory,
   traceLog,

@@ -102,7 +102,7 @@ const test = baseTest
     },
   )
 
-test('secrets: no source ever shows a value under a secret name, and each shows the other values', async ({
+test('secrets: no source ever shows a value under a secret name, and each shows the other values (threat 86)', async ({
   readTraces,
 }) => {
   const seen = await readTraces('marked-secret')
@@ -116,7 +116,9 @@ test('secrets: no source ever shows a value under a secret name, and each shows 
   }
 })
 
-test('secrets: no source shows a value that redact replaces, before or after archiving', async ({ readTraces }) => {
+test('secrets: no source shows a value that redact replaces, before or after archiving (threat 86)', async ({
+  readTraces,
+}) => {
   const redact: Redact = (_path, value) => (typeof value === 'string' && value.includes('marked-') ? '[gone]' : value)
   const seen = await readTraces('marked-secret', redact, 'marked-anywhere')
 
@@ -126,7 +128,7 @@ test('secrets: no source shows a value that redact replaces, before or after arc
     expect(seen.find((each) => each.source === source)?.text).not.toContain('plain')
 })
 
-test('secrets: the progress of activities is masked if the workers have their own redact', async ({
+test('secrets: the progress of activities is masked if the workers have their own redact (threat 86)', async ({
   client,
   serve,
   startTracedWorker,

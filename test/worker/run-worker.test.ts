@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Worker, WorkerPlugin } from '@temporalio/worker'
 import { expect } from 'vitest'
+import { startProcess } from '../../dev/servers/process.ts'
 import { startTcpProxy, type TcpProxyOptions } from '../../dev/servers/tcp-proxy.ts'
 import { quietRuntime } from '../../dev/servers/worker.ts'
-import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import type { RunningProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { defineCatalog, type RunWorkerOptions, runWorker } from '../../src/worker/index.ts'
 import * as activities from '../support/activities.ts'
@@ -94,7 +95,9 @@ test('a worker logs its catalog, its engine and its number of workflows when it 
   expect(ready).toContain(`address: '${engine.address}'`)
 })
 
-test('a worker reports all invalid environment variables at once, without a secret', async ({ startWorkerProcess }) => {
+test('a worker reports all invalid environment variables at once, without a secret (threat 95)', async ({
+  startWorkerProcess,
+}) => {
   const env = {
     SERVICE_CATALOG_ID: '',
     ENGINE_MAX_CACHED_WORKFLOWS: 'many',
@@ -215,6 +218,33 @@ test('a worker connects over TLS and sends its client certificate to an engine t
   await run({ ...env, ...clientCertificate }, { plugins: [stopOncePublished()] })
 
   expect(await isPublished(connection, taskQueue)).toBe(true)
+})
+
+test('a worker warns of a certificate that has been replaced, which it uses after a restart (failure 18)', async ({
+  startProxy,
+  startWorkerProcess,
+  write,
+}) => {
+  const { authority, server, client: own } = await makeCertificates()
+  const { client: renewed } = await makeCertificates()
+  const proxy = await startProxy({ tls: { ...server, ALPNProtocols: ['h2'] } })
+  const path = await write('renewed.pem', own.cert)
+  const worker = await startWorkerProcess({
+    SERVICE_CATALOG_ID: aCatalog(),
+    ENGINE_ADDRESS: proxy.address,
+    ENGINE_TLS_SERVER_NAME: 'localhost',
+    ENGINE_TLS_CA: await write('authority.pem', authority.cert),
+    ENGINE_TLS_CERT: path,
+    ENGINE_TLS_KEY: await write('own-key.pem', own.key),
+  })
+  await until('the worker is ready', () => worker.output().includes('Worker ready'))
+
+  await write('renewed.pem', renewed.cert)
+
+  await until('it warns', () =>
+    worker.output().includes(`ENGINE_TLS_CERT names a file that has changed (${path}). Restart the worker`),
+  )
+  expect(worker.output()).not.toMatch(/ENGINE_TLS_(?:CA|KEY) names/)
 })
 
 test('a worker sends its API key', async ({ cleanup, run, write }) => {

@@ -1,6 +1,7 @@
 /** `portico archive` as a process of its own. */
 import { fileURLToPath } from 'node:url'
-import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { startProcess } from '../../dev/servers/process.ts'
+import type { RunningProcess } from '../../src/cli/dev/servers/process.ts'
 
 const ENTRY = fileURLToPath(new URL('./fixtures/archiver.ts', import.meta.url))
 

@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import * as z from 'zod'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
+import { mapConcurrent } from '../../src/shared/lib/map-concurrent.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { test as baseTest, type InProcessService } from '../support/fixtures.ts'
 

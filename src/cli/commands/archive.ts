@@ -1,6 +1,6 @@
 /** `portico archive`. */
-import { errorCode } from '../../lib/error-code.ts'
-import { errorMessage } from '../../lib/error-message.ts'
+import { errorCode } from '../../shared/lib/error-code.ts'
+import { errorMessage } from '../../shared/lib/error-message.ts'
 
 interface Kit {
   runArchiver(queues: readonly string[]): Promise<void>

@@ -1,4 +1,4 @@
-/** `portico catalog`. */
+/** `portico catalog` and `openapi`. */
 import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../command.ts'
 import { renderCatalog } from '../output/lists.ts'
 
@@ -8,4 +8,12 @@ export async function catalog(flags: CommonFlags): Promise<void> {
       renderCatalog(catalog, columns),
     ),
   )
+}
+
+/** Prints the document as JSON, also on a terminal: it is for programs. */
+export async function openapi(flags: CommonFlags): Promise<void> {
+  await callService({ ...flags, json: true }, async ({ client, settings, signal, show }) => {
+    const query = settings.catalog === null ? {} : { catalog: settings.catalog }
+    return show(await client.request('GET', '/openapi.json', { query, signal, timeoutMs: READ_TIMEOUT_MS }), String)
+  })
 }

@@ -1,8 +1,8 @@
 /** `portico dev`. */
 
-import { createBudget } from '../../json-schema/check.ts'
-import { exampleOf } from '../../json-schema/examples/example.ts'
-import { isObject } from '../../lib/json.ts'
+import { createBudget } from '../../shared/json-schema/check.ts'
+import { exampleOf } from '../../shared/json-schema/examples/example.ts'
+import { isObject } from '../../shared/lib/json.ts'
 import { type PublishedWorkflow, type ReadyApi, runDev } from '../dev/run-dev.ts'
 import { shellWord } from '../output/advice.ts'
 import { printable } from '../output/terminal.ts'
@@ -12,6 +12,7 @@ import { DEFAULT_URL, readSettings } from '../settings.ts'
 export interface DevFlags {
   catalog?: string
   port?: string
+  watch?: boolean
 }
 
 const DEFAULT_CATALOG = 'default'
@@ -19,7 +20,7 @@ const DEFAULT_CATALOG = 'default'
 // Where Bun puts the files that a single-file executable contains.
 const isExecutable = import.meta.url.startsWith('file:///$bunfs/')
 
-export async function dev(worker: string[], { catalog, port }: DevFlags): Promise<void> {
+export async function dev(worker: string[], { catalog, port, watch }: DevFlags): Promise<void> {
   const settings = await readSettings({ ...(catalog !== undefined && { catalog }) }, process.env, process.cwd())
   const [command, ...args] = worker
   const code = await runDev({
@@ -32,6 +33,7 @@ export async function dev(worker: string[], { catalog, port }: DevFlags): Promis
     // Without a command it starts the service.
     service: isExecutable ? [] : [process.argv[1] ?? ''],
     worker: command === undefined ? null : { command, args },
+    watch: watch === true ? process.cwd() : null,
     whenReady: (api) => readyMessage(api, command !== undefined),
     whenPublished: publishedMessage,
   })

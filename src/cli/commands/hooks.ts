@@ -2,14 +2,14 @@
 import { readFile } from 'node:fs/promises'
 import { readAnswer } from '../../client/connection/answer.ts'
 import { PorticoError } from '../../client/portico-error.ts'
-import { parsePolicyText } from '../../config/policy-variables.ts'
-import type { Environment } from '../../config/variables.ts'
-import { type Hook, toHook } from '../../http/hooks/hooks.ts'
-import { proofHeaders } from '../../http/hooks/schemes.ts'
-import { deadlineSignal } from '../../lib/abort.ts'
-import { errorCode } from '../../lib/error-code.ts'
-import { parseJson } from '../../lib/json.ts'
-import { findJsonSyntaxError } from '../../lib/json-syntax-error.ts'
+import { parsePolicyText } from '../../shared/config/policy-variables.ts'
+import type { Environment } from '../../shared/config/variables.ts'
+import { type Hook, toHook } from '../../shared/hooks/hooks.ts'
+import { proofHeaders } from '../../shared/hooks/schemes.ts'
+import { deadlineSignal } from '../../shared/lib/abort.ts'
+import { errorCode } from '../../shared/lib/error-code.ts'
+import { parseJson } from '../../shared/lib/json.ts'
+import { findJsonSyntaxError } from '../../shared/lib/json-syntax-error.ts'
 import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../command.ts'
 import { Interruption, UsageError } from '../failures.ts'
 import { cellOf, pairs } from '../output/table.ts'
@@ -32,12 +32,13 @@ export async function testHook(name: string, path: string, flags: HookFlags): Pr
       )
     const isForm = findJsonSyntaxError(new TextDecoder().decode(body)) !== null
     const deadline = deadlineSignal(Date.now() + READ_TIMEOUT_MS, signal)
-    const response = await send(`${settings.url}/hooks/${name}`, {
+    const url = `${settings.url}/hooks/${name}`
+    const response = await send(url, {
       method: 'POST',
       headers: {
         'Content-Type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
         ...Object.fromEntries(more),
-        ...(await proofHeaders(hook, body, Date.now(), flags.id)),
+        ...(await proofHeaders(hook, { body, url: hook.url ?? url }, Date.now(), flags.id)),
       },
       body,
       redirect: 'manual',
@@ -86,7 +87,7 @@ async function readHook(name: string, env: Environment): Promise<Hook> {
     const names = Object.keys(hooks).join(', ') || 'none'
     throw new UsageError(`the policy has no hook ${name}; its hooks: ${names}`)
   }
-  const hook = toHook(name, definition, env)
+  const hook = toHook(name, definition, env, env.SERVICE_PUBLIC_URL?.replace(/\/$/, '') || null)
   if (hook.secrets.length > 0) return hook
   throw new UsageError(`${definition.secretEnv.join(' or ')} must be set: the secret of the hook ${name}`)
 }

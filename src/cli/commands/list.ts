@@ -4,12 +4,13 @@ import type { RunFilter } from '../../client/responses.ts'
 import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../command.ts'
 import { UsageError } from '../failures.ts'
 import { readInteger } from '../flags/number-flags.ts'
-import { type RunCount, renderCount, renderRuns } from '../output/lists.ts'
+import { type CountedRuns, renderCount, renderRuns } from '../output/lists.ts'
 import type { Settings } from '../settings.ts'
 
 export interface FilterFlags extends CommonFlags {
   workflow?: string
   status?: string
+  problem?: boolean
   startedAfter?: string
   startedBefore?: string
   closedAfter?: string
@@ -38,22 +39,22 @@ export async function count(flags: FilterFlags & { groupBy?: string }): Promise<
   await callService(flags, async ({ client, settings, signal, show }) => {
     const query = { ...filterQuery(filterOf(flags, settings)), groupBy: flags.groupBy }
     const counted = await client.request('GET', '/workflow/runs/count', { query, signal, timeoutMs: READ_TIMEOUT_MS })
-    return show(counted as RunCount, renderCount)
+    return show(counted as CountedRuns, renderCount)
   })
 }
 
 /** The service checks it. */
-function filterOf(flags: FilterFlags, { catalog }: Settings): RunFilter {
-  const { workflow, attribute, status, startedAfter, startedBefore, closedAfter, closedBefore, query } = flags
+export function filterOf(flags: FilterFlags, { catalog }: Settings): RunFilter {
+  const { workflow, attribute, status, problem, startedAfter, startedBefore, closedAfter, closedBefore, query } = flags
   return {
-    ...omitUndefined({ status, startedAfter, startedBefore, closedAfter, closedBefore, query }),
+    ...omitUndefined({ status, problem, startedAfter, startedBefore, closedAfter, closedBefore, query }),
     ...(workflow !== undefined && { workflowName: workflow }),
     ...(catalog !== null && { catalog }),
     ...(attribute !== undefined && { searchAttributes: Object.fromEntries(attribute.map(attributeOf)) }),
   } as RunFilter
 }
 
-function omitUndefined(fields: Record<string, string | undefined>): Record<string, unknown> {
+function omitUndefined(fields: Record<string, string | boolean | undefined>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 

@@ -13,45 +13,36 @@ export interface MessageFlags extends CommonFlags, RunFlags, ArgumentFlags {
   timeout?: string
 }
 
-export async function signal(id: string, name: string, flags: MessageFlags): Promise<void> {
-  await callService(flags, async ({ client, signal, show }) => {
-    const accepted = await handleOf(client, id, flags).signal(name, { ...(await messageOf(flags, signal)), signal })
-    return show(
-      accepted,
-      ({ workflowId, runId }) => `Signal ${cellOf(name)} sent to ${cellOf(workflowId)} (run ${cellOf(runId)}).`,
+/** Sends a message to a handler and prints its result. */
+function awaiting(kind: 'query' | 'update') {
+  return async (id: string, name: string, flags: MessageFlags): Promise<void> => {
+    const act = async ({ client, signal, wait, show }: Command) => {
+      const request = { ...(await messageOf(flags, signal)), signal }
+      const hide = wait(`waiting for ${kind} ${name} of ${id}`)
+      return show(await handleOf(client, id, flags)[kind](name, request).finally(hide), jsonForTerminal)
+    }
+    await callService(flags, act, { noResponseCode: EXIT.timedOut })
+  }
+}
+
+export const MESSAGE_COMMANDS = {
+  async signal(id: string, name: string, flags: MessageFlags): Promise<void> {
+    await callService(flags, async ({ client, signal, show }) =>
+      show(
+        await handleOf(client, id, flags).signal(name, { ...(await messageOf(flags, signal)), signal }),
+        ({ workflowId, runId }) => `Signal ${cellOf(name)} sent to ${cellOf(workflowId)} (run ${cellOf(runId)}).`,
+      ),
     )
-  })
-}
-
-export async function query(id: string, name: string, flags: MessageFlags): Promise<void> {
-  const act = async ({ client, signal, wait, show }: Command) => {
-    const request = await messageOf(flags, signal)
-    const hide = wait(`waiting for query ${name} of ${id}`)
-    const result = await handleOf(client, id, flags)
-      .query(name, { ...request, signal })
-      .finally(hide)
-    return show(result, jsonForTerminal)
-  }
-  await callService(flags, act, { noResponseCode: EXIT.timedOut })
-}
-
-export async function update(id: string, name: string, flags: MessageFlags): Promise<void> {
-  const act = async ({ client, signal, wait, show }: Command) => {
-    const request = await messageOf(flags, signal)
-    const hide = wait(`waiting for update ${name} of ${id}`)
-    const result = await handleOf(client, id, flags)
-      .update(name, { ...request, signal })
-      .finally(hide)
-    return show(result, jsonForTerminal)
-  }
-  await callService(flags, act, { noResponseCode: EXIT.timedOut })
+  },
+  query: awaiting('query'),
+  update: awaiting('update'),
 }
 
 async function messageOf(flags: MessageFlags, signal: AbortSignal): Promise<MessageRequest> {
   const given = await readArguments(flags, signal)
   const timeoutMs = readDuration('--timeout', flags.timeout)
   return {
-    ...(given !== null && ('args' in given ? given : { payload: given.input })),
+    ...(given !== null && ('input' in given ? { payload: given.input } : given)),
     ...(flags.key !== undefined && { idempotencyKey: flags.key }),
     ...(timeoutMs !== undefined && { timeoutMs }),
   }

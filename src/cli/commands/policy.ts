@@ -1,10 +1,11 @@
 /** `portico policy check` and `explain`. */
 import { readFile } from 'node:fs/promises'
-import type { ParsedPolicy, Policy } from '../../config/policy.ts'
-import { parsePolicyText } from '../../config/policy-variables.ts'
-import { errorCode } from '../../lib/error-code.ts'
-import { EXIT } from '../exit-code.ts'
+import type { ParsedPolicy, Policy } from '../../shared/config/policy.ts'
+import { parsePolicyText } from '../../shared/config/policy-variables.ts'
+import { errorCode } from '../../shared/lib/error-code.ts'
+import { EXIT, type ExitCode } from '../exit-code.ts'
 import { UsageError } from '../failures.ts'
+import { readText } from '../flags/json-argument.ts'
 import { pairs, table } from '../output/table.ts'
 import {
   type OutputFlags,
@@ -16,7 +17,8 @@ import {
   printsJson,
 } from '../output/terminal.ts'
 import { explainPolicy, type PolicyExplanation, type RuleExplanation } from '../policy/explain-policy.ts'
-import { type QuestionFlags, readQuestion } from '../policy/question.ts'
+import { identityOfJwt, type JwtExplanation, KEYS_UNAVAILABLE } from '../policy/explained-jwt.ts'
+import { checkCaller, type QuestionFlags, readQuestion } from '../policy/question.ts'
 
 /** Prints the mistakes and the warnings of a file. */
 export async function check(path: string, flags: OutputFlags): Promise<void> {
@@ -34,22 +36,48 @@ export async function check(path: string, flags: OutputFlags): Promise<void> {
 }
 
 /** Prints which rule decides. The exit code is 1 if no rule allows the action. */
-export async function explain(path: string, action: string, flags: QuestionFlags & OutputFlags): Promise<void> {
+export async function explainAccess(path: string, action: string, flags: QuestionFlags & OutputFlags): Promise<void> {
+  checkCaller(flags)
   const policy = await readPolicy(path)
-  const explanation = explainPolicy(policy.rules, readQuestion(policy, action, flags, process.env))
+  const jwt = flags.jwt === undefined ? null : await readJwtFlag(flags.jwt, policy)
+  const question = readQuestion(policy, action, flags, process.env, jwt && identityOfJwt(jwt))
+  const explanation = explainPolicy(policy.rules, question, jwt)
   if (printsJson(flags)) printDocument(JSON.stringify(explanation))
   else printLines(renderPolicyExplanation(explanation))
-  process.exitCode = explanation.verdict === 'allowed' ? EXIT.completed : EXIT.failed
+  process.exitCode = exitCodeOf(explanation)
 }
 
-function renderPolicyExplanation({ caller, action, verdict, rule, rules }: PolicyExplanation): string {
+/** jose is loaded only with a JWT. */
+async function readJwtFlag(value: string, policy: Policy): Promise<JwtExplanation> {
+  const jwt = await readText('--jwt', value, new AbortController().signal)
+  const { readJwt } = await import('../policy/read-jwt.ts')
+  return readJwt(jwt.trim(), policy)
+}
+
+function exitCodeOf({ verdict, jwt }: PolicyExplanation): ExitCode {
+  if (jwt?.rejected === KEYS_UNAVAILABLE) return EXIT.unreachable
+  return verdict === 'allowed' ? EXIT.completed : EXIT.failed
+}
+
+function renderPolicyExplanation({ caller, action, verdict, rule, rules, jwt }: PolicyExplanation): string {
   const decided = rule === null ? verdict : `${verdict} by the rule ${rule}`
   const head = pairs([
+    ...(jwt === undefined ? [] : rowsOfJwt(jwt)),
     ['Caller', caller === null ? 'unknown' : printable(caller)],
     ['Action', printable(action)],
     ['Verdict', paint(verdict === 'allowed' ? 'green' : 'red', decided)],
   ])
   return rules.length === 0 ? head : `${head}\n\n${table(['Rule', 'Result', 'Why'], rules.map(rowOf))}`
+}
+
+function rowsOfJwt({ issuer, audience, scopes, claims, rejected }: JwtExplanation): [string, string][] {
+  return [
+    ['JWT', rejected === null ? 'valid' : paint('red', `rejected: ${rejected}`)],
+    ['Issuer', issuer === null ? 'unknown' : printable(issuer)],
+    ['Audience', printable(audience.join(' '))],
+    ['Scopes', printable(scopes.join(' '))],
+    ['Claims', printable(JSON.stringify(claims))],
+  ]
 }
 
 function rowOf({ rule, result, reason }: RuleExplanation): string[] {

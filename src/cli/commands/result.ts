@@ -7,7 +7,7 @@ import { renderResult } from '../output/run.ts'
 import { settled } from './start.ts'
 
 /** `portico result`: waits for the end of the run, unless `--no-wait` is given. */
-export async function result(
+export async function printResult(
   id: string,
   flags: CommonFlags & RunFlags & { timeout?: string; wait: boolean },
 ): Promise<void> {

@@ -2,10 +2,9 @@ import type { StartRequest, WorkflowHandle } from '../../client/client.ts'
 import type { OpenRun } from '../../client/responses.ts'
 import { type Command, type CommonFlags, callService, READ_TIMEOUT_MS, WAIT_RETRY_MS } from '../command.ts'
 import { exitCodeOfStatus } from '../exit-code.ts'
-import { Interruption } from '../failures.ts'
-import { type ArgumentFlags, readArguments } from '../flags/json-argument.ts'
+import { Interruption, UsageError } from '../failures.ts'
+import { type ArgumentFlags, readArguments, readObjectArgument } from '../flags/json-argument.ts'
 import { readDuration } from '../flags/number-flags.ts'
-import { readStartOptions } from '../flags/start-options.ts'
 import { renderProgress, renderResult } from '../output/run.ts'
 import { cellOf, pairs } from '../output/table.ts'
 import { paintStatus, printable, printNote } from '../output/terminal.ts'
@@ -17,7 +16,7 @@ export interface StartFlags extends CommonFlags, ArgumentFlags {
 }
 
 /** `portico start`. */
-export async function start(workflow: string, flags: StartFlags): Promise<void> {
+export async function startWithoutWaiting(workflow: string, flags: StartFlags): Promise<void> {
   await callService(flags, async (command) => {
     const { workflowId, runId } = await startWorkflow(command, workflow, await readStart(command, flags))
     return command.show({ workflowId, runId, status: 'running' }, (started) =>
@@ -31,7 +30,7 @@ export async function start(workflow: string, flags: StartFlags): Promise<void> 
 }
 
 /** `portico run`: with two requests, so that the id is known while it waits. */
-export async function run(workflow: string, flags: StartFlags & { timeout?: string }): Promise<void> {
+export async function startAndWait(workflow: string, flags: StartFlags & { timeout?: string }): Promise<void> {
   const act = async (command: Command) => {
     const timeoutMs = readDuration('--timeout', flags.timeout)
     const request = await readStart(command, flags)
@@ -46,12 +45,12 @@ export async function run(workflow: string, flags: StartFlags & { timeout?: stri
 }
 
 /** `portico validate`. */
-export async function validate(workflow: string, flags: StartFlags): Promise<void> {
+export async function validateStart(workflow: string, flags: StartFlags): Promise<void> {
   await callService(flags, async (command) => {
     const { client, settings, signal, show } = command
     const request = await readStart(command, flags)
     const catalog = settings.catalog === null ? {} : { catalog: settings.catalog }
-    const hasArguments = 'input' in request || 'args' in request
+    const hasArguments = 'input' in request || 'args' in request || 'payloads' in request
     const body = { ...catalog, ...request, workflowName: workflow, ...(!hasArguments && { args: [] }) }
     const options = { body, signal, timeoutMs: READ_TIMEOUT_MS }
     return show(await client.request('POST', '/workflow/validate', options), () => 'The request is valid.')
@@ -103,4 +102,33 @@ export async function settled(handle: WorkflowHandle, { signal, wait }: Command,
   } finally {
     hide()
   }
+}
+
+/** Fields of a start that the command line sets in another way, or not at all. */
+const NOT_OPTIONS = new Map([
+  ['workflowName', 'it is the first argument of the command'],
+  ['input', 'use --input'],
+  ['args', 'use --arg'],
+  ['payloads', 'use --payloads'],
+  ['workflowId', 'use --id'],
+  ['catalog', 'use --catalog'],
+  ['taskQueue', 'use --catalog'],
+  ['idempotencyKey', 'use --key'],
+  ['timeout', 'use --timeout of portico run'],
+  ['timeoutMs', 'use --timeout of portico run'],
+  // An option of the client.
+  ['signal', 'it is not a start option'],
+])
+
+/**
+ * The start options of `--options`. Throws a `UsageError` for fields with a flag of their own, because one value would
+ * silently replace the other.
+ */
+async function readStartOptions(value: string, signal: AbortSignal): Promise<Record<string, unknown>> {
+  const options = await readObjectArgument('--options', value, signal)
+  const issues = [...NOT_OPTIONS]
+    .filter(([field]) => Object.hasOwn(options, field))
+    .map(([field, reason]) => `--options must not contain ${field}: ${reason}`)
+  if (issues.length > 0) throw new UsageError(issues.join('\n'))
+  return options
 }

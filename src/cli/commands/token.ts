@@ -1,6 +1,6 @@
 /** `portico token new`. */
-import { toBase64Url } from '../../lib/base64.ts'
-import { sha256 } from '../../lib/digest.ts'
+import { toBase64Url } from '../../shared/lib/base64.ts'
+import { sha256 } from '../../shared/lib/digest.ts'
 import { pairs } from '../output/table.ts'
 import { type OutputFlags, printDocument, printLines, printNote, printsJson } from '../output/terminal.ts'
 

@@ -1,6 +1,6 @@
 /** `portico types`. */
 import { writeFile } from 'node:fs/promises'
-import { errorCode } from '../../lib/error-code.ts'
+import { errorCode } from '../../shared/lib/error-code.ts'
 import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
 import { UsageError } from '../failures.ts'

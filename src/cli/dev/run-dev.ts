@@ -1,28 +1,34 @@
-/** An engine, the API and a worker, until Ctrl-C or until one of them ends: `portico dev` and `npm run dev`. */
+/**
+ * `portico dev` and `npm run dev`: an engine, the API and a worker, until Ctrl-C or until one of them ends. A crash of
+ * the worker ends nothing.
+ */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type FileText, parseConfig } from '../../config.ts'
-import { unlessAborted } from '../../lib/abort.ts'
-import { errorCode } from '../../lib/error-code.ts'
-import { errorMessage } from '../../lib/error-message.ts'
+import { type FileText, parseConfig } from '../../shared/config.ts'
+import { unlessAborted } from '../../shared/lib/abort.ts'
+import { errorCode } from '../../shared/lib/error-code.ts'
+import { errorMessage } from '../../shared/lib/error-message.ts'
 import { cacheFolder } from './servers/cache-folder.ts'
-import { type RunningEngine, startEngine } from './servers/engine.ts'
+import { dynamicConfigFlags, freeEnginePorts, type RunningEngineServer, startEngineServer } from './servers/engine.ts'
 import { freePort, listenErrorCode } from './servers/ports.ts'
 import { type Ended, type RunningProcess, startProcess } from './servers/process.ts'
 import { until } from './servers/until.ts'
 import { DevInterruption, type ProgramName, print, printer, whenInterrupted } from './terminal.ts'
+import { startWatchedWorker, type WatchedWorker } from './watched-worker.ts'
 
-export type Environment = Record<string, string | undefined>
+export type ChildEnvironment = Record<string, string | undefined>
 
 export interface DevOptions {
   /** Variables of the service and of the worker. An empty one counts as unset, as in the service. */
-  env: Environment
+  env: ChildEnvironment
   /** Unless `SERVICE_CATALOG_ID` names one. */
   defaultCatalog: string
   /** Arguments with which the runtime starts the service: a script, unless the executable contains it. */
   service: string[]
   /** Null: none is started. */
   worker: WorkerCommand | null
+  /** The folder whose source files start the worker again when they change; null: it does not start again. */
+  watch?: string | null
   /** Returns what is printed once the API can be used. */
   whenReady(api: ReadyApi): string | null
   /** Returns what is printed once the worker has published its workflows. */
@@ -72,19 +78,20 @@ class ProgramExit extends Error {
   constructor(name: ProgramName, { code, signal }: Ended) {
     const how = signal ?? `exit code ${code}`
     super(`The ${name} exited ${code === 0 ? '' : 'unexpectedly '}(${how}); see its last lines above.`)
-    // The engine and the API must not exit at all.
-    this.exitCode = name === 'worker' ? (code ?? 1) : 1
+    // The engine and the API must not exit at all, and a worker that has crashed ends nothing.
+    this.exitCode = name === 'worker' ? 0 : 1
   }
 }
 
 /**
- * Resolves with the exit code when everything has stopped: 0 after a signal, that of the worker if it exits, else 1.
+ * Resolves with the exit code when everything has stopped: 0 after a signal or if the worker has exited with 0, else 1.
  */
 export async function runDev(options: DevOptions): Promise<number> {
   const shutdown = new AbortController()
   const { signal } = shutdown
   const env = { ...defaults(options.defaultCatalog), ...withoutEmpty(options.env) }
-  let engine: RunningEngine | undefined
+  let engine: RunningEngineServer | undefined
+  let worker: WatchedWorker | undefined
   const programs: RunningProcess[] = []
 
   whenInterrupted((interruption) => shutdown.abort(interruption))
@@ -110,8 +117,8 @@ export async function runDev(options: DevOptions): Promise<number> {
     const ownToken = access.tokens === null && access.policy !== null ? crypto.randomUUID() : null
     const token = access.tokens?.[0] ?? ownToken ?? undefined
     const withEngine = { ...env, ENGINE_ADDRESS: address }
-    if (options.worker !== null) await startProgram('worker', options.worker, workerEnvironment(withEngine))
-    await startProgram(
+    if (options.worker !== null) await startWorker(options.worker, workerEnvironment(withEngine))
+    const api = await startProgram(
       'api',
       { command: process.execPath, args: options.service },
       {
@@ -122,49 +129,72 @@ export async function runDev(options: DevOptions): Promise<number> {
       },
     )
 
+    programs.push(api)
+    follow('api', api)
+
     const url = `http://${addressable(server.host)}:${port}`
-    const api = { url, withToken: token !== undefined, catalog, address, uiUrl, docs }
-    const get = probe(api.url, token)
+    const ready = { url, withToken: token !== undefined, catalog, address, uiUrl, docs }
+    const get = probe(url, token)
     const bounds = { timeoutMs: READY_TIMEOUT_MS, everyMs: PROBE_INTERVAL_MS, signal }
     await until('the API reaches the engine', async () => (await get('/ready')).ok, bounds)
-    const ready = options.whenReady(api)
-    if (ready !== null) print(ready)
-    if (options.worker !== null) await announceWorkflows(api, get, bounds)
+    const message = options.whenReady(ready)
+    if (message !== null) print(message)
+    if (options.worker !== null) await announceWorkflows(ready, get, bounds)
   }
 
   async function announceWorkflows(api: ReadyApi, get: Probe, bounds: Parameters<typeof until>[2]): Promise<void> {
     const published = until('the worker has published its workflows', () => publishedWorkflows(get), bounds)
-    // A plain Temporal worker publishes nothing.
-    const workflows = options.mustPublish ? await published : await published.catch(() => null)
+    // A plain Temporal worker publishes nothing, and neither does one that has crashed.
+    const workflows = await published.catch((error: unknown) => {
+      if (options.mustPublish && worker?.isRunning()) throw error
+      return null
+    })
     if (workflows !== null) print(options.whenPublished(api, workflows))
   }
 
   async function ownEngine(namespaces: readonly string[]): Promise<string> {
-    engine = await startEngine({
-      preferredPorts: ENGINE_PORTS,
-      dynamicConfig: { 'frontend.WorkflowPauseEnabled': true },
+    const server = {
+      flags: dynamicConfigFlags({ 'frontend.WorkflowPauseEnabled': true }),
       withUi: true,
       // The server creates `default` itself.
       namespaces: namespaces.filter((name) => name !== 'default'),
       onLine: printer('engine'),
       ensure: { signal, progress: printer('engine') },
-    })
-    follow('engine', engine)
+    }
+    engine = await startEngineServer(server, (attempt) => freeEnginePorts(attempt === 1 ? ENGINE_PORTS : {}))
+    printer('engine')(`started as process ${engine.program.pid}`)
+    follow('engine', engine.program)
     return engine.address
   }
 
-  async function startProgram(name: ProgramName, { command, args, filter }: WorkerCommand, env: Environment) {
+  async function startProgram(name: ProgramName, { command, args, filter }: WorkerCommand, env: ChildEnvironment) {
     signal.throwIfAborted()
     const printLine = filter ? filter(printer(name)) : printer(name)
     const onLine = (line: string) => isProbe(line) || printLine(line)
     const program = await startProcess({ command, args, env, onLine })
-    programs.push(program)
-    follow(name, program)
+    printer(name)(`started as process ${program.pid}`)
+    return program
+  }
+
+  /** A worker that has crashed ends nothing, so that its runs can be read. */
+  async function startWorker(command: WorkerCommand, env: ChildEnvironment): Promise<void> {
+    const folder = options.watch ?? null
+    worker = await startWatchedWorker({
+      start: () => startProgram('worker', command, env),
+      folder,
+      graceMs: STOP_GRACE_MS,
+      onEnd(how) {
+        const exit = new ProgramExit('worker', how)
+        if (how.code === 0) return shutdown.abort(exit)
+        const next = folder === null ? 'stop them with Ctrl-C' : 'the worker starts again when a source file changes'
+        print(`${exit.message} The API and the engine are still running; ${next}.`)
+      },
+      onError: (error) => signal.aborted || print(errorMessage(error)),
+    })
   }
 
   /** Shuts everything down when this program exits. */
-  function follow(name: ProgramName, { pid, ended }: Pick<RunningProcess, 'pid' | 'ended'>): void {
-    printer(name)(`started as process ${pid}`)
+  function follow(name: ProgramName, { ended }: Pick<RunningProcess, 'ended'>): void {
     void ended.then((how) => shutdown.abort(new ProgramExit(name, how)))
   }
 
@@ -173,12 +203,12 @@ export async function runDev(options: DevOptions): Promise<number> {
    * One that is still starting ends with this process.
    */
   async function stopAll(): Promise<void> {
-    await Promise.all(programs.map((program) => program.stop(STOP_GRACE_MS)))
-    await engine?.stop()
+    await Promise.all([worker?.stop(), ...programs.map((program) => program.stop(STOP_GRACE_MS))])
+    await engine?.program.kill()
   }
 }
 
-function defaults(catalog: string): Environment {
+function defaults(catalog: string): ChildEnvironment {
   return {
     SERVICE_CATALOG_ID: catalog,
     SERVICE_CHECK_OUTPUTS: 'true',
@@ -237,7 +267,7 @@ function exitCode(reason: unknown): number {
   return reason instanceof ProgramExit ? reason.exitCode : 1
 }
 
-function withoutEmpty(env: Environment): Environment {
+function withoutEmpty(env: ChildEnvironment): ChildEnvironment {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
 }
 
@@ -251,7 +281,7 @@ function addressable(host: string): string {
  * The environment of a worker: with our variables, and with those that Temporal's SDKs read themselves
  * (`loadClientConnectConfig` and its like).
  */
-function workerEnvironment(env: Environment): Environment {
+function workerEnvironment(env: ChildEnvironment): ChildEnvironment {
   return {
     ...env,
     TEMPORAL_ADDRESS: env.ENGINE_ADDRESS,

@@ -1,11 +1,12 @@
 /** JSON on the command line: as it stands, `@file`, or `-` for stdin. Numbers stay exact. */
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
-import { unlessAborted } from '../../lib/abort.ts'
-import { errorCode } from '../../lib/error-code.ts'
-import { errorMessage } from '../../lib/error-message.ts'
-import { isObject, parseJson } from '../../lib/json.ts'
-import { findJsonSyntaxError } from '../../lib/json-syntax-error.ts'
+import type { RawPayload } from '../../client/index.ts'
+import { unlessAborted } from '../../shared/lib/abort.ts'
+import { errorCode } from '../../shared/lib/error-code.ts'
+import { errorMessage } from '../../shared/lib/error-message.ts'
+import { isObject, parseJson } from '../../shared/lib/json.ts'
+import { findJsonSyntaxError } from '../../shared/lib/json-syntax-error.ts'
 import { UsageError } from '../failures.ts'
 import { printNote } from '../output/terminal.ts'
 
@@ -13,32 +14,43 @@ export interface ArgumentFlags {
   input?: string
   /** One for each argument. */
   arg?: string[]
+  /** The path of a file. */
+  payloads?: string
 }
 
 /** The arguments of a workflow or a handler. */
-export type Arguments = { input: unknown } | { args: unknown[] }
+export type GivenArguments = { input: unknown } | { args: unknown[] } | { payloads: RawPayload[] }
 
 /**
- * Null if neither flag is given. Throws a `UsageError` for anything that is not JSON.
+ * Null if none of the flags is given. Throws a `UsageError` for anything that is not JSON.
  * `options`, if set, is read from stdin too if it is `-`.
  */
 export async function readArguments(
-  { input, arg, options }: ArgumentFlags & { options?: string },
+  { input, arg, payloads, options }: ArgumentFlags & { options?: string },
   signal: AbortSignal,
-): Promise<Arguments | null> {
-  if (input !== undefined && arg !== undefined) throw new UsageError('Use --input or --arg, not both')
+): Promise<GivenArguments | null> {
+  if ([input, arg, payloads].filter((flag) => flag !== undefined).length > 1)
+    throw new UsageError('Use only one of --input, --arg and --payloads')
   if ([options, input, ...(arg ?? [])].filter((value) => value === '-').length > 1)
     throw new UsageError('Only one value can be read from stdin; use @file for the others')
   if (input !== undefined) return { input: await readJsonArgument('--input', input, signal) }
+  if (payloads !== undefined) return { payloads: await readPayloads(payloads, signal) }
   if (arg === undefined) return null
   const args: unknown[] = []
   for (const value of arg) args.push(await readJsonArgument('--arg', value, signal))
   return { args }
 }
 
+/** Payloads from a file. The service checks them. */
+export async function readPayloads(path: string, signal: AbortSignal): Promise<RawPayload[]> {
+  const payloads = await readJsonArgument('--payloads', `@${path}`, signal)
+  if (!Array.isArray(payloads)) throw new UsageError('--payloads must be the file of a JSON array')
+  return payloads
+}
+
 /** Throws a `UsageError` for a value that is not JSON. */
 export async function readJsonArgument(flag: string, value: string, signal: AbortSignal): Promise<unknown> {
-  const json = await sourceOf(flag, value, signal)
+  const json = await readText(flag, value, signal)
   const error = findJsonSyntaxError(json)
   if (error !== null) throw new UsageError(syntaxMessage(flag, value, error))
   try {
@@ -59,7 +71,8 @@ export async function readObjectArgument(
   return given
 }
 
-async function sourceOf(flag: string, value: string, signal: AbortSignal): Promise<string> {
+/** The text of a flag: as it stands, that of `@file`, or that of stdin. */
+export async function readText(flag: string, value: string, signal: AbortSignal): Promise<string> {
   if (value === '-') return readStdin(flag, signal)
   if (!value.startsWith('@')) return value
   const path = value.slice('@'.length)
@@ -72,7 +85,7 @@ async function sourceOf(flag: string, value: string, signal: AbortSignal): Promi
 
 /** Reads stdin. Rejects with the signal's reason on Ctrl-C. */
 async function readStdin(flag: string, signal: AbortSignal): Promise<string> {
-  if (process.stdin.isTTY) printNote(`Type the JSON of ${flag}, and Ctrl-D on a line of its own to end it.`)
+  if (process.stdin.isTTY) printNote(`Type the value of ${flag}, and Ctrl-D on a line of its own to end it.`)
   try {
     return await unlessAborted(text(process.stdin), signal)
   } finally {

@@ -1,4 +1,4 @@
-import { durationMs } from '../../lib/duration.ts'
+import { durationMs } from '../../shared/lib/duration.ts'
 import { UsageError } from '../failures.ts'
 
 /** Milliseconds of a flag such as `30s` or `1500`; undefined if it is not given. */

@@ -1,7 +1,7 @@
 import type { AnyWorkflows } from '../../client/catalog-types.ts'
 import type { Client, WorkflowHandle } from '../../client/client.ts'
 import { pathOf, toTarget } from '../../client/target.ts'
-import { errorMessage } from '../../lib/error-message.ts'
+import { errorMessage } from '../../shared/lib/error-message.ts'
 import { UsageError } from '../failures.ts'
 
 export interface RunFlags {

@@ -1,6 +1,6 @@
 /** Lists of runs and of the workflows of a catalog, and how many runs there are. */
-import type { ListedRun } from '../../client/responses.ts'
-import { isObject } from '../../lib/json.ts'
+import type { ListedRun, Question } from '../../client/responses.ts'
+import { isObject } from '../../shared/lib/json.ts'
 import { cellOf, durationOf, pairs, shorten, table, timeCell, widthOf } from './table.ts'
 import { paint, paintStatus } from './terminal.ts'
 
@@ -56,13 +56,26 @@ function shortenedRows(rows: string[][], excess: number): string[][] {
   return shown
 }
 
+/** At most `columns` wide, unless ids and keys are longer: an answer needs them. */
+export function renderQuestions(questions: Question[], nextPageToken: string | null, columns: number): string {
+  const more = nextPageToken === null ? [] : [`More: --page-token ${cellOf(nextPageToken)}`]
+  if (questions.length === 0) return ['No questions.', ...more].join('\n\n')
+  const titles = ['Id', 'Key', 'For', 'Due (UTC)', 'Question']
+  const rows = questions.map(({ workflowId, key, to, due, message }) => [
+    ...[workflowId, key, to?.join(', ') ?? ''].map(cellOf),
+    timeCell(due),
+    cellOf(message),
+  ])
+  return [table(titles, rows, columns), ...more].join('\n\n')
+}
+
 /** The response of the route that counts. */
-export interface RunCount {
+export interface CountedRuns {
   count: number
   groups: { status: string; count: number }[]
 }
 
-export function renderCount({ count, groups }: RunCount): string {
+export function renderCount({ count, groups }: CountedRuns): string {
   const total = `${cellOf(count)} ${count === 1 ? 'run' : 'runs'}`
   const byStatus = pairs(groups.map(({ status, count }) => [paintStatus(cellOf(status)), cellOf(count)]))
   return groups.length === 0 ? total : `${total}\n\n${byStatus}`

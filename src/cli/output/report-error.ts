@@ -1,7 +1,7 @@
 /** Prints errors: what failed, why, and what to do; never a stack. */
 import { styleText } from 'node:util'
 import { PorticoError } from '../../client/portico-error.ts'
-import { wasNotSent } from '../../lib/not-sent.ts'
+import { wasNotSent } from '../../shared/lib/not-sent.ts'
 import type { OpenRequest } from '../connection.ts'
 import { EXIT, type ExitCode, exitCodeOfError } from '../exit-code.ts'
 import { Interruption, reasonOf, UsageError } from '../failures.ts'

@@ -7,7 +7,7 @@ import type {
   WorkflowResult,
   WorkflowStatus,
 } from '../../client/responses.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../shared/lib/json.ts'
 import {
   cellOf,
   durationCell,
@@ -66,9 +66,14 @@ export function renderResult(result: WorkflowResult): string {
 }
 
 export function renderExplanation({ verdict, since, reasons }: Explanation): string {
-  const lines = reasons.map(({ kind, advice }) => `${paint('dim', '-')} ${cellOf(kind)}: ${cellOf(advice)}`)
-  const sinceText = since === null ? '' : ` since ${zonedTime(since)}`
-  return [`${paint('bold', cellOf(verdict))}${sinceText}`, ...lines].join('\n')
+  const lines = reasons.map(
+    ({ kind, since, advice }) => `${paint('dim', '-')} ${cellOf(kind)}${sinceText(since)}: ${cellOf(advice)}`,
+  )
+  return [`${paint('bold', cellOf(verdict))}${sinceText(since)}`, ...lines].join('\n')
+}
+
+function sinceText(since: string | null): string {
+  return since === null ? '' : ` since ${zonedTime(since)}`
 }
 
 /** The steps of a run as a tree, with how long each took. */
@@ -76,28 +81,38 @@ export function renderTrace(trace: unknown): string {
   if (!isObject(trace) || !isObject(trace.data)) return cellOf(trace)
   const { data, source, complete, warnings } = trace
   return [
-    lineOf(data),
-    ...childrenOf(data, ''),
+    ...linesOf(data, '', complete === true ? 'not finished' : 'open'),
     '',
     paint('dim', `source: ${cellOf(source)}${complete === true ? '' : ', the run is open'}`),
     ...(Array.isArray(warnings) ? warnings.map((warning) => paint('yellow', cellOf(warning))) : []),
   ].join('\n')
 }
 
-function childrenOf(node: Record<string, unknown>, indent: string): string[] {
+/** The node and what is below it. `unfinished` describes what has no end: in a run that has ended it never gets one. */
+function linesOf(node: Record<string, unknown>, indent: string, unfinished: string): string[] {
   const children = Array.isArray(node.children) ? node.children.filter(isObject) : []
-  return children.flatMap((child, index) => {
+  const below = node.kind === 'workflow' && typeof node.endedAt === 'number' ? 'not finished' : unfinished
+  const lines = children.flatMap((child, index) => {
     const isLast = index === children.length - 1
-    const branch = paint('dim', `${indent}${isLast ? '└─ ' : '├─ '}`)
-    return [branch + lineOf(child), ...childrenOf(child, `${indent}${isLast ? '   ' : '│  '}`)]
+    const [line = '', ...more] = linesOf(child, `${indent}${isLast ? '   ' : '│  '}`, below)
+    return [paint('dim', `${indent}${isLast ? '└─ ' : '├─ '}`) + line, ...more]
   })
+  return [lineOf(node, unfinished), ...lines]
 }
 
-function lineOf({ kind, name, startedAt, endedAt, error }: Record<string, unknown>): string {
-  const took = typeof startedAt === 'number' && typeof endedAt === 'number' ? durationCell(endedAt - startedAt) : 'open'
+function lineOf({ kind, name, startedAt, endedAt, error, attributes }: Record<string, unknown>, unfinished: string) {
+  const hasEnded = typeof startedAt === 'number' && typeof endedAt === 'number'
+  const took = hasEnded ? durationCell(endedAt - startedAt) : unfinished
+  const { attempts, canceled, lastFailure } = isObject(attributes) ? attributes : {}
+  const notes = [
+    took,
+    ...(typeof attempts === 'number' && attempts > 1 ? [`${attempts} attempts`] : []),
+    ...(canceled === true ? ['canceled'] : []),
+  ]
   const failure = isObject(error) ? paint('red', `  ${cellOf(error.name)}: ${cellOf(error.message)}`) : ''
+  const retried = failure === '' && isObject(lastFailure) ? `  after ${cellOf(lastFailure.message)}` : ''
   const kindLabel = kind === 'step' || kind === 'workflow' ? '' : paint('dim', `${cellOf(kind)} `)
-  return `${kindLabel}${cellOf(name)}  ${paint('dim', took)}${failure}`
+  return `${kindLabel}${cellOf(name)}  ${paint('dim', notes.join(', '))}${failure}${paint('yellow', retried)}`
 }
 
 /** What identifies the subject of an event, in the order in which it is chosen. */

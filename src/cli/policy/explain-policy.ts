@@ -1,16 +1,20 @@
 /** Says which rule of a policy decides, and why each rule allows an action or not. */
-import { actionOf, callerOf, type Denial, denialOf } from '../../domain/access/grant.ts'
-import type { Grant, Identity, Rule } from '../../domain/model/caller.ts'
+
+import type { Grant, Identity, Rule } from '../../shared/access/caller.ts'
+import { actionOf, callerOf, type Denial, denialOf } from '../../shared/access/grant.ts'
+import type { JwtExplanation } from './explained-jwt.ts'
 import type { Question } from './question.ts'
 
 export interface PolicyExplanation {
-  /** Null for a token that no rule has. */
+  /** Null for a token that no rule has, and for a JWT that is rejected. */
   caller: string | null
   action: string
   verdict: 'allowed' | 'denied'
   /** The rule that allows it. */
   rule: string | null
   rules: RuleExplanation[]
+  /** Absent without one. */
+  jwt?: JwtExplanation
 }
 
 export interface RuleExplanation {
@@ -20,16 +24,23 @@ export interface RuleExplanation {
   reason: string | null
 }
 
-export function explainPolicy(rules: readonly Rule[], question: Question): PolicyExplanation {
+/** A JWT that the service rejects may do nothing; the rules are explained as if it were valid. */
+export function explainPolicy(
+  rules: readonly Rule[],
+  question: Question,
+  jwt: JwtExplanation | null = null,
+): PolicyExplanation {
   const { identity, request } = question
   const explained = rules.map((rule) => explainRule(rule, question))
-  const allowing = explained.find(({ result }) => result === 'allows')
+  const isRejected = jwt !== null && jwt.rejected !== null
+  const allowing = isRejected ? undefined : explained.find(({ result }) => result === 'allows')
   return {
-    caller: callerOf(identity, { rules })?.id ?? null,
+    caller: isRejected ? null : (callerOf(identity, { rules })?.id ?? null),
     action: actionOf(request),
     verdict: allowing === undefined ? 'denied' : 'allowed',
     rule: allowing?.rule ?? null,
     rules: explained,
+    ...(jwt !== null && { jwt }),
   }
 }
 

@@ -1,14 +1,21 @@
 /** What `portico policy explain` is about: who does what. */
-import { POLICY_OPTIONS, type Policy } from '../../config/policy.ts'
-import { claimIssue } from '../../config/policy-pattern.ts'
-import type { AccessRequest, Defaults } from '../../domain/access/grant.ts'
-import type { Identity } from '../../domain/model/caller.ts'
-import { isObject, pointerKeys } from '../../lib/json.ts'
-import { POLICY_NARROWED_VERBS, POLICY_VERBS, type PolicyVerb } from '../../protocol/policy-verbs.ts'
+
+import type { Identity } from '../../shared/access/caller.ts'
+import type { AccessRequest, Defaults } from '../../shared/access/grant.ts'
+import {
+  POLICY_NARROWED_VERBS,
+  POLICY_OPTIONS,
+  POLICY_VERBS,
+  type PolicyVerb,
+} from '../../shared/access/policy-verbs.ts'
+import type { Policy } from '../../shared/config/policy.ts'
+import { claimIssue } from '../../shared/config/policy-pattern.ts'
+import { isObject, pointerKeys } from '../../shared/lib/json.ts'
 import { UsageError } from '../failures.ts'
 
 export interface QuestionFlags {
-  as: string
+  as?: string
+  jwt?: string
   claim?: string[]
   id?: string
   workflow?: string
@@ -25,12 +32,21 @@ export interface Question {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Throws a `UsageError` for a caller that the policy cannot have, and for an action that does not exist. */
-export function readQuestion(policy: Policy, action: string, flags: QuestionFlags, env: Environment): Question {
+/**
+ * Throws a `UsageError` for a caller that the policy cannot have, and for an action that does not exist. `holder` is
+ * that of the JWT of the flags.
+ */
+export function readQuestion(
+  policy: Policy,
+  action: string,
+  flags: QuestionFlags,
+  env: Environment,
+  holder: Identity | null = null,
+): Question {
   const { id, workflow, catalog, option } = flags
   const defaults = { catalog: env.SERVICE_CATALOG_ID ?? '', namespace: env.ENGINE_NAMESPACE || 'default' }
   return {
-    identity: identityOf(policy, flags),
+    identity: holder ?? identityOf(policy, flags),
     request: {
       ...actionOf(action),
       namespace: flags.namespace ?? defaults.namespace,
@@ -59,7 +75,13 @@ function actionOf(action: string): { verb: PolicyVerb; handler?: string } {
   return handler === undefined ? { verb } : { verb, handler }
 }
 
-function identityOf({ rules, issuers }: Policy, { as, claim }: QuestionFlags): Identity {
+/** Throws a `UsageError` unless the flags name one caller. */
+export function checkCaller({ as, jwt, claim }: QuestionFlags): void {
+  if ((as === undefined) === (jwt === undefined)) throw new UsageError('use either --as or --jwt')
+  if (jwt !== undefined && claim !== undefined) throw new UsageError('--claim is for --as: a JWT has its own claims')
+}
+
+function identityOf({ rules, issuers }: Policy, { as = '', claim }: QuestionFlags): Identity {
   const [kind, name = ''] = as.split(/:(.*)/s)
   if (kind === 'token') {
     if (claim !== undefined) throw new UsageError('--claim is for --as jwt:<issuer>: a token has no claims')

@@ -1,4 +1,4 @@
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../shared/lib/json.ts'
 import { createSchemaTypes, type SchemaTypes } from './schema-types.ts'
 import { block, comment, propertyName } from './source-text.ts'
 

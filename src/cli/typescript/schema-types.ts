@@ -5,10 +5,10 @@
  * becomes an object type, although it allows other types too. Unsupported keywords become `unknown`. Only references
  * within the same schema are resolved.
  */
-import { createBudget } from '../../json-schema/check.ts'
-import { requiredNames } from '../../json-schema/required-names.ts'
-import { indexSchema, refStandsAlone, type SchemaIndex } from '../../json-schema/schema-index.ts'
-import { isObject } from '../../lib/json.ts'
+import { createBudget } from '../../shared/json-schema/check.ts'
+import { requiredNames } from '../../shared/json-schema/required-names.ts'
+import { indexSchema, refStandsAlone, type SchemaIndex } from '../../shared/json-schema/schema-index.ts'
+import { isObject } from '../../shared/lib/json.ts'
 import { block, comment, literal, propertyName } from './source-text.ts'
 
 export interface SchemaTypes {

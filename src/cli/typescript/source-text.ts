@@ -1,7 +1,7 @@
 /**
  * Values as TypeScript source. Names and descriptions come from workers: none of them may end a string or a comment.
  */
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../shared/lib/json.ts'
 
 /** The JSON value as a literal type. */
 export function literal(value: unknown): string {

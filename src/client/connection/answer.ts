@@ -1,5 +1,6 @@
 /** The response to one attempt of a request. */
 
+import { retryAfterMs } from '../../shared/lib/retry-after.ts'
 import { PorticoError, type PorticoErrorFacts } from '../portico-error.ts'
 import type { ParseJson } from './json.ts'
 
@@ -21,7 +22,7 @@ export async function readAnswer(response: Response, request: string, parse: Par
 }
 
 /** The error of a problem body. */
-export function toError(problem: ProblemBody, facts: Partial<PorticoErrorFacts>): PorticoError {
+export function toError(problem: ReceivedProblem, facts: Partial<PorticoErrorFacts>): PorticoError {
   // These keys of RFC 9457 repeat others.
   const { type: _type, title: _title, detail: _detail, error, message, ...more } = problem
   return new PorticoError(error, message, { ...more, ...facts })
@@ -30,9 +31,13 @@ export function toError(problem: ProblemBody, facts: Partial<PorticoErrorFacts>)
 // The JSON errors of some gateways also have `error` and `message`. Proxies may add parameters.
 const PROBLEM_TYPE = /^application\/problem\+json\s*(;|$)/i
 
-export type ProblemBody = Omit<PorticoError, 'name' | 'stack'> & { type?: unknown; title?: unknown; detail?: unknown }
+export type ReceivedProblem = Omit<PorticoError, 'name' | 'stack'> & {
+  type?: unknown
+  title?: unknown
+  detail?: unknown
+}
 
-export function isProblem(body: unknown): body is ProblemBody {
+export function isProblem(body: unknown): body is ReceivedProblem {
   return (
     typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string' && 'message' in body
   )
@@ -53,11 +58,7 @@ function requestId(headers: Headers): { requestId?: string } {
   return id === null ? {} : { requestId: id }
 }
 
-/** Seconds, or a date, which proxies may send. */
 function retryAfter(headers: Headers): { retryAfterMs?: number } {
-  const value = headers.get('Retry-After')
-  if (value === null) return {}
-  const seconds = Number(value)
-  const ms = Number.isNaN(seconds) ? Date.parse(value) - Date.now() : seconds * 1000
-  return Number.isNaN(ms) ? {} : { retryAfterMs: Math.max(0, ms) }
+  const ms = retryAfterMs(headers.get('Retry-After'))
+  return ms === null ? {} : { retryAfterMs: ms }
 }

@@ -1,12 +1,12 @@
 /** Sends requests, and repeats them if that is safe. */
-import { deadlineSignal, linkSignals, withDeadline } from '../../lib/abort.ts'
-import { wasNotSent } from '../../lib/not-sent.ts'
-import { sentOnce } from '../../lib/sent-once.ts'
+import { deadlineSignal, linkSignals, withDeadline } from '../../shared/lib/abort.ts'
+import { wasNotSent } from '../../shared/lib/not-sent.ts'
+import { sentOnce } from '../../shared/lib/sent-once.ts'
 import { PorticoError } from '../portico-error.ts'
 import { pathSegment } from '../target.ts'
 import { type ParsedResponse, readAnswer } from './answer.ts'
 import { readEvents, type ServerEvent } from './event-stream.ts'
-import { parseJson, toJson } from './json.ts'
+import { parseWithBigInts, toJson } from './json.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
 import { createRepeat, type Repeat, type Send, type Series } from './repeat.ts'
 import type { HttpRequest, RequestLimits } from './request.ts'
@@ -38,12 +38,14 @@ const TRANSFER_MS = 30_000
 const WORK_MS = 60_000
 const NO_CONTENT = 204
 const UNAUTHORIZED = 401
+// Next.js keeps responses of `fetch` otherwise. workerd throws if it does not know the option.
+const NOT_CACHED: RequestInit = 'cache' in Request.prototype ? { cache: 'no-store' } : {}
 // A refused connection fails within this time.
 const REFUSED_MS = 500
 
-export function connect(options: ClientOptions): Connection {
+export function createConnection(options: ClientOptions): Connection {
   const { token, headers: everyHeaders, retryMs = 60_000, maxWaitMs = 25_000, onRetry } = options
-  const { fetch = (url, init) => globalThis.fetch(url, init), parse = parseJson } = options
+  const { fetch = (url, init) => globalThis.fetch(url, init), parse = parseWithBigInts } = options
   const base = baseOf(options)
   // Kept until it is rejected. A promise is not kept, because on workerd requests must not share it.
   let current = typeof token === 'function' ? undefined : checked(token)
@@ -65,7 +67,7 @@ export function connect(options: ClientOptions): Connection {
     const json = body === undefined ? undefined : toJson(body)
     return async (signal) => {
       // Each call of `fetch` has a body of its own.
-      const toInit = () => ({ method, headers, ...sentOnce(method, json), signal })
+      const toInit = () => ({ method, headers, ...sentOnce(method, json), ...NOT_CACHED, signal })
       const response = await fetchSameOrigin(fetch, base + path + toSearch(query), toInit)
       isReached = true
       return response

@@ -3,7 +3,7 @@
 export type ParseJson = (json: string) => unknown
 
 /** `JSON.parse`. On runtimes without source text access (`JSON.rawJSON`) large integers are rounded. */
-export function parseJson(text: string): unknown {
+export function parseWithBigInts(text: string): unknown {
   // A reviver is called for every value, which costs more than the parsing.
   return /\d{16}/.test(text) ? JSON.parse(text, largeInteger) : JSON.parse(text)
 }

@@ -1,10 +1,9 @@
 /** Repeats a request while that is safe and worth it. */
-import { sleep } from '../../lib/abort.ts'
+import { sleep } from '../../shared/lib/abort.ts'
 import { PorticoError } from '../portico-error.ts'
-import { createAttempts, type FailedAttempts } from './attempts.ts'
 import type { ClientOptions } from './options.ts'
 import type { HttpRequest, RequestLimits } from './request.ts'
-import { retryDelayMs } from './retry-delay.ts'
+import { isForeign, isNoResponse, mayHaveTakenEffect, resendDelayMs } from './retry-delay.ts'
 import { createSendLimit, type Leave } from './send-limit.ts'
 
 export interface RepeatOptions extends Pick<ClientOptions, 'onRetry'> {
@@ -76,7 +75,7 @@ export function createRepeat({ retryMs, onRetry, isReached }: RepeatOptions): Re
   ): number | null {
     // If nothing has ever responded, the address is probably wrong.
     if (!isReached() && attempts > 1) return null
-    const delayMs = retryDelayMs(error, request.isRetryable, attempts)
+    const delayMs = resendDelayMs(error, request.isRetryable, attempts)
     // With `retryMs` 0 no request is repeated.
     const patienceMs = request.isWait && retryMs > 0 ? Number.POSITIVE_INFINITY : retryMs
     // While the service is overloaded, a request waits for its turn as long as others get theirs.
@@ -115,4 +114,41 @@ export function createRepeat({ retryMs, onRetry, isReached }: RepeatOptions): Re
 function notSent({ method, path }: HttpRequest): PorticoError {
   const message = `${method} ${path}: not sent; the service is overloaded`
   return new PorticoError('OverloadedError', message, { status: null })
+}
+
+/** Collects the failed attempts of one call, and creates the error that the call ends with. */
+interface FailedAttempts {
+  /** Returns how many have failed. */
+  add(error: PorticoError, request: HttpRequest): number
+  /**
+   * The last error, or the previous one if the last attempt had no time left. It says whether the request may have been
+   * carried out.
+   */
+  toError(): PorticoError
+}
+
+function createAttempts(): FailedAttempts {
+  let attempts = 0
+  let isOpen = false
+  let shown: PorticoError
+  let remark = ''
+  return {
+    add(error, { method, isRead = method === 'GET' }) {
+      const isLastOpen = !isRead && mayHaveTakenEffect(error)
+      isOpen ||= isLastOpen
+      attempts++
+      remark = ''
+      if (attempts > 1 && isNoResponse(error)) remark = `; attempt ${attempts} got no response`
+      else shown = error
+      // The messages of Portico's own errors already say that.
+      if (isLastOpen && (isForeign(error) || isNoResponse(error))) remark += '; it may have been carried out'
+      else if (isOpen && !isLastOpen) remark += '; an earlier attempt may have been carried out'
+      return attempts
+    },
+    toError() {
+      const facts = { ...shown, attempts, ...(isOpen && { mayHaveTakenEffect: true }) }
+      if (remark === '') return Object.assign(shown, facts)
+      return new PorticoError(shown.error, `${shown.message.replace(/\.$/, '')}${remark}`, facts, shown.cause)
+    },
+  }
 }

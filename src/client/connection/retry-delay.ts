@@ -1,10 +1,13 @@
-import { wasNotSent } from '../../lib/not-sent.ts'
+import { wasNotSent } from '../../shared/lib/not-sent.ts'
 import { PorticoError } from '../portico-error.ts'
 
 const RETRYABLE: readonly (number | null)[] = [null, 408, 429, 502, 503, 504]
 
 // Without `Retry-After`, the request may have been carried out.
 const UNCERTAIN = ['RequestTimeoutError', 'EngineUnavailableError', 'ResourceExhaustedError']
+
+// The request was carried out, or may have been.
+const CARRIED_OUT = ['DeadlineExceededError', 'InternalError', 'OutcomeUnknownError', 'ResultUnreadableError']
 
 const MAX_BACKOFF_MS = 5000
 
@@ -33,7 +36,7 @@ export function mayHaveTakenEffect(error: PorticoError): boolean {
   const { status, cause } = error
   // A proxy that responds with another status has not passed the request on.
   if (isForeign(error)) return (status === null || status === 408 || status >= 500) && !wasNotSent(cause)
-  return isUncertain(error) || error.error === 'DeadlineExceededError' || error.error === 'InternalError'
+  return isUncertain(error) || CARRIED_OUT.includes(error.error)
 }
 
 /**
@@ -42,7 +45,7 @@ export function mayHaveTakenEffect(error: PorticoError): boolean {
  * `Retry-After` means that the request is not carried out twice. After errors of proxies, and after errors that do not
  * say whether the request was carried out, only a retryable request is sent again.
  */
-export function retryDelayMs(error: PorticoError, isRetryable: boolean, attempts: number): number | null {
+export function resendDelayMs(error: PorticoError, isRetryable: boolean, attempts: number): number | null {
   const { status, retryAfterMs, cause } = error
   const isSafe = isForeign(error) || isUncertain(error) ? isRetryable || wasNotSent(cause) : retryAfterMs !== undefined
   // A wait that was too short is not a failure: the next one follows at once.

@@ -5,7 +5,7 @@
  *
  * It keeps times, not promises or timers: on workerd one request must not wait for a promise of another one.
  */
-import { sleep } from '../../lib/abort.ts'
+import { sleep } from '../../shared/lib/abort.ts'
 import type { RequestLimits } from './request.ts'
 
 /** Frees the place at once, or after `pauseMs`, so that no other request takes it before. */

@@ -1,5 +1,6 @@
 /** The stream of a workflow: docs/decisions/042-waits-of-the-client.md */
-import type { StreamRun } from '../../domain/model/stream.ts'
+import type { StreamRun } from '../../service/model/stream.ts'
+import { parsePosition, positionAt, positionId } from '../../shared/wire/position.ts'
 import { isProblem, toError } from '../connection/answer.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { ServerEvent } from '../connection/event-stream.ts'
@@ -17,7 +18,11 @@ const MAX_SILENCE_MS = 30_000
 // A connection that was cut after this time has worked.
 const STABLE_MS = 1000
 
-export function readStream<Data>(connection: Connection, target: Target, options: StreamOptions): WorkflowStream<Data> {
+export function workflowStream<Data>(
+  connection: Connection,
+  target: Target,
+  options: StreamOptions,
+): WorkflowStream<Data> {
   async function* events(): AsyncGenerator<StreamEvent<Data>> {
     const failure = yield* readAll<Data>(connection, createPlace(target, options), options.signal)
     if (failure !== null) throw failure
@@ -70,7 +75,7 @@ async function* readConnection<Data>(
   for await (const event of events) {
     signal?.throwIfAborted()
     place.pass(event)
-    const isEnd = event.id?.endsWith('/end') === true
+    const isEnd = event.id !== undefined && parsePosition(event.id)?.last === 'end'
     if (event.event === 'server_error') {
       const error = serverError(event, isEnd)
       if (isEnd) return error
@@ -115,10 +120,9 @@ function firstId({ runId, isPinned }: Target, from: StreamOptions['from'] = 0): 
   return isPinned || runId === undefined ? undefined : toId({ from, runId })
 }
 
-/** The id of the item before this offset. As `positionId` of src/protocol/stream.ts. */
+/** Undefined for `now`, which is not a position. */
 function toId({ from, runId }: { from: number | string; runId: string }): string | undefined {
-  if (typeof from !== 'number') return undefined
-  return `${from === 0 ? '-' : from - 1}@${runId}`
+  return typeof from === 'number' ? positionId(positionAt({ runId }, from)) : undefined
 }
 
 // The shape is not validated.

@@ -1,5 +1,5 @@
 /** What `stream` of a handle takes and yields. */
-import type { ContinuedRun, StreamEnd, StreamRun } from '../../domain/model/stream.ts'
+import type { ContinuedRun, StreamEnd, StreamRun } from '../../service/model/stream.ts'
 import type { AsJson } from '../catalog-types.ts'
 
 export interface StreamOptions {

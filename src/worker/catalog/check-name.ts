@@ -1,5 +1,5 @@
 /** Why the name of a workflow or handler cannot be published; null when it can. */
-import { handlerNameIssue, workflowNameIssue } from '../../protocol/names.ts'
+import { handlerNameIssue, workflowNameIssue } from '../../shared/wire/names.ts'
 
 export function workflowNameError(name: string): string | null {
   return workflowNameIssue(name) ?? inheritedNameError(name)

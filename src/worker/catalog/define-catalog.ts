@@ -1,7 +1,8 @@
-import type { CatalogDefinition, CatalogEntry } from '../../protocol/catalog.ts'
+import type { CatalogDefinition, CatalogEntry, HandlerEntry } from '../../shared/wire/catalog.ts'
 import { workflowNameError } from './check-name.ts'
 import { parseDescriptions } from './parse-descriptions.ts'
-import type { AnyWorkflow, WorkflowDescriptions } from './workflow-description.ts'
+import { uncheckedIn } from './schemas/json-schema.ts'
+import type { WorkflowDescriptions, WorkflowImplementation } from './workflow-description.ts'
 
 /**
  * Defines a worker's catalog, for `runWorker` or `porticoPlugin` to publish. Only workflows in the catalog can be
@@ -15,7 +16,7 @@ import type { AnyWorkflow, WorkflowDescriptions } from './workflow-description.t
  * Throws a `TypeError` that lists every error: reserved or duplicate names, unknown keys, invalid schemas, schemas
  * that cannot be converted to JSON Schema, or a catalog of more than 2 MiB.
  */
-export function defineCatalog<Workflows = Record<string, AnyWorkflow>>(
+export function defineCatalog<Workflows = Record<string, WorkflowImplementation>>(
   workflows: WorkflowDescriptions<Workflows>,
 ): CatalogDefinition {
   const errors: string[] = []
@@ -69,4 +70,26 @@ function sizeError(definition: CatalogDefinition): string | null {
 
 function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value))
+}
+
+// Further ones would not be read.
+const MAX_LISTED = 10
+
+/** A line for each input of which the API does not check all, because JSON Schema cannot express it. */
+export function uncheckedInputs({ workflows }: CatalogDefinition): string[] {
+  return workflows.flatMap((workflow) => [
+    ...lineOf(workflow.name, workflow),
+    ...workflow.signals.flatMap((handler) => lineOf(`${workflow.name}.signals.${handler.name}`, handler)),
+    ...workflow.queries.flatMap((handler) => lineOf(`${workflow.name}.queries.${handler.name}`, handler)),
+    ...workflow.updates.flatMap((handler) => lineOf(`${workflow.name}.updates.${handler.name}`, handler)),
+  ])
+}
+
+function lineOf(owner: string, { inputSchema }: Pick<HandlerEntry, 'inputSchema'>): string[] {
+  const all = uncheckedIn(inputSchema)
+  if (all.length === 0) return []
+  const more = all.length - MAX_LISTED
+  const listed = all.slice(0, MAX_LISTED).join(', ') + (more > 0 ? `, and ${more} more` : '')
+  const isOne = all.length === 1 && !all[0]?.includes(' and ')
+  return [`${owner}: ${listed} ${isOne ? 'is' : 'are'} not checked by Portico`]
 }

@@ -1,11 +1,11 @@
 import type { Logger } from '@temporalio/worker'
-import { sleep, unlessAborted } from '../../lib/abort.ts'
+import { sleep, unlessAborted } from '../../shared/lib/abort.ts'
 import { type Attempt, type KeepRules, type LogLine, nextStep, START } from './next-step.ts'
 import type { Publication } from './publish-catalog.ts'
 
 export interface KeepOptions extends KeepRules {
-  /** Publishes once. `starts` is true until an attempt has succeeded. */
-  publish(starts: boolean): Promise<Publication>
+  /** Publishes once. `last` is null until an attempt has succeeded. */
+  publish(last: Publication | null): Promise<Publication>
   /** Aborts when the worker ends. */
   signal: AbortSignal
   logger: Pick<Logger, 'info' | 'warn'>
@@ -21,7 +21,7 @@ export async function keepCatalog({ publish, signal, logger, onSettled, ...rules
   let state = START
   while (!signal.aborted) {
     // The worker's connection cannot cancel a call: an abandoned one ends at its own deadline.
-    const attempt = await unlessAborted(attemptOf(publish(state.last === null)), signal).catch(() => null)
+    const attempt = await unlessAborted(attemptOf(publish(state.last)), signal).catch(() => null)
     if (attempt === null) return
     const step = nextStep(state, attempt, rules)
     if ('error' in step) throw step.error
@@ -43,7 +43,7 @@ function attemptOf(publishing: Promise<Publication>): Promise<Attempt> {
   )
 }
 
-/** 10 % more or less, so that workers that started together do not check at the same time. */
+/** Up to 20 % less, so that workers that started together do not check at the same time. */
 function withJitter(ms: number): number {
-  return ms * (0.9 + 0.2 * Math.random())
+  return ms * (0.8 + 0.2 * Math.random())
 }

@@ -1,5 +1,5 @@
 /** Decides which worker's catalog is published for a task queue, by where the engine routes new workflows. */
-import { isSameVersion, type WorkerVersion } from '../../protocol/worker-version.ts'
+import { isSameVersion, type WorkerVersion } from '../../shared/wire/worker-version.ts'
 
 /** Where the engine routes new workflows of a task queue. A version of null means workers without Worker Versioning. */
 export interface Routing {
@@ -14,8 +14,8 @@ export interface Routing {
  * no catalog is published.
  *
  * Versions rank by routing: a version that ramps at 50 % or more ranks above the current one, and all others rank
- * last. A worker replaces a catalog of a lower rank. Between workers of equal rank the last one to start wins, so two
- * running workers never replace each other's catalogs in turn.
+ * last. A worker replaces a catalog of a lower rank, and one of equal rank if `mayReplaceEqual`: when it starts, or
+ * when the publisher is gone. Two running workers never replace each other's catalogs in turn.
  *
  * If nothing is published and no version is current, every version publishes: a version must poll before it can be
  * made current.
@@ -24,12 +24,12 @@ export function shouldPublish(
   own: WorkerVersion | null,
   published: { version: WorkerVersion | null } | null,
   routing: Routing,
-  starts: boolean,
+  mayReplaceEqual: boolean,
 ): boolean {
   const ownRank = rank(own, routing)
   if (published === null) return ownRank > 0 || routing.current === null
   const publishedRank = rank(published.version, routing)
-  return ownRank > publishedRank || (starts && ownRank > 0 && ownRank === publishedRank)
+  return ownRank > publishedRank || (mayReplaceEqual && ownRank > 0 && ownRank === publishedRank)
 }
 
 function rank(version: WorkerVersion | null, { current, ramping }: Routing): 0 | 1 | 2 {

@@ -49,7 +49,7 @@ interface UncheckedHandlers {
   readonly updates: Readonly<Record<string, HandlerDescription>>
 }
 
-export type AnyWorkflow = (...args: never[]) => Promise<unknown>
+export type WorkflowImplementation = (...args: never[]) => Promise<unknown>
 
 /** A description for each exported workflow. The module's exported definitions determine the types of handlers. */
 export type WorkflowDescriptions<Workflows> = {
@@ -59,7 +59,7 @@ export type WorkflowDescriptions<Workflows> = {
 }
 
 export type WorkflowNames<Workflows> = {
-  [Name in keyof Workflows]: Workflows[Name] extends AnyWorkflow ? Name : never
+  [Name in keyof Workflows]: Workflows[Name] extends WorkflowImplementation ? Name : never
 }[keyof Workflows]
 
 // A workflow that accepts any arguments can have any input schema.

@@ -1,18 +1,10 @@
 import type { Worker } from '@temporalio/worker'
-import { REDACTED } from '../../protocol/secret-names.ts'
-import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
-import { isSpanId } from '../../protocol/trace/mask-entry.ts'
-import {
-  type Codec,
-  createPayloadReader,
-  type Decoded,
-  type Payload,
-  type PayloadReader,
-  storedElsewhere,
-  toPayload,
-  toSingleDecoded,
-} from '../../temporal/payload.ts'
-import { toPayloadJson, unreadable } from '../../temporal/payload-json.ts'
+import { type Codec, createPayloadReader, type PayloadReader, toPayload } from '../../shared/temporal/payload.ts'
+import { toPayloadJson, unreadable } from '../../shared/temporal/payload-json.ts'
+import { redactableValue } from '../../shared/temporal/redactable-value.ts'
+import { REDACTED } from '../../shared/wire/secret-names.ts'
+import { ERROR_VALUES, type TraceEntry, type TraceError } from '../../shared/wire/trace/entry.ts'
+import { isSpanId } from '../../shared/wire/trace/mask-entry.ts'
 
 type Codecs = Worker['options']['loadedDataConverter']['payloadCodecs']
 
@@ -29,27 +21,15 @@ export function toCodec(codecs: Codecs): Codec | null {
   return { encode: pipeline(codecs, 'encode'), decode: pipeline(codecs.toReversed(), 'decode') }
 }
 
-/** Decodes payloads for a trace. Others are kept encoded, or redacted if the worker has a `redact` function. */
+/**
+ * Decodes payloads for a trace. Bytes are kept as they are stored, or redacted if the worker has a `redact` function,
+ * which cannot process them.
+ */
 export function createTraceReader(codec: Codec | null, { redacted }: { redacted: boolean }): PayloadReader {
-  const reader = createPayloadReader(codec)
-
-  async function decodeEach(list: readonly Payload[] | null | undefined): Promise<Decoded[]> {
-    const given = list ?? []
-    const values = await reader.decodeJson(given)
-    return given.map((payload, index): Decoded => {
-      if (values[index] !== undefined) return { value: values[index] }
-      const elsewhere = storedElsewhere(payload)
-      if (elsewhere !== null) return { value: null, storedElsewhere: elsewhere }
-      return { value: redacted ? REDACTED : unreadable(payload) }
-    })
-  }
-
-  return {
-    ...reader,
-    decodeEach,
-    decode: async (given) => (await decodeEach(given)).map(({ value }) => value),
-    decodeOutput: async (given) => toSingleDecoded(await decodeEach(given)),
-  }
+  return createPayloadReader(
+    codec,
+    redactableValue((_payload, stored) => (redacted ? REDACTED : unreadable(stored))),
+  )
 }
 
 /** Encodes the values of entries with the worker's codecs, so that traces are encrypted like the engine's payloads. */
@@ -72,8 +52,7 @@ export async function encodeEntries(entries: readonly TraceEntry[], codec: Codec
     // Attributes of spans are the user's values; those of other entries come from the engine.
     if (isSpanId(entry.id)) encodeValue('/attributes', copy, 'attributes')
     for (let error = copy.error ?? null, pointer = '/error'; error !== null; error = error.cause, pointer += '/cause') {
-      encodeValue(`${pointer}/message`, error, 'message')
-      encodeValue(`${pointer}/details`, error, 'details')
+      for (const key of ['message', ...ERROR_VALUES]) encodeValue(`${pointer}/${key}`, error, key)
     }
     return encoded.length === 0 ? copy : Object.assign(copy, { encoded })
   })

@@ -1,6 +1,6 @@
 /** `portico/otel`: adds OpenTelemetry spans to the trace of the current workflow run. */
 import { type Context, type HrTime, type Span as OtSpan, type SpanStatus, trace } from '@opentelemetry/api'
-import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
+import type { TraceEntry, TraceError } from '../../shared/wire/trace/entry.ts'
 import { currentSpanContext, newSpanId, type SpanContext, setParentLookup } from './span.ts'
 
 /** The part of `ReadableSpan` of `@opentelemetry/sdk-trace-base` that is read here. */

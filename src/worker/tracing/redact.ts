@@ -1,7 +1,7 @@
-import { MAX_STRING_LENGTH } from '../../protocol/trace/document.ts'
-import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
+import { MAX_STRING_LENGTH } from '../../shared/wire/trace/document.ts'
+import { mapErrorValues, TRUNCATED, type TraceEntry, type TraceError } from '../../shared/wire/trace/entry.ts'
 import type { Warn } from './rate-limited-warnings.ts'
-import { atKey, TRUNCATED, toJsonString, toJsonValue, type ValueContext } from './to-json-value.ts'
+import { atKey, toJsonString, toJsonValue, type ValueContext } from './to-json-value.ts'
 
 /**
  * Called for every value of a trace before it leaves the process, containers before their members. Returns the value to
@@ -9,6 +9,8 @@ import { atKey, TRUNCATED, toJsonString, toJsonValue, type ValueContext } from '
  * `/attributes/headers/cookie`, `/error/message`, `/error/details/0`.
  */
 export type Redact = (path: string, value: unknown) => unknown
+
+export const unredacted: Redact = (_path, value) => value
 
 const REDACT_FAILED = '[redact failed]'
 
@@ -68,12 +70,14 @@ export function toRedacted(entry: TraceEntry, redact: Redact, limits: ValueLimit
 // Readers reject longer names.
 const MAX_NAME_BYTES = MAX_STRING_LENGTH - TRUNCATED.length
 
-function redactedError({ name, message, details, cause }: TraceError, context: ValueContext): TraceError {
-  const shown = details && toJsonValue(details, atKey(context, 'details'))
+function redactedError({ name, message, cause, ...values }: TraceError, context: ValueContext): TraceError {
   return {
     name: toJsonString(name, atKey(context, 'name')),
     message: toJsonString(message, atKey(context, 'message')),
-    ...(shown !== undefined && { details: Array.isArray(shown) ? shown : [shown] }),
+    ...mapErrorValues(values, (value, key) => {
+      const shown = toJsonValue(value, atKey(context, key))
+      return shown === undefined || Array.isArray(shown) ? shown : [shown]
+    }),
     cause: cause === null ? null : redactedError(cause, atKey(context, 'cause')),
   }
 }

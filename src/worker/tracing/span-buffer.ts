@@ -1,5 +1,5 @@
-import { mapConcurrent } from '../../lib/map-concurrent.ts'
-import type { TraceEntry } from '../../protocol/trace/entry.ts'
+import { mapConcurrent } from '../../shared/lib/map-concurrent.ts'
+import type { TraceEntry } from '../../shared/wire/trace/entry.ts'
 import type { Warn } from './rate-limited-warnings.ts'
 import { type Redact, toRedacted, type ValueLimits } from './redact.ts'
 import type { SpanRun } from './span.ts'
@@ -26,8 +26,12 @@ export interface SpanBuffer {
 
 interface Buffered {
   run: SpanRun
-  entry: TraceEntry
+  /** Null once it is sent or dropped: then a batch that still contains it needs no memory for it. */
+  entry: TraceEntry | null
   bytes: number
+  /** How often it could not be sent. */
+  failures: number
+  isSending: boolean
 }
 
 const LIMITS: ValueLimits = { maxBytes: 64 * 1024, maxDepth: 100 }
@@ -47,7 +51,8 @@ const CONCURRENT_REQUESTS = 8
 /** Buffers spans and sends them within 250 ms. Keeps and retries them while the store is unreachable. */
 export function createSpanBuffer(options: SpanBufferOptions): SpanBuffer {
   const { send, encode, redact, redactedBy = null, warn, maxBytes = MAX_BYTES } = options
-  let buffered: Buffered[] = []
+  // From the oldest to the newest.
+  const unsent = new Set<Buffered>()
   let bytes = 0
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> | undefined
@@ -59,42 +64,50 @@ export function createSpanBuffer(options: SpanBufferOptions): SpanBuffer {
     }, ms).unref()
   }
 
+  function remove(one: Buffered): void {
+    unsent.delete(one)
+    bytes -= one.bytes
+    one.entry = null
+  }
+
   function dropOldest(): void {
     let dropped = 0
-    while (bytes > maxBytes && dropped < buffered.length) bytes -= buffered[dropped++]?.bytes ?? 0
-    if (dropped === 0) return
-    buffered = buffered.slice(dropped)
-    warn('Spans were dropped: the buffer is full', { dropped, maxBytes })
+    for (const one of unsent) {
+      if (bytes <= maxBytes) break
+      if (one.isSending) continue
+      remove(one)
+      dropped++
+    }
+    if (dropped > 0) warn('Spans were dropped: the buffer is full', { dropped, maxBytes })
   }
 
   async function sendAll(): Promise<void> {
-    const batches = [...Map.groupBy(buffered, ({ run }) => run.runId).values()].flatMap(toBatches)
-    buffered = []
-    const failed: Buffered[][] = []
-    const untried: Buffered[][] = []
-    await mapConcurrent(batches, CONCURRENT_REQUESTS, async (batch) => {
+    const batches = [...Map.groupBy(unsent, ({ run }) => run.runId).values()].flatMap(toBatches)
+    let failed = 0
+    // Batches that have failed come last, where they cannot block the others.
+    await mapConcurrent(batches.toSorted(byFailures), CONCURRENT_REQUESTS, async (batch) => {
       // This many failures mean that the store is unreachable.
-      if (failed.length >= CONCURRENT_REQUESTS) untried.push(batch)
-      else if (await isSent(batch)) bytes -= batch.reduce((sum, one) => sum + one.bytes, 0)
-      else failed.push(batch)
+      if (failed < CONCURRENT_REQUESTS && !(await isSent(batch))) failed++
     })
-    // Failed batches go to the end, where they cannot block the others.
-    buffered = [...untried.flat(), ...failed.flat(), ...buffered]
     dropOldest()
-    if (buffered.length > 0) flushIn(failed.length > 0 ? RETRY_AFTER_MS : FLUSH_MS)
+    if (unsent.size > 0) flushIn(failed > 0 ? RETRY_AFTER_MS : FLUSH_MS)
   }
 
   async function isSent(batch: readonly Buffered[]): Promise<boolean> {
-    const [first] = batch
+    const kept = batch.filter(({ entry }) => entry !== null)
+    const [first] = kept
     if (first === undefined) return true
+    for (const one of kept) one.isSending = true
     try {
-      const entries = batch.map(({ entry }) => entry)
+      const entries = kept.flatMap(({ entry }) => entry ?? [])
       await send(
         first.run,
         (encode === null ? entries : await encode(entries)).map((entry) => JSON.stringify(entry)),
       )
+      kept.forEach(remove)
       return true
     } catch (error) {
+      for (const one of kept) Object.assign(one, { failures: one.failures + 1, isSending: false })
       warn('Spans could not be sent; will retry', { error })
       return false
     }
@@ -108,16 +121,16 @@ export function createSpanBuffer(options: SpanBufferOptions): SpanBuffer {
       flushing = undefined
     })
     await flushing
-    return buffered.length
+    return unsent.size
   }
 
   return {
     add(run, given) {
       try {
         const entry = { ...toRedacted(given, redact, LIMITS), ...(redactedBy !== null && { redacted: redactedBy }) }
-        const one = { run, entry, bytes: Buffer.byteLength(JSON.stringify(entry)) }
-        buffered.push(one)
-        bytes += one.bytes
+        const size = Buffer.byteLength(JSON.stringify(entry))
+        unsent.add({ run, entry, bytes: size, failures: 0, isSending: false })
+        bytes += size
         dropOldest()
         flushIn(FLUSH_MS)
       } catch (error) {
@@ -126,6 +139,10 @@ export function createSpanBuffer(options: SpanBufferOptions): SpanBuffer {
     },
     flush,
   }
+}
+
+function byFailures([one]: readonly Buffered[], [other]: readonly Buffered[]): number {
+  return (one?.failures ?? 0) - (other?.failures ?? 0)
 }
 
 function toBatches(entries: readonly Buffered[]): Buffered[][] {

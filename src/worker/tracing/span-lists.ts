@@ -1,11 +1,11 @@
 import { appendFile, mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { KvStoreConfig } from '../../config/traces.ts'
-import type { WorkerTraces } from '../../config/worker.ts'
-import { errorCode } from '../../lib/error-code.ts'
-import { spansFile, spansKey } from '../../protocol/trace/keys.ts'
-import { createKvStore } from '../../store/kv/kv-store.ts'
-import type { StoreCall } from '../../store/store-call.ts'
+import type { KvStoreConfig } from '../../shared/config/traces.ts'
+import type { WorkerTraces } from '../../shared/config/worker.ts'
+import { errorCode } from '../../shared/lib/error-code.ts'
+import { createKvStore } from '../../shared/stores/kv/kv-store.ts'
+import type { StoreCall } from '../../shared/stores/store-call.ts'
+import { spansFile, spansKey } from '../../shared/wire/trace/keys.ts'
 import type { SpanRun } from './span.ts'
 
 /** Holds the spans of each run, in one list per run, until the run is archived. */

@@ -1,7 +1,7 @@
 /** `portico/span`: records spans in activities and Nexus operations. Loads neither the worker nor zod. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
-import { MAX_CAUSES, type TraceEntry, type TraceError } from '../../protocol/trace/entry.ts'
+import { MAX_CAUSES, type TraceEntry, type TraceError } from '../../shared/wire/trace/entry.ts'
 
 /** Handle of the running span. */
 export interface Span {

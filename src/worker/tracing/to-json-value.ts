@@ -1,9 +1,7 @@
-import { escapePointer } from '../../lib/json.ts'
-import { isSecretName, isSecretPair, REDACTED } from '../../protocol/secret-names.ts'
-import { payloadOf } from '../../temporal/payload-json.ts'
-
-/** Replaces a value, or the rest of a string, that was removed because of its size or depth. */
-export const TRUNCATED = '… [truncated: too large]'
+import { escapePointer } from '../../shared/lib/json.ts'
+import { payloadOf } from '../../shared/temporal/payload-json.ts'
+import { isSecretName, isSecretPair, REDACTED } from '../../shared/wire/secret-names.ts'
+import { TRUNCATED } from '../../shared/wire/trace/entry.ts'
 
 /** Where a value is, and what is left of its limits. */
 export interface ValueContext {

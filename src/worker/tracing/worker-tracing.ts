@@ -1,14 +1,14 @@
 /** A worker's tracing. `docs/protocol.md` shows how a span gets from `span()` into a stored trace. */
 import type { Logger, Worker, WorkerOptions } from '@temporalio/worker'
-import type { WorkerTraces } from '../../config/worker.ts'
-import { withDeadline } from '../../lib/abort.ts'
-import type { TraceTemplates } from '../../protocol/catalog.ts'
-import { nexusId, stepId } from '../../protocol/trace/keys.ts'
-import { runArchiverWorker } from '../archive/archiver-worker.ts'
-import { traceDestinations, traceTemplates } from '../archive/destinations.ts'
+import type { WorkerTraces } from '../../shared/config/worker.ts'
+import { withDeadline } from '../../shared/lib/abort.ts'
+import type { TraceTemplates } from '../../shared/wire/catalog.ts'
+import { nexusId, stepId } from '../../shared/wire/trace/keys.ts'
+import { runArchiverWorker } from '../closed-runs/archive/archiver-worker.ts'
+import { traceDestinations, traceTemplates } from '../closed-runs/archive/destinations.ts'
 import { createTraceReader, encodeEntries, toCodec } from './codec.ts'
 import { createWarnings } from './rate-limited-warnings.ts'
-import { type Redact, safeRedact } from './redact.ts'
+import { type Redact, safeRedact, unredacted } from './redact.ts'
 import { type Recorder, type SpanRun, withSpanContext } from './span.ts'
 import { createSpanBuffer } from './span-buffer.ts'
 import { spanLists } from './span-lists.ts'
@@ -128,7 +128,7 @@ function startTracing(
     codec === null || payloads === 'decoded'
       ? null
       : (entries: Parameters<typeof encodeEntries>[0]) => encodeEntries(entries, codec)
-  const ownRedact = redact === undefined ? unchanged : safeRedact(redact, warn)
+  const ownRedact = redact === undefined ? unredacted : safeRedact(redact, warn)
   const redactedBy = redact === undefined ? null : taskQueue
   const lists = spanLists(traces)
   const sending = new AbortController()
@@ -172,8 +172,6 @@ function startTracing(
     },
   }
 }
-
-const unchanged: Redact = (_path, value) => value
 
 /** The event that scheduled a Nexus operation, from the operation's links; undefined without a link to an event. */
 function callerOf(links: readonly { url: URL }[]): (SpanRun & { eventId: string }) | undefined {

@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/ext-tasks/client'
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { sleep } from '../../../src/lib/abort.ts'
+import { sleep } from '../../../src/shared/lib/abort.ts'
 
 export const TOKEN = 'mcp-token'
 

@@ -1,8 +1,8 @@
 /** The official client of Python, with a small client of tasks. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { startProcess } from '../../../dev/servers/process.ts'
 import { ensureComponent } from '../../../src/cli/dev/servers/component.ts'
-import { startProcess } from '../../../src/cli/dev/servers/process.ts'
 import { pythonEnvironment, pythonPackage } from '../../support/python-package.ts'
 import { TOKEN } from './clients.ts'
 

@@ -38,6 +38,8 @@ export type Gap =
   | 'what-was-sent'
   /** If a request never ends, the runtime keeps its connection open until the client closes it. */
   | 'closing-connections'
+  /** The runtime resolves `.` and `..` in a path before the service gets it. */
+  | 'dot-segments'
   /** The runtime does not open the socket itself, so it cannot know whether only this machine can connect. */
   | 'loopback'
 

@@ -47,6 +47,22 @@ export function asyncUpdates(api: () => ApiFixture): void {
     await api().service.post(`${workflowId}/terminate`)
   })
 
+  test('update: one that is accepted, and not completed in time, says so with a Location', async () => {
+    if (api().hasGap('async-updates')) return
+    const { workflowId, runId } = await startMessages(api())
+
+    const late = await api().restrictedService.post(`${workflowId}/update/waitFor`, { payload: 'go' })
+    await api().service.post(`${workflowId}/signal/add`, { payload: 'go' })
+    const completed = await get(`${late.headers.get('Location')}?wait=20s`)
+
+    expect([late.status, late.body]).toMatchObject([
+      424,
+      { error: 'OutcomeUnknownError', workflowId, runId, updateId: expect.any(String), stage: 'accepted' },
+    ])
+    expect([completed.status, completed.body]).toEqual([200, ['go']])
+    await api().service.post(`${workflowId}/terminate`)
+  })
+
   test('async update: an unknown workflow is a 404', async () => {
     if (api().hasGap('async-updates')) return
 

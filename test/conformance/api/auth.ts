@@ -44,7 +44,7 @@ export function auth(api: () => ApiFixture): void {
     expect(await Promise.all(invalid.map(knock))).toEqual(invalid.map(() => 401))
   })
 
-  test('auth: every other route requires a token, even one that does not exist', async () => {
+  test('auth: every other route requires a token, even one that does not exist (threat 1)', async () => {
     const { call } = makeApi({ url: api().restrictedService.url })
     const run = `/workflow/${anId()}/runs/00000000-0000-4000-8000-000000000000`
     const routes: [string, string][] = [

@@ -141,7 +141,7 @@ export function catalogs(api: () => ApiFixture): void {
     expect([unfit.status, unfit.body.output]).toEqual([200, coerced])
   })
 
-  test('catalog: the run of one of the older form is out of reach', async () => {
+  test('catalog: the run of one of the older form is out of reach (threat 40)', async () => {
     const { service } = api()
     const catalog = `older-${randomUUID()}`
     await publishOlderForm(catalog)
@@ -158,7 +158,7 @@ export function catalogs(api: () => ApiFixture): void {
     expect((await service.get(`${catalog}/status`)).body.status).toBe('running')
   })
 
-  test('catalog: the parked run of one is reserved', async () => {
+  test('catalog: the parked run of one is reserved (threat 40)', async () => {
     const { service, catalog } = api()
 
     const { status, body } = await service.post(`${encodeURIComponent(`$catalog:${catalog}`)}/terminate`)
@@ -196,7 +196,7 @@ export function catalogs(api: () => ApiFixture): void {
 
     expect([wrong.status, wrong.body.error, wrong.body.issues[0].path]).toEqual([400, 'ValidationError', '/input/ms'])
     const facts = [missing.status, missing.body.error, missing.body.issues[0].path]
-    expect(facts).toEqual([400, 'ValidationError', '/input'])
+    expect(facts).toEqual([400, 'ValidationError', '/input/ms'])
   })
 
   test('names: without a catalog any workflow name is accepted, except names of object properties', async () => {

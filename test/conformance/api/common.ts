@@ -35,7 +35,8 @@ export function common(api: () => ApiFixture, serve: Serve): void {
     // A busy engine may not answer in the second that the service waits for it.
     const { status, body } = await until('the engine answers', async () => {
       const answer = await service.call('GET', '/capabilities')
-      return answer.body.engine.version !== null && answer.body.features.pause !== null && answer
+      const { engine, features } = answer.body
+      return engine.version !== null && features.pause !== null && features.repair !== null && answer
     })
 
     expect([status, Object.keys(body)]).toEqual([200, ['version', 'runtime', 'transport', 'engine', 'features']])
@@ -48,6 +49,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       updateWithStart: !hasGap('update-with-start'),
       asyncUpdates: !hasGap('async-updates'),
       pause: true,
+      repair: true,
       codec: false,
       docs: false,
       mcp: true,

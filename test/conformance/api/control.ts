@@ -1,7 +1,8 @@
+import { ScheduleClient } from '@temporalio/client'
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { rule } from '../../support/rules.ts'
-import { type ApiFixture, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, anId, untilStatus } from './api-fixture.ts'
 
 /** PATCH stop and POST terminate. */
 export function control(api: () => ApiFixture): void {
@@ -35,6 +36,24 @@ export function control(api: () => ApiFixture): void {
     const { body } = await service.get(`${workflowId}/status`)
     const { body: result } = await service.get(`${workflowId}/result`)
     expect([body.status, result.status, result.error]).toEqual(['canceled', 'canceled', 'The workflow was canceled'])
+  })
+
+  test('terminate: a schedule cannot be ended through the workflow that the engine runs for it (threat 40)', async () => {
+    const { client, service } = api()
+    const scheduleId = anId()
+    const calendar = { year: 2100 }
+    const action = { type: 'startWorkflow' as const, workflowType: 'echo', taskQueue: 'none' }
+    const schedule = await new ScheduleClient({ connection: client.connection }).create({
+      scheduleId,
+      spec: { calendars: [calendar] },
+      action,
+    })
+
+    const ended = await service.post(`${encodeURIComponent(`temporal-sys-scheduler:${scheduleId}`)}/terminate`)
+
+    expect([ended.status, ended.body.message]).toEqual([400, expect.stringContaining('"temporal-sys-"')])
+    await expect(schedule.describe()).resolves.toMatchObject({ scheduleId })
+    await schedule.delete()
   })
 
   test('stop: does not change a closed run and returns its status', async () => {

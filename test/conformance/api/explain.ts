@@ -1,7 +1,7 @@
 import type { WorkflowStartOptions } from '@temporalio/client'
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import type { Reason } from '../../../src/domain/model/explanation.ts'
+import type { Reason } from '../../../src/service/model/explanation.ts'
 import { type ApiFixture, anId, pause, SLOW_WORKER, startDirectly } from './api-fixture.ts'
 
 const HOUR_MS = 3_600_000
@@ -182,10 +182,15 @@ export function explain(api: () => ApiFixture): void {
     await api().service.call('PATCH', `/workflow/${workflowId}/stop`)
 
     const { body } = await untilVerdict(workflowId, 'paused')
-    await api().service.post(`${workflowId}/terminate`)
 
     expect(body.reasons.map(({ kind }: Reason) => kind)).toEqual(['paused', 'canceling', 'activity_running'])
     expect(body.reasons.map(({ since }: Reason) => since)).toEqual([INSTANT, INSTANT, INSTANT])
+    expect(body.reasons[0].advice).toMatch(/^paused: a test; unpause the run: /)
+    const { method, path } = body.reasons[0].action
+    expect(path).toBe(`/workflow/${workflowId}/runs/${body.runId}/unpause`)
+    const { status } = await api().service.call(method, path)
+    await api().service.post(`${workflowId}/terminate`)
+    expect(status).toBe(200)
   })
 
   test('explain: a run that cleans up is canceling, and then closed', async () => {
@@ -200,7 +205,8 @@ export function explain(api: () => ApiFixture): void {
     const { body: closed } = await read(workflowId)
 
     expect(body.reasons[0]).toMatchObject({ kind: 'canceling', since: INSTANT, ...advice('cancellation was .*') })
-    const reason = { kind: 'closed', since: INSTANT, status: 'terminated', advice: 'get the result of the run' }
+    const action = { method: 'GET', path: `/workflow/${workflowId}/runs/${runId}/result`, body: null }
+    const reason = { kind: 'closed', since: INSTANT, status: 'terminated', advice: 'get the result of the run', action }
     expect(closed).toEqual({ workflowId, runId, verdict: 'closed', since: INSTANT, reasons: [reason] })
   })
 
@@ -217,7 +223,36 @@ export function explain(api: () => ApiFixture): void {
 
     const workflowTask = { scheduledAt: INSTANT, startedAt: INSTANT }
     const advice = 'wait: a worker is executing the workflow'
-    expect(body.reasons).toEqual([{ kind: 'healthy', since: INSTANT, workflowTask, advice }])
+    expect(body.reasons).toEqual([{ kind: 'healthy', since: INSTANT, workflowTask, advice, action: null }])
+  })
+
+  test('explain: a task that no worker takes waits for one, although its task queue was polled just now', async () => {
+    const taskQueue = anId()
+    const { client } = api()
+    const started = () => startDirectly(api(), 'nothing', { taskQueue, workflowTaskTimeout: '2m' })
+    const taken = await started()
+    const poll = { namespace: 'default', taskQueue: { name: taskQueue }, identity: 'worker' }
+    await client.withDeadline(Date.now() + 60_000, () => client.connection.workflowService.pollWorkflowTaskQueue(poll))
+    const { workflowId } = await started()
+    await api().service.post(`${workflowId}/signal/approve`)
+
+    const { body } = await untilVerdict(workflowId, 'waiting_worker')
+    const { body: busy } = await read(taken.workflowId)
+    await Promise.all([taken, { workflowId }].map((run) => api().service.post(`${run.workflowId}/terminate`)))
+
+    expect(body.reasons).toEqual([
+      {
+        kind: 'waiting_worker',
+        since: INSTANT,
+        taskQueue,
+        tasks: 'workflow',
+        lastPolledAt: INSTANT,
+        messages: ['signal approve'],
+        ...advice(`no worker has polled task queue ${taskQueue} since then, and signal approve must wait: .*`),
+        action: null,
+      },
+    ])
+    expect(busy.verdict).toBe('healthy')
   })
 
   test('explain: a missing execution is 404, and so is a run with a reserved name', async () => {

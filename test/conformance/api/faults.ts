@@ -1,6 +1,6 @@
 import proto from '@temporalio/proto'
 import { expect, inject, test } from 'vitest'
-import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
+import { GrpcCode } from '../../../src/shared/temporal/grpc-code.ts'
 import type { Fault } from '../../support/fault-proxy.ts'
 import { announceErrors } from '../../support/invariants.ts'
 import { readiness } from '../../support/readiness.ts'
@@ -23,7 +23,8 @@ const GONE = { code: GrpcCode.UNAVAILABLE, message: 'gone' }
 export function faults(api: () => ApiFixture, serve: Serve): void {
   test('faults: an unreachable engine is reported, with Retry-After, because nothing was sent', async () => {
     const { serviceWithoutEngine, hasGap } = api()
-    const onWrites = hasGap('what-was-sent') ? null : '1'
+    const unavailable = [503, 'EngineUnavailableError', '1']
+    const onWrites = hasGap('what-was-sent') ? [424, 'OutcomeUnknownError', null] : unavailable
 
     const answers = await Promise.all([
       serviceWithoutEngine.get(`${anId()}/status`),
@@ -35,13 +36,15 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       serviceWithoutEngine.post(`${anId()}/update/set`),
     ])
 
-    expect(answers.map(({ status, body }) => [status, body.error, body.source])).toEqual(
-      answers.map(() => [503, 'EngineUnavailableError', 'engine']),
-    )
+    expect(answers.map(({ body }) => body.source)).toEqual(answers.map(() => 'engine'))
     // status, result, start, run, signal, query, update:
     // before a start or a run the catalog is read, and more is not sent.
-    const retryAfter = answers.map(({ headers }) => headers.get('Retry-After'))
-    expect(retryAfter).toEqual(['1', '1', '1', '1', onWrites, '1', onWrites])
+    expect(answers.map(({ status, body, headers }) => [status, body.error, headers.get('Retry-After')])).toEqual([
+      ...Array.from({ length: 4 }, () => unavailable),
+      onWrites,
+      unavailable,
+      onWrites,
+    ])
   })
 
   test('faults: the error of a start that may have arrived has the workflow id and no Retry-After', async () => {
@@ -50,7 +53,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     const { status, body, headers } = await service.start('echo', 1, { workflowId })
 
     const facts = [status, body.error, body.workflowId, headers.get('Retry-After')]
-    expect(facts).toEqual([503, 'EngineUnavailableError', workflowId, null])
+    expect(facts).toEqual([424, 'OutcomeUnknownError', workflowId, null])
   })
 
   test('faults: a start with a transient error is retried', async () => {
@@ -98,7 +101,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     const ofQuery = [query.status, query.body.error, query.headers.get('Retry-After')]
     expect(ofQuery).toEqual([503, 'EngineUnavailableError', '1'])
     const ofUpdate = [update.status, update.body.error, update.headers.get('Retry-After')]
-    expect(ofUpdate).toEqual([503, 'EngineUnavailableError', null])
+    expect(ofUpdate).toEqual([424, 'OutcomeUnknownError', null])
     expect(update.body).toMatchObject({ workflowId, updateId: expect.stringMatching(/./) })
     await api().service.post(`${workflowId}/signal/finish`)
   })
@@ -112,7 +115,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     expect(facts).toEqual([429, 'ResourceExhaustedError', 'engine', '1'])
   })
 
-  test('faults: a missing namespace is an EngineError without the engine’s message', async () => {
+  test('faults: a missing namespace is an EngineError without the engine’s message (threat 77)', async () => {
     announceErrors(/check ENGINE_NAMESPACE/)
     const { catalog } = api()
     const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0' }
@@ -155,7 +158,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     expect([status, body.error]).toEqual([501, 'NotSupportedError'])
   })
 
-  test('faults: a bug is a 500 without details, with a request id that is in the log', async () => {
+  test('faults: a bug is a 500 without details, with a request id that is in the log (threat 77)', async () => {
     announceErrors(/"requestId":"look-for-me"/)
     const { serviceBehindFaultProxy, faultProxy } = api()
     const { workflowId } = await startDirectly(api(), 'nothing')

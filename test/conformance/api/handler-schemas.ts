@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
+import { GrpcCode } from '../../../src/shared/temporal/grpc-code.ts'
 import { defineCatalog } from '../../../src/worker/catalog/define-catalog.ts'
 import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
 import type { Answer } from '../../support/api.ts'

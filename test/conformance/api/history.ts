@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Answer } from '../../support/api.ts'
-import { forgeToken } from '../../support/forge-token.ts'
+import { answersTo, changedBytes, forgeToken, positionIn } from '../../support/forge-token.ts'
 import { type ApiFixture, anId, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
 interface Event {
@@ -116,7 +116,7 @@ export function history(api: () => ApiFixture): void {
     expect((await get(`${one.workflowId}/runs/${one.runId}`, `?pageToken=${token}`)).status).toBe(200)
   })
 
-  test('history: a forged token with the right hash is rejected too, whatever it contains', async () => {
+  test('history: a forged token with the right hash is rejected too, whatever it contains (threat 42)', async () => {
     const { workflowId, runId } = await startMessages(api())
     const request = { namespace: 'default', history: workflowId }
     const start = { runId, after: 0, page: null, live: null }
@@ -144,6 +144,50 @@ export function history(api: () => ApiFixture): void {
     await api().service.post(`${workflowId}/terminate`)
   })
 
+  test('history: a forged token with a position of another run is rejected too', async () => {
+    const [{ body: own }, { body: other }] = [
+      await api().service.run('everyKind'),
+      await api().service.run('everyKind'),
+    ]
+    const request = { namespace: 'default', history: own.workflowId }
+    const pageOf = async (run: { workflowId: string }) => {
+      const { body } = await get(run.workflowId, '?pageSize=3')
+      const next = await get(run.workflowId, `?pageSize=3&pageToken=${body.nextPageToken}`)
+      return JSON.parse(Buffer.from(next.body.nextPageToken, 'base64url').toString().slice(HASH_LENGTH))
+    }
+    const ofOther = await pageOf(other)
+    expect(ofOther.page).toEqual(expect.any(String))
+    const foreign = [ofOther, { ...ofOther, live: ofOther.page }].map((position) => ({ ...position, runId: own.runId }))
+    const tokens = await Promise.all(foreign.map((position) => forgeToken(request, JSON.stringify(position))))
+
+    const answers = await Promise.all(tokens.map((token) => get(own.workflowId, `?wait=1s&pageToken=${token}`)))
+
+    expect(answers.map(({ status, body }) => [status, body.error])).toEqual(
+      foreign.map(() => [400, 'InvalidPageTokenError']),
+    )
+  })
+
+  test.for(['page', 'live'])(
+    'history: a forged token with a changed byte in its %s is rejected, or is another position (threat 42)',
+    async (part) => {
+      const { body: own } = await api().service.run('everyKind')
+      const request = { namespace: 'default', history: own.workflowId }
+      const page = async (token = '') => (await get(own.workflowId, `?pageSize=3${token}`)).body.nextPageToken
+      const position = positionIn(await page(`&pageToken=${await page()}`))
+      const forged = await Promise.all(
+        changedBytes(position.page).map((changed) =>
+          forgeToken(request, JSON.stringify({ ...position, live: null, [part]: changed })),
+        ),
+      )
+
+      const answers = await answersTo(forged, (token) => get(own.workflowId, `?wait=1s&pageToken=${token}`))
+
+      const kinds = answers.map(({ status, body }) => [status, body.error])
+      expect(kinds).toContainEqual([400, 'InvalidPageTokenError'])
+      expect(kinds.filter(([status, error]) => status !== 200 && error !== 'InvalidPageTokenError')).toEqual([])
+    },
+  )
+
   test('history: invalid parameters are rejected by name, and a missing execution is 404', async () => {
     const wrong = ['pageSize=0', 'pageSize=1001', 'wait=61s', 'wait=soon', 'includePayloads=yes', 'order=desc']
     const hidden = await startDirectly(api(), '$hidden', { taskQueue: anId() })
@@ -160,3 +204,6 @@ export function history(api: () => ApiFixture): void {
     ])
   })
 }
+
+// What precedes the position in a token.
+const HASH_LENGTH = 24

@@ -47,7 +47,7 @@ export function idempotency(api: () => ApiFixture): void {
     ])
     await post(`${run.workflowId}/terminate`, null)
     const late = await post('start', key, { ...body, input: 2 })
-    const invalid = await post('start', key, { ...body, args: [] })
+    const invalid = await post('start', key, { ...body, args: [1] })
 
     const { workflowId, runId } = run
     for (const other of [...others, late]) {
@@ -284,6 +284,12 @@ export function idempotency(api: () => ApiFixture): void {
     })
     expect(again.body).toEqual(first.body)
     expect(rejection(rejected)).toEqual([409, 'WorkflowAlreadyStartedError'])
+    await post(`${workflowId}/signal/finish`, null)
+    await untilStatus(api(), workflowId, 'completed')
+    const late = await post('update-with-start/set', 'a', body)
+    expect([late.body, ...replayed(late)]).toEqual([first.body, 'true'])
+    const other = await post('update-with-start/set', 'b', body)
+    expect([other.status, other.body.started, ...replayed(other)]).toEqual([200, true, 'false'])
     await post(`${workflowId}/terminate`, null)
   })
 

@@ -10,13 +10,13 @@ const MEBIBYTE = 1 << 20
 
 /** What is too large, too slow, or too many. */
 export function limits(api: () => ApiFixture): void {
-  test('limits: a body above 2 MiB is rejected for its Content-Length', async () => {
+  test('limits: a body above 2 MiB is rejected for its Content-Length (threat 45)', async () => {
     const problem = await sendIncomplete(api(), 3 * MEBIBYTE)
 
     expect([problem.status, problem.error, problem.source]).toEqual([413, 'PayloadTooLargeError', 'gateway'])
   })
 
-  test('limits: a body above 2 MiB without Content-Length is rejected before its end', async () => {
+  test('limits: a body above 2 MiB without Content-Length is rejected before its end (threat 45)', async () => {
     const { service } = api()
     const { promise: answered, resolve: end } = Promise.withResolvers<void>()
     let left = 4 * MEBIBYTE
@@ -38,7 +38,7 @@ export function limits(api: () => ApiFixture): void {
     expect([answer.status, answer.body.error]).toEqual([413, 'PayloadTooLargeError'])
   })
 
-  test('limits: a payload that the engine would reject, or that would terminate the run', async () => {
+  test('limits: a payload that the engine would reject, or that would terminate the run (threat 56)', async () => {
     const { service } = api()
     const { workflowId } = await startMessages(api())
     const payload = 'x'.repeat(2 * MEBIBYTE - 8 * 1024)
@@ -73,7 +73,7 @@ export function limits(api: () => ApiFixture): void {
     expect([status, body.status, body.output.length]).toEqual([200, 'completed', Math.floor(1.9 * MEBIBYTE)])
   })
 
-  test('limits: a body that stays incomplete is rejected, and the connection is closed', async () => {
+  test('limits: a body that stays incomplete is rejected, and the connection is closed (threat 46)', async () => {
     const problem = await sendIncomplete(api(), 100)
 
     expect([problem.status, problem.error]).toEqual([408, 'RequestTimeoutError'])

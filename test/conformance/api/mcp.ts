@@ -55,7 +55,7 @@ export function mcp(api: () => ApiFixture): void {
     ])
   })
 
-  test('mcp: needs a credential, and says so to its clients', async () => {
+  test('mcp: needs a credential, and says so to its clients (threat 91)', async () => {
     const { url } = api().service
     const withoutToken = await fetch(`${url}/mcp`, {
       method: 'POST',

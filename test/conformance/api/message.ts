@@ -168,9 +168,9 @@ export function message(api: () => ApiFixture): void {
     const { status, body } = await api().restrictedService.post(`${workflowId}/update/set`, { payload: 1 })
 
     expect([status, body]).toEqual([
-      504,
+      424,
       expect.objectContaining({
-        error: 'DeadlineExceededError',
+        error: 'OutcomeUnknownError',
         workflowId,
         runId,
         updateId: expect.stringMatching(/./),

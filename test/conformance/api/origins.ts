@@ -6,7 +6,7 @@ import { type ApiFixture, anId, ORIGIN } from './api-fixture.ts'
 
 /** What pages of other hosts may do. */
 export function origins(api: () => ApiFixture): void {
-  test('CORS: a preflight needs no token, and allows the headers that it names to known origins alone', async () => {
+  test('CORS: a preflight needs no token, and allows the headers that it names to known origins alone (threat 60)', async () => {
     const preflight = (origin: string) =>
       makeApi({ url: api().restrictedService.url }).call('OPTIONS', '/workflow/w/stop', undefined, {
         Origin: origin,
@@ -32,7 +32,7 @@ export function origins(api: () => ApiFixture): void {
     expect([known.status, known.headers.get('Allow'), unknown.status]).toEqual([204, 'PATCH', 404])
   })
 
-  test('Origin: a page of another host may not change anything, even if the browser sends only Origin', async () => {
+  test('Origin: a page of another host may not change anything, even if the browser sends only Origin (threat 59)', async () => {
     const { service, restrictedService } = api()
     const path = `/workflow/${anId()}/terminate`
     const { host } = new URL(service.url)
@@ -51,18 +51,26 @@ export function origins(api: () => ApiFixture): void {
     expect([...own, allowed].map(({ status }) => status)).toEqual([404, 404, 404])
   })
 
-  test('Host: without a token only names of this machine are accepted, which prevents DNS rebinding', async () => {
+  test('Host: without a token only names of this machine are accepted, which prevents DNS rebinding (threat 61)', async () => {
     const { anonymousService, restrictedService, hasGap } = api()
 
     expect(await statusFor(anonymousService.url, 'localhost:1234')).toBe(200)
     expect(await statusFor(anonymousService.url, 'evil.example')).toBe(hasGap('loopback') ? 200 : 403)
     expect(await statusFor(restrictedService.url, 'evil.example')).toBe(200)
   })
+
+  test('paths: a dot segment is rejected, because a proxy may have allowed another path (threat 51)', async () => {
+    const { service, hasGap } = api()
+    const paths = ['/links/../health', '/links/%2e%2e/health', '/hooks/%2E./health', '/./health']
+    const statuses = await Promise.all(paths.map((path) => statusFor(service.url, 'localhost', path)))
+
+    expect(statuses).toEqual(paths.map(() => (hasGap('dot-segments') ? 200 : 400)))
+  })
 }
 
-/** Of `/health`. fetch has a will of its own about Host. */
-async function statusFor(url: string, host: string): Promise<number | undefined> {
-  const sent = request(`${url}/health`, { headers: { Host: host }, agent: false }).end()
+/** fetch has a will of its own about Host, and resolves paths. */
+async function statusFor(url: string, host: string, path = '/health'): Promise<number | undefined> {
+  const sent = request(url, { path, headers: { Host: host }, agent: false }).end()
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
   response.resume()
   return response.statusCode

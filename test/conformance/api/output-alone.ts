@@ -57,7 +57,7 @@ export function outputAlone(api: () => ApiFixture): void {
     for (const id of [workflowId, accepted.body.workflowId]) await api().service.post(`${id}/terminate`)
     const terminated = await get(`${workflowId}/result?body=output`)
 
-    expect([timedOut.status, open.status, accepted.status]).toEqual([408, 424, 202])
+    expect([timedOut.status, open.status, accepted.status]).toEqual([424, 424, 202])
     expect([terminated.status, terminated.body.workflowStatus]).toEqual([422, 'terminated'])
   })
 

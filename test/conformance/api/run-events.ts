@@ -21,7 +21,7 @@ export function runEvents(api: () => ApiFixture): void {
     expect(events).toEqual([
       { id: `${workflowId}/${runId}`, event: 'started', data: { workflowId, runId } },
       {
-        id: `${workflowId}/${runId}/end`,
+        id: `${workflowId}/${runId}@end`,
         event: 'result',
         data: {
           workflowId,
@@ -44,7 +44,7 @@ export function runEvents(api: () => ApiFixture): void {
     expect(timeout).toMatchObject({
       id: started?.id,
       event: 'timeout',
-      data: { status: 408, error: 'WorkflowExecutionTimedOutError', workflowStatus: 'running', ...started?.data },
+      data: { status: 424, error: 'WorkflowExecutionTimedOutError', workflowStatus: 'running', ...started?.data },
     })
     await api().service.post(`${started?.data.workflowId}/terminate`)
   })

@@ -19,10 +19,10 @@ export function runStream(api: () => ApiFixture): void {
 
     expect(sent.map(({ id, event, data }) => [id, event, event === 'item' ? data.data.text : null])).toEqual([
       [`${workflowId}/${runId}`, 'started', null],
-      [`${workflowId}/${runId}/1`, 'item', 'one'],
-      [`${workflowId}/${runId}/2`, 'item', 'two'],
-      [`${workflowId}/${runId}/3`, 'item', 'three'],
-      [`${workflowId}/${runId}/end`, 'result', null],
+      [`${workflowId}/${runId}@0`, 'item', 'one'],
+      [`${workflowId}/${runId}@1`, 'item', 'two'],
+      [`${workflowId}/${runId}@2`, 'item', 'three'],
+      [`${workflowId}/${runId}@end`, 'result', null],
     ])
     expect(again).toEqual([started, ...sent.slice(2)])
     const json = await api().service.post('run', body)

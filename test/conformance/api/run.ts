@@ -124,7 +124,7 @@ export function run(api: () => ApiFixture): void {
     const answer = await service.run('waitForSignal', null, { workflowId, timeout: 300 })
 
     expect([answer.status, answer.body]).toEqual([
-      408,
+      424,
       expect.objectContaining({
         error: 'WorkflowExecutionTimedOutError',
         workflowId,
@@ -146,19 +146,19 @@ export function run(api: () => ApiFixture): void {
     async () => {
       const { status, body } = await api().service.run('neverEnds')
 
-      expect([status, body.error]).toEqual([408, 'WorkflowExecutionTimedOutError'])
+      expect([status, body.error]).toEqual([424, 'WorkflowExecutionTimedOutError'])
       expect(body.message).toContain('did not complete within 30000 ms')
       await api().service.post(`${body.workflowId}/terminate`)
     },
     60_000,
   )
 
-  test('run: the timeout may be a duration with its unit, and the 408 names it in milliseconds', async () => {
+  test('run: the timeout may be a duration with its unit, and the 424 names it in milliseconds', async () => {
     const { service } = api()
 
     const { status, body } = await service.run('neverEnds', null, { timeout: '0.2s' })
 
-    expect(status).toBe(408)
+    expect(status).toBe(424)
     expect(body.message).toContain('did not complete within 200 ms')
     await service.post(`${body.workflowId}/terminate`)
   })
@@ -255,7 +255,7 @@ export function run(api: () => ApiFixture): void {
 
     const seen = (await timedOut(5000)) ?? (await timedOut(20_000)) ?? (await timedOut(60_000))
 
-    expect([seen?.answer.status, seen?.answer.body.runId]).toEqual([408, seen?.now.runId])
+    expect([seen?.answer.status, seen?.answer.body.runId]).toEqual([424, seen?.now.runId])
     expect(seen?.now.runId).not.toBe(seen?.before.runId)
   })
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Answer } from '../../support/api.ts'
-import { damageToken, forgeToken } from '../../support/forge-token.ts'
+import { answersTo, changedBytes, damageToken, forgeToken, positionIn } from '../../support/forge-token.ts'
 import { type ApiFixture, anId, startDirectly } from './api-fixture.ts'
 
 /** GET runs and runs/count. */
@@ -38,9 +38,28 @@ export function runs(api: () => ApiFixture): void {
       status: 'running',
       startedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       completedAt: null,
+      problem: false,
     })
     expect([count.status, count.body]).toEqual([200, { count: 5, groups: [{ status: 'running', count: 5 }] }])
     expect((await get(`/count?${filter}`)).body).toEqual({ count: 5, groups: [] })
+  })
+
+  test('runs: problem=true finds an open run whose code fails again and again, until it has ended', async () => {
+    const options = { taskQueue: api().plainTaskQueue, workflowTaskTimeout: '1s' }
+    const { workflowId } = await startDirectly(api(), 'failTask', options)
+    const find = (problem: string) => get(`?searchAttributes%5BWorkflowId%5D=${workflowId}&problem=${problem}`)
+
+    const found = await until('it has a problem', async () => (await find('true')).body.runs[0])
+    const others = await find('false')
+    const count = await get(`/count?searchAttributes%5BWorkflowId%5D=${workflowId}&problem=true`)
+    await api().service.post(`${workflowId}/terminate`)
+    const ended = await until('it is listed as ended', async () => (await find('false')).body.runs[0])
+    const invalid = await Promise.all([find('yes'), find('true&problem=true')])
+
+    expect(found).toMatchObject({ workflowId, status: 'running', problem: true })
+    expect([others.body.runs, count.body.count]).toEqual([[], 1])
+    expect(ended).toMatchObject({ workflowId, status: 'terminated', problem: false })
+    expect(invalid.map(({ status }) => status)).toEqual([400, 400])
   })
 
   test('runs: a search attribute selects by its registered type', async () => {
@@ -78,7 +97,7 @@ export function runs(api: () => ApiFixture): void {
     expect((await get(`?${filter}&pageSize=100&pageToken=${token}`)).body.runs).toHaveLength(1)
   })
 
-  test('runs: a forged token with the right hash is rejected too, whatever it contains', async () => {
+  test('runs: a forged token with the right hash is rejected too, whatever it contains (threat 42)', async () => {
     const catalog = anId()
     const filter = `catalog=${catalog}`
     const request = { namespace: 'default', runs: { catalog } }
@@ -86,10 +105,29 @@ export function runs(api: () => ApiFixture): void {
     const positions = [...ofEngine, '{"RunID":"x"}', '7', 'null', '"not base64"', 'not JSON', '']
     const forged = await Promise.all(positions.map((position) => forgeToken(request, position)))
 
-    const answers = await Promise.all(forged.map((token) => get(`?${filter}&pageToken=${token}`)))
+    const answers = await answersTo(forged, (token) => get(`?${filter}&pageToken=${token}`))
 
     expect(answers.map(({ status, body }) => [status, body.error])).toEqual(
       forged.map(() => [400, 'InvalidPageTokenError']),
+    )
+  })
+
+  test('runs: a forged token with a changed byte is rejected, or is the position of another page (threat 42)', async () => {
+    const { filter, runIds } = await startListed(2)
+    const [catalog] = /(?<=catalog=)[^&]+/.exec(filter) ?? []
+    const request = { namespace: 'default', runs: { catalog, status: 'running' } }
+    const first = await get(`?${filter}&pageSize=1`)
+    const forged = await Promise.all(
+      changedBytes(positionIn(first.body.nextPageToken)).map((token) => forgeToken(request, JSON.stringify(token))),
+    )
+
+    const answers = await answersTo(forged, (token) => get(`?${filter}&pageToken=${token}`))
+
+    const kinds = answers.map(({ status, body }) => [status, body.error])
+    expect(kinds).toContainEqual([400, 'InvalidPageTokenError'])
+    expect(kinds.filter(([status, error]) => status !== 200 && error !== 'InvalidPageTokenError')).toEqual([])
+    expect(runIds).toEqual(
+      expect.arrayContaining(answers.flatMap(({ body }) => body.runs ?? []).map(({ runId }) => runId)),
     )
   })
 

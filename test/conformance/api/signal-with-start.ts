@@ -42,7 +42,7 @@ export function signalWithStart(api: () => ApiFixture): void {
     const rejected = await Promise.all([
       post('add', { ...body, workflowName: 'nope' }),
       post('add', { ...body, workflowName: 'sleepFor', input: { ms: 'x' } }),
-      post('add', { ...body, startArgs: [] }),
+      post('add', { ...body, startArgs: [1] }),
       post('add', { ...body, workflowIdConflictPolicy: 'terminate-existing' }),
       post('add', { ...body, workflowIdConflictPolicy: 'fail' }),
       post('add', { ...body, catalog: `nobody-${anId()}` }),

@@ -61,10 +61,10 @@ export function startOptions(api: () => ApiFixture): void {
       'false',
     ])
     expect(second.body).toEqual(first.body)
-    expect([waited.status, waited.body.runId]).toEqual([408, first.body.runId])
+    expect([waited.status, waited.body.runId]).toEqual([424, first.body.runId])
   })
 
-  test('start options: a run on a cron schedule does not end, so run responds with 408 and its ids', async () => {
+  test('start options: a run on a cron schedule does not end, so run responds with 424 and its ids', async () => {
     const workflowId = anId()
     const cronSchedule = '@every 1h'
 
@@ -76,7 +76,7 @@ export function startOptions(api: () => ApiFixture): void {
       timeout: 200,
     })
 
-    expect([status, body.error, body.workflowId]).toEqual([408, 'WorkflowExecutionTimedOutError', workflowId])
+    expect([status, body.error, body.workflowId]).toEqual([424, 'WorkflowExecutionTimedOutError', workflowId])
     expect((await recorded(workflowId)).attributes?.cronSchedule).toBe(cronSchedule)
     await post(`${workflowId}/terminate`, {})
   })
@@ -84,7 +84,7 @@ export function startOptions(api: () => ApiFixture): void {
   test('start options: each invalid option is rejected with its pointer, and nothing starts', async () => {
     const workflowId = anId()
     const rejected: [path: string, options: object][] = [
-      ['/memo/trace', { memo: { trace: 1 } }],
+      ['/memo/trace', { memo: { trace: { local: '/traces/one.json' } } }],
       ['/retry/attempts', { retry: { attempts: 1 } }],
       ['/priority/priorityKey', { priority: { priorityKey: 0 } }],
       ['/versioningOverride/pinned/buildId', { versioningOverride: { pinned: { deploymentName: 'a' } } }],

@@ -38,7 +38,7 @@ export function streamErrors(api: () => ApiFixture): void {
       await api().service.call('GET', pathOf(workflowId), undefined, { 'Last-Event-ID': 'x' }),
       await json('$catalog:orders'),
       await json(`${workflowId}/runs/${crypto.randomUUID()}`),
-      await api().service.call('GET', pathOf(workflowId), undefined, { 'Last-Event-ID': `0@${crypto.randomUUID()}` }),
+      await api().service.call('GET', pathOf(workflowId), undefined, { 'Last-Event-ID': `${crypto.randomUUID()}@0` }),
       await json(unknown),
       await post(unknown, { topic: 't', data: 1 }),
       await post(workflowId, { data: 1 }),

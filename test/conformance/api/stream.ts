@@ -32,10 +32,10 @@ export function streams(api: () => ApiFixture): void {
 
     expect([workflow, first, second, done]).toEqual([
       { event: 'workflow', data: { workflowId, runId, status: 'running', from: 0 } },
-      { id: `0@${runId}`, event: 'item', data: { offset: 0, topic: 'tokens', data: { text: 'Hello' } } },
-      { id: `1@${runId}`, event: 'item', data: { offset: 1, topic: 'tokens', data: 'world' } },
+      { id: `${runId}@0`, event: 'item', data: { offset: 0, topic: 'tokens', data: { text: 'Hello' } } },
+      { id: `${runId}@1`, event: 'item', data: { offset: 1, topic: 'tokens', data: 'world' } },
       {
-        id: `2@${runId}/end`,
+        id: `${runId}@end`,
         event: 'done',
         data: {
           workflowId,
@@ -65,7 +65,7 @@ export function streams(api: () => ApiFixture): void {
     const rest = await readAll(workflowId, '', whole[1]?.id)
     const from = await readAll(workflowId, `?from=${encodeURIComponent(whole[1]?.id ?? '')}`)
     const offset = await readAll(workflowId, '?from=1')
-    const after = await api().service.call('GET', pathOf(workflowId), undefined, { 'Last-Event-ID': `3@${runId}/end` })
+    const after = await api().service.call('GET', pathOf(workflowId), undefined, { 'Last-Event-ID': `${runId}@end` })
 
     expect(dataOf(whole)).toEqual(['one', 'two', 'three'])
     expect([pinned.slice(1), rest.slice(1), from.slice(1), offset.slice(1)]).toEqual([
@@ -123,7 +123,7 @@ export function streams(api: () => ApiFixture): void {
         { offset: 2, topic: 'c', data: 3 },
         { offset: 3, topic: 'a', data: 4 },
       ],
-      next: `4@${runId}`,
+      next: `${runId}@4`,
     })
     expect(dataOf(events)).toEqual([1, 4])
   })
@@ -143,17 +143,17 @@ export function streams(api: () => ApiFixture): void {
 
     const running = { workflowId, runId, status: 'running', truncated: null, done: null }
     expect([empty, first, second, third].map(({ body }) => body)).toEqual([
-      { ...running, items: [], next: `-@${runId}` },
+      { ...running, items: [], next: `${runId}` },
       {
         ...running,
         items: [
           { offset: 0, topic: 'tokens', data: 'one' },
           { offset: 1, topic: 'tokens', data: 'two' },
         ],
-        next: `1@${runId}`,
+        next: `${runId}@1`,
       },
-      { ...running, items: [{ offset: 2, topic: 'tokens', data: 'three' }], next: `2@${runId}` },
-      { ...running, items: [{ offset: 3, topic: 'tokens', data: 'four' }], next: `3@${runId}` },
+      { ...running, items: [{ offset: 2, topic: 'tokens', data: 'three' }], next: `${runId}@2` },
+      { ...running, items: [{ offset: 3, topic: 'tokens', data: 'four' }], next: `${runId}@3` },
     ])
     expect(last.body).toMatchObject({
       status: 'completed',
@@ -169,7 +169,7 @@ export function streams(api: () => ApiFixture): void {
     const now = await open(workflowId, '?from=now')
     const next = now.next('item')
     // On workerd no other reader shows when this one has its place.
-    await until('the reader has its place', () => now.position() === `2@${runId}`)
+    await until('the reader has its place', () => now.position() === `${runId}@2`)
     const ahead = await open(workflowId, '?from=4')
     await ahead.next('workflow')
     await json(workflowId)
@@ -205,12 +205,12 @@ export function streams(api: () => ApiFixture): void {
       { workflowId, runId: run3, continuedFrom: run2, reset: true },
     ])
     expect([second, third].map(({ id, data }) => [id, data.data])).toEqual([
-      [`1@${run2}`, 'two'],
-      [`0@${run3}`, 'three'],
+      [`${run2}@1`, 'two'],
+      [`${run3}@0`, 'three'],
     ])
-    expect(done).toMatchObject({ id: `1@${run3}/end`, data: { runId: run3, status: 'completed', next: 1 } })
+    expect(done).toMatchObject({ id: `${run3}@end`, data: { runId: run3, status: 'completed', next: 1 } })
     expect(pinned.at(-1)).toMatchObject({ event: 'done', data: { runId, status: 'continued', next: 1 } })
-    const resumed = await readAll(workflowId, '', `0@${runId}`)
+    const resumed = await readAll(workflowId, '', `${runId}@0`)
     expect(dataOf(resumed)).toEqual(['two', 'three'])
   })
 

@@ -69,7 +69,7 @@ export function updateWithStart(api: () => ApiFixture): void {
     const unknown = await post('update-with-start/set', { workflowName: 'nope', input: null, workflowId })
     const invalid = await post('update-with-start/set', { workflowName: 'sleepFor', input: { ms: 'x' }, workflowId })
     const neither = await post('update-with-start/set', { workflowName: 'messages', workflowId, args: [1] })
-    const both = await post('update-with-start/set', { ...MESSAGES, workflowId, startArgs: [] })
+    const both = await post('update-with-start/set', { ...MESSAGES, workflowId, startArgs: [1] })
     const nowhere = await post('update-with-start/set', { ...MESSAGES, workflowId, catalog: `nobody-${anId()}` })
 
     expect([unknown.status, unknown.body.error]).toEqual([424, 'UnsupportedWorkflowError'])
@@ -121,7 +121,7 @@ export function updateWithStart(api: () => ApiFixture): void {
 
     const { body: run } = await api().service.get(`${workflowId}/status`)
     const facts = [status, late.error, late.workflowId, late.runId]
-    expect(facts).toEqual([504, 'DeadlineExceededError', workflowId, run.runId])
+    expect(facts).toEqual([424, 'OutcomeUnknownError', workflowId, run.runId])
     expect([late.updateId, headers.get('Retry-After')]).toEqual([expect.stringMatching(/./), null])
     await post(`${workflowId}/terminate`)
   })

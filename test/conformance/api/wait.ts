@@ -33,14 +33,14 @@ export function waiting(api: () => ApiFixture): void {
     expect(answers.map((answer) => [answer.status, answer.body])).toEqual(answers.map(() => [200, body]))
   })
 
-  test('result: with wait it is 408 while the run is open, and may be requested again', async () => {
+  test('result: with wait it is 424 while the run is open, and may be requested again', async () => {
     const { workflowId, runId } = await startWaiting()
     const paths = [`${workflowId}/result`, `${workflowId}/runs/${runId}/result`]
 
     const answers = await Promise.all(paths.map((path) => get(`${path}?wait=200`)))
 
     expect(answers.map(({ status, body }) => [status, body])).toMatchObject(
-      paths.map(() => [408, { error: 'WorkflowExecutionTimedOutError', workflowId, runId, workflowStatus: 'running' }]),
+      paths.map(() => [424, { error: 'WorkflowExecutionTimedOutError', workflowId, runId, workflowStatus: 'running' }]),
     )
     expect(answers.map(({ headers }) => [headers.get('Location'), headers.get('Retry-After')])).toEqual(
       paths.map((path) => [`/workflow/${path}`, '1']),
@@ -53,13 +53,18 @@ export function waiting(api: () => ApiFixture): void {
     await untilStatus(api(), workflowId, 'running', { events: 4 })
     const latest = get(`${workflowId}/result?wait=90s`)
     const pinned = get(`${workflowId}/runs/${runId}/result?wait=90s`)
+    const asked = await get(`${workflowId}/runs/${runId}/result?pending=202`)
 
     await signal(workflowId, 'next')
     await untilStatus(api(), workflowId, 'continued', { runId })
     await untilStatus(api(), workflowId, 'running', { events: 4 })
     await signal(workflowId)
 
-    expect((await pinned).body).toMatchObject({ runId, status: 'continued', input: 1, output: null })
+    const continued = { runId, status: 'continued', input: 1, output: null }
+    expect((await pinned).body).toMatchObject(continued)
+    expect([asked.status, asked.body]).toEqual([202, { workflowId, runId, status: 'running' }])
+    const again = await get(asked.headers.get('Location')?.replace('/workflow/', '') ?? '')
+    expect([again.status, again.body]).toMatchObject([200, continued])
     const { body } = await latest
     expect(body).toMatchObject({ status: 'completed', input: 2, output: 2 })
     expect(body.runId).not.toBe(runId)
@@ -101,12 +106,12 @@ export function waiting(api: () => ApiFixture): void {
 
     expect([started, result]).toEqual([
       { id: `${workflowId}/${runId}`, event: 'started', data: { workflowId, runId } },
-      { id: `${workflowId}/${runId}/end`, event: 'result', data: body },
+      { id: `${workflowId}/${runId}@end`, event: 'result', data: body },
     ])
     expect([again.status, again.text]).toEqual([204, ''])
   })
 
-  test('result as events: ends after wait with the 408, and a client that reconnects waits on', async () => {
+  test('result as events: ends after wait with the 424, and a client that reconnects waits on', async () => {
     const { workflowId } = await startWaiting()
     const { text } = await get(`${workflowId}/result?wait=300`, EVENTS)
     const [started, timeout] = eventsIn(text)
@@ -116,7 +121,7 @@ export function waiting(api: () => ApiFixture): void {
     await signal(workflowId)
     const result = await stream.next('result')
 
-    expect(timeout).toMatchObject({ id: started?.id, event: 'timeout', data: { status: 408 } })
+    expect(timeout).toMatchObject({ id: started?.id, event: 'timeout', data: { status: 424 } })
     expect(text).toMatch(/^retry: \d+\n\n/)
     expect([attached, result.data.output]).toEqual([started, ['done']])
   })
@@ -159,7 +164,7 @@ export function waiting(api: () => ApiFixture): void {
     const json = run(body, { 'Last-Event-ID': started.id ?? '' })
     await signal(started.data.workflowId)
     const { status, body: result } = await json
-    const end = await run(body, { ...EVENTS, 'Last-Event-ID': `${started.id}/end` })
+    const end = await run(body, { ...EVENTS, 'Last-Event-ID': `${started.id}@end` })
 
     expect(attached).toEqual(started)
     expect([status, result.runId, result.output]).toEqual([200, started.data.runId, ['done']])
@@ -224,8 +229,8 @@ export function waiting(api: () => ApiFixture): void {
     const later = await run({ ...body, workflowId: ids[1] }, { Prefer: 'handling="a, b", Respond-Async, wait=1' })
 
     expect([facts(now), facts(later)]).toEqual([
-      [202, 'respond-async', `/workflow/${ids[0]}/result`, accepted(ids[0])],
-      [202, 'respond-async, wait=1', `/workflow/${ids[1]}/result`, accepted(ids[1])],
+      [202, 'respond-async', `/workflow/${ids[0]}/result?pending=202`, accepted(ids[0])],
+      [202, 'respond-async, wait=1', `/workflow/${ids[1]}/result?pending=202`, accepted(ids[1])],
     ])
     await Promise.all(ids.map(terminate))
   })
@@ -242,7 +247,7 @@ export function waiting(api: () => ApiFixture): void {
     expect(facts(short)).toEqual([
       202,
       'respond-async',
-      `/workflow/${short.body.workflowId}/result`,
+      `/workflow/${short.body.workflowId}/result?pending=202`,
       accepted(short.body.workflowId),
     ])
     await terminate(short.body.workflowId)
@@ -265,7 +270,7 @@ export function waiting(api: () => ApiFixture): void {
     const timedOut = await run({ workflowName: 'neverEnds', timeout: 300 }, { Prefer: 'wait=1' })
     const rejected = await run({}, { Prefer: 'respond-async' })
 
-    expect([timedOut.status, timedOut.headers.get('Preference-Applied')]).toEqual([408, null])
+    expect([timedOut.status, timedOut.headers.get('Preference-Applied')]).toEqual([424, null])
     expect([rejected.status, rejected.body.error]).toEqual([400, 'ValidationError'])
     await terminate(timedOut.body.workflowId)
   })

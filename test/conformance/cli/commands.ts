@@ -33,6 +33,54 @@ export function cliCommands(): void {
     expect([missing.code, JSON.parse(missing.stdout).error]).toEqual([1, 'StepNotFoundError'])
   })
 
+  test('portico questions, answer: they list what runs ask people, and answer once', async ({ portico }) => {
+    await portico(['start', 'asksPerson', '--id', 'asking', '--input', '{"to":["cli-team"]}'])
+    const listed = await until('it is listed', async () => {
+      const { stdout } = await portico(['questions', '--to', 'cli-team'])
+      return JSON.parse(stdout).questions.length > 0 && JSON.parse(stdout)
+    })
+
+    const text = await portico(['questions', '--to', 'cli-team', '--text'])
+    const none = await portico(['questions', '--to', 'another-team', '--text'])
+    const answered = await portico(['answer', 'asking', 'question-1', '--content', '{"approved":true}'])
+    const other = await portico(['answer', 'asking', 'question-1', '--content', '{"approved":false}'])
+
+    expect(listed.questions).toMatchObject([{ workflowId: 'asking', key: 'question-1', to: ['cli-team'] }])
+    expect(text.stdout).toMatch(
+      /^Id +Key +For +Due \(UTC\) +Question\nasking +question-1 +cli-team +.+ +Refund 250 EUR\?\n$/,
+    )
+    expect(none.stdout).toBe('No questions.\n')
+    expect(JSON.parse(answered.stdout)).toMatchObject({ workflowId: 'asking', answered: true })
+    expect([other.code, JSON.parse(other.stdout).error]).toEqual([1, 'QuestionAnsweredError'])
+  })
+
+  test('portico activity: retries, pauses and changes an open activity', async ({ portico }) => {
+    const id = 'repaired'
+    const activity = (name: string, ...more: string[]) => portico(['activity', name, id, 'approval', ...more])
+    const untilOpen = () => until('an attempt is executed', async () => (await activity('heartbeat')).code === 0)
+    await portico(['start', 'completesOutside', '--id', id, '--input', '{"retryInterval":"1h"}'])
+    await untilOpen()
+    await activity('fail', '--message', 'no')
+
+    const set = await activity('set', '--options', '{"retry":{"maximumAttempts":9}}')
+    const paused = await activity('pause', '--reason', 'a test', '--text')
+    const unpaused = await activity('unpause', '--text')
+    await untilOpen()
+    await activity('fail', '--message', 'no')
+    const retried = await activity('retry', '--drop-heartbeat', '--text')
+    await untilOpen()
+    const wrong = await activity('set', '--options', '[]')
+    await portico(['terminate', id])
+
+    expect(JSON.parse(set.stdout).options.retry.maximumAttempts).toBe(9)
+    expect([paused, unpaused, retried].map(({ stdout }) => stdout)).toEqual([
+      'Activity approval of repaired is paused.\n',
+      'Activity approval of repaired continues.\n',
+      'The next attempt of activity approval of repaired is due now.\n',
+    ])
+    expect([wrong.code, wrong.stderr]).toEqual([2, 'error: --options must be a JSON object\n'])
+  })
+
   test('portico activity: completes, fails and heartbeats an activity that completes outside', async ({ portico }) => {
     const ids = ['outside-completed', 'outside-failed']
     for (const id of ids) {

@@ -146,7 +146,7 @@ export function cliOutages(): void {
     expect(requests).toEqual(['GET /workflow/x/status', sent, sent, sent])
   })
 
-  test('portico: a redirect is followed to the same origin only', async ({ portico, serveHttp }) => {
+  test('portico: a redirect is followed to the same origin only (threat 99)', async ({ portico, serveHttp }) => {
     const reached: string[] = []
     const other = await serveHttp(({ url = '' }, response) => {
       reached.push(url)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { cli } from '../../support/cli.ts'
 import { test } from '../../support/fixtures.ts'
+import { unsigned } from '../../support/jwt-signer.ts'
 
 const RULE = { name: 'ci', who: { token: `sha256:${'0a'.repeat(32)}` }, can: ['start'], ids: ['CI:*'] }
 
@@ -69,6 +70,25 @@ export function cliPolicy(): void {
       'Caller   token:ci\nAction   read\nVerdict  denied\n\nRule  Result   Why\nci    rejects  it can only start\n',
     )
     expect(wrong.stderr).toContain('the action must be one of start, read')
+  })
+
+  test('portico policy explain --jwt: says why the service would reject it, without showing it', async ({ folder }) => {
+    await writeFile(join(folder, 'policy.json'), JSON.stringify({ version: 1, rules: [RULE] }))
+    const jwt = unsigned({ alg: 'ES256' }, { iss: 'https://login.example.com/', aud: 'a', sub: 'ada' }, 's3cret')
+    await writeFile(join(folder, 'token.jwt'), `${jwt}\n`)
+    const explain = (...args: string[]) => cli(['policy', 'explain', 'policy.json', 'start', ...args], { cwd: folder })
+
+    const [rejected, text, neither] = await Promise.all([
+      explain('--jwt', '@token.jwt'),
+      explain('--jwt', jwt, '--text'),
+      explain(),
+    ])
+
+    expect([rejected.code, text.code, neither.code]).toEqual([1, 1, 2])
+    expect(JSON.parse(rejected.stdout)).toMatchObject({ verdict: 'denied', jwt: { rejected: 'unknown issuer' } })
+    expect(text.stdout).toMatch(/^JWT +rejected: unknown issuer\nIssuer +unknown\nAudience +a\n/)
+    expect(rejected.stdout + text.stdout).not.toContain('s3cret')
+    expect(neither.stderr).toBe('error: use either --as or --jwt\n')
   })
 
   test('portico completion: Tab completes the commands of policies', async () => {

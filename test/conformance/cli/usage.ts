@@ -71,7 +71,7 @@ export function cliUsage(): void {
     ])
   })
 
-  test('portico: PORTICO_TOKEN is not sent to the URL of a .portico.json, and Tab sends nothing there', async ({
+  test('portico: PORTICO_TOKEN is not sent to the URL of a .portico.json, and Tab sends nothing there (threat 98)', async ({
     portico,
     folder,
     cleanup,

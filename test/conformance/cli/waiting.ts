@@ -66,7 +66,7 @@ export function cliWaiting(): void {
   })
 
   test('portico: Ctrl-C ends a command that reads the terminal', async ({ env }) => {
-    const seen = { text: 'Type the JSON of --input', act: (type: (keys: string) => void) => type(CTRL_C) }
+    const seen = { text: 'Type the value of --input', act: (type: (keys: string) => void) => type(CTRL_C) }
 
     const { code, output } = await cliOnTerminal(['run', 'echo', '--input', '-'], { env, seen })
 

@@ -165,6 +165,29 @@ export const calls: Record<string, ClientCase> = {
     await failure(failed.heartbeatActivity('other'), 'WorkflowNotRunningError')
   },
 
+  async 'activity: retries, pauses, unpauses and changes one that is open'({ connect }) {
+    const client = connect()
+    const run = await client.start('completesOutside', { input: { retryInterval: '1h' } })
+    const beats = () => run.heartbeatActivity('approval').catch(() => null)
+    await until('the activity waits', async () => (await beats()) !== null)
+    const { workflowId, runId } = run
+    const ids = { workflowId, runId, activityId: 'approval' }
+    const activity = client.activity(workflowId, 'approval')
+
+    await failure(activity.retry(), 'WorkflowNotReadyError')
+    await run.failActivity('approval', { message: 'later' })
+    equal(await activity.pause({ reason: 'a test' }), { ...ids, paused: true })
+    equal(await run.activity('approval').unpause(), { ...ids, paused: false })
+    await until('the next attempt waits', async () => (await beats()) !== null)
+    await run.failActivity('approval', { message: 'later' })
+    const { options } = await activity.set({ heartbeatTimeout: '30s', retry: { maximumAttempts: 9 } })
+    equal([options.heartbeatTimeoutMs, options.retry.maximumAttempts], [30_000, 9])
+    equal(await activity.retry({ dropHeartbeat: true }), { ...ids, retried: true })
+    await until('the first attempt waits again', async () => (await beats()) !== null)
+    await run.completeActivity('approval', { output: 'yes' })
+    equal(await run.result(), ['yes'])
+  },
+
   async 'explain: says what the run waits for'({ connect }) {
     const run = await connect().start('waitForSignal')
 
@@ -172,6 +195,25 @@ export const calls: Record<string, ClientCase> = {
     await run.signal('finish')
     await run.result()
     equal((await run.explain()).verdict, 'closed')
+  },
+
+  async 'questions, answer: reads what runs ask, and answers once'({ connect }) {
+    const client = connect()
+    const to = anId()
+    const run = await client.start('asksPerson', { input: { to: [to] } })
+    const asked = await until('it is listed', async () => {
+      for await (const question of client.questions({ to, workflowName: 'asksPerson' })) return question
+      return null
+    })
+
+    equal([asked.workflowId, asked.message, asked.mayAnswer], [run.workflowId, 'Refund 250 EUR?', true])
+    equal((await client.questionsOf(run.workflowId)).questions, [asked])
+    const answered = await client.answer(run.workflowId, asked.key, { approved: true })
+    equal([answered.answered, answered.runId, answered.key], [true, run.runId, asked.key])
+    equal((await run.answer(asked.key, { approved: true })).at, answered.at)
+    await failure(run.answer(asked.key, { approved: false }), 'QuestionAnsweredError')
+    equal(await run.result(), [{ approved: true }])
+    equal((await run.questions()).questions, [])
   },
 
   async 'list: reads one page, all pages, or all runs'({ connect }) {

@@ -1,5 +1,5 @@
 /** Runs the client suite on any runtime, and reports to the test. */
-import { mapConcurrent } from '../../../src/lib/map-concurrent.ts'
+import { mapConcurrent } from '../../../src/shared/lib/map-concurrent.ts'
 import { access } from './access.ts'
 import { calls } from './calls.ts'
 import { type ClientCase, clientFixture, type Environment } from './client-fixture.ts'

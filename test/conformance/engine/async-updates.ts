@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import type { ExecutionRef } from '../../../src/domain/model/execution.ts'
+import type { ExecutionRef } from '../../../src/service/model/execution.ts'
 import { call, type EngineFixture, rejection, UNANSWERED_MS } from './engine-fixture.ts'
 
 /** Updates whose result is read later, for transports that support it. */

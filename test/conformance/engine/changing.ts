@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import type { ResetResult, ResetTarget } from '../../../src/domain/model/engine.ts'
-import type { RunRef } from '../../../src/protocol/run-ref.ts'
+import type { ResetResult, ResetTarget } from '../../../src/service/model/engine.ts'
+import type { RunRef } from '../../../src/shared/wire/run-ref.ts'
 import { call, type EngineFixture, rejection } from './engine-fixture.ts'
 
 /** Reset, pause and unpause. */

@@ -1,11 +1,11 @@
 import type { Connection } from '@temporalio/client'
-import type { Call } from '../../../src/domain/model/call.ts'
-import type { Engine, Started } from '../../../src/domain/model/engine.ts'
-import { type ErrorFacts, type ErrorName, ServiceError } from '../../../src/domain/model/errors.ts'
-import { createEngine } from '../../../src/engine/engine.ts'
-import type { Transport } from '../../../src/engine/transport/transport.ts'
-import type { Closing } from '../../../src/protocol/execution.ts'
-import type { RunRef } from '../../../src/protocol/run-ref.ts'
+import { createEngine } from '../../../src/service/engine/engine.ts'
+import type { Transport } from '../../../src/service/engine/transport/transport.ts'
+import type { Call } from '../../../src/service/model/call.ts'
+import type { Engine, Started } from '../../../src/service/model/engine.ts'
+import { type ErrorFacts, type ErrorName, ServiceError } from '../../../src/service/model/errors.ts'
+import type { Closing } from '../../../src/shared/wire/execution.ts'
+import type { RunRef } from '../../../src/shared/wire/run-ref.ts'
 import { test } from '../../support/fixtures.ts'
 
 export type MakeTransport = (engine: { address: string; httpUrl: string | null }) => Transport
@@ -30,7 +30,15 @@ export interface EngineFixture {
 export const UNANSWERED_MS = 2500
 
 export function call(timeoutMs = 10_000, signal: AbortSignal = new AbortController().signal): Call {
-  const nowhere = { note() {}, reportError() {}, audit() {}, startWaiting() {}, warnOfOutput() {}, warn() {} }
+  const nowhere = {
+    note() {},
+    reportError() {},
+    audit() {},
+    addDecision: () => () => {},
+    startWaiting() {},
+    warnOfOutput() {},
+    warn() {},
+  }
   return { signal, deadlineAt: Date.now() + timeoutMs, requestId: 'test', ...nowhere }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import type { RunRef } from '../../../src/protocol/run-ref.ts'
-import type { TraceEntry } from '../../../src/protocol/trace/entry.ts'
+import type { RunRef } from '../../../src/shared/wire/run-ref.ts'
+import type { TraceEntry } from '../../../src/shared/wire/trace/entry.ts'
 import { call, type EngineFixture } from './engine-fixture.ts'
 
 /** Runs whose workflow task fails in the worker. */
@@ -34,8 +34,8 @@ export function failingTask(fixture: EngineFixture): void {
       since: expect.any(Date),
       message: "can't read '<path>' of <worker>: connect ECONNREFUSED <address>",
     })
-    expect(problem.since?.getTime()).toBeGreaterThanOrEqual(failed?.at ?? Number.POSITIVE_INFINITY)
-    expect(failed?.error).toEqual({ name: 'Error', message: problem.message, cause: null })
+    expect(problem?.since?.getTime()).toBeGreaterThanOrEqual(failed?.at ?? Number.POSITIVE_INFINITY)
+    expect(failed?.error).toEqual({ name: 'Error', message: problem?.message, cause: null })
   })
 
   test('describe: a reset does not count as a failing task', async () => {

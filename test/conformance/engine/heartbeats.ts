@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import type { RunRef } from '../../../src/protocol/run-ref.ts'
+import type { RunRef } from '../../../src/shared/wire/run-ref.ts'
 import { call, type EngineFixture } from './engine-fixture.ts'
 
 /** What the activities of a run report. */

@@ -5,8 +5,8 @@ import {
   type EventsRequest,
   HISTORY_START,
   type HistoryEvent,
-} from '../../../src/domain/model/history-page.ts'
-import type { RunRef } from '../../../src/protocol/run-ref.ts'
+} from '../../../src/service/model/history-page.ts'
+import type { RunRef } from '../../../src/shared/wire/run-ref.ts'
 import { call, type EngineFixture, rejection } from './engine-fixture.ts'
 
 const REQUEST: EventsRequest = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import type { TypedRunFilter } from '../../../src/domain/model/run-filter.ts'
+import type { TypedRunFilter } from '../../../src/service/model/run-filter.ts'
 import { call, type EngineFixture, rejection } from './engine-fixture.ts'
 
 /** List, count, search attributes. */
@@ -41,6 +41,7 @@ export function listing(fixture: EngineFixture): void {
       status: 'running',
       startedAt: expect.any(Date),
       completedAt: null,
+      problem: false,
     })
     const closed = [first.runs[1], ...second.runs]
     expect(closed).toEqual(

@@ -1,10 +1,10 @@
 import type { temporal } from '@temporalio/proto'
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import type { PendingWork } from '../../../src/domain/model/pending-work.ts'
-import type { RunRef } from '../../../src/protocol/run-ref.ts'
-import { toDate } from '../../../src/temporal/time.ts'
-import { IDLE_WORK } from '../../unit/domain/explain/idle-work.ts'
+import type { PendingWork } from '../../../src/service/model/pending-work.ts'
+import { toDate } from '../../../src/shared/temporal/time.ts'
+import type { RunRef } from '../../../src/shared/wire/run-ref.ts'
+import { IDLE_WORK } from '../../unit/service/explain/idle-work.ts'
 import { call, type EngineFixture } from './engine-fixture.ts'
 
 const HOUR_MS = 3_600_000
@@ -62,6 +62,7 @@ export function pendingWork(fixture: EngineFixture): void {
         name: 'alwaysFails',
         taskQueue: fixture.taskQueue,
         state: 'scheduled',
+        pauseReason: null,
         attempt: 2,
         maximumAttempts: null,
         since: expect.any(Date),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { HISTORY_START } from '../../../src/domain/model/history-page.ts'
-import { createEngine } from '../../../src/engine/engine.ts'
-import type { Codec } from '../../../src/temporal/payload.ts'
+import { createEngine } from '../../../src/service/engine/engine.ts'
+import { HISTORY_START } from '../../../src/service/model/history-page.ts'
+import type { Codec } from '../../../src/shared/temporal/payload.ts'
 import { call, type EngineFixture, rejection } from './engine-fixture.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { SignaledRun } from '../../../src/domain/model/engine.ts'
-import type { WorkflowOptions } from '../../../src/domain/model/workflow-options.ts'
+import type { SignaledRun } from '../../../src/service/model/engine.ts'
+import type { WorkflowOptions } from '../../../src/service/model/workflow-options.ts'
 import { call, type EngineFixture, rejection } from './engine-fixture.ts'
 
 interface Sent {

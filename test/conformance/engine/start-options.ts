@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import type { WorkflowOptions } from '../../../src/domain/model/workflow-options.ts'
-import { createEngine } from '../../../src/engine/engine.ts'
-import type { Transport } from '../../../src/engine/transport/transport.ts'
-import { toDurationMs } from '../../../src/temporal/time.ts'
+import { createEngine } from '../../../src/service/engine/engine.ts'
+import type { Transport } from '../../../src/service/engine/transport/transport.ts'
+import type { WorkflowOptions } from '../../../src/service/model/workflow-options.ts'
+import { toDurationMs } from '../../../src/shared/temporal/time.ts'
 import { call, type EngineFixture, rejection } from './engine-fixture.ts'
 
 /** The options of a start, as the engine has recorded them, and the headers of starts and messages. */

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import type { Engine } from '../../../src/domain/model/engine.ts'
-import type { WorkflowOptions } from '../../../src/domain/model/workflow-options.ts'
-import { createEngine } from '../../../src/engine/engine.ts'
+import { createEngine } from '../../../src/service/engine/engine.ts'
+import type { Engine } from '../../../src/service/model/engine.ts'
+import type { WorkflowOptions } from '../../../src/service/model/workflow-options.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
 import { test } from '../../support/fixtures.ts'
 import { call, engineFixture, type MakeTransport, rejection } from './engine-fixture.ts'
@@ -36,6 +36,14 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
         query,
       })
       return executions.map(({ execution, status }) => ({ runId: String(execution?.runId), isOpen: status === 1 }))
+    }
+
+    /** Waits until runs that others have started are certainly older than the next request. */
+    async function untilOlder(): Promise<void> {
+      const startedAt = Date.now()
+      // It shows how far the engine's clock is behind.
+      await start('nothing', crypto.randomUUID())
+      await until('the other run is older', async () => Date.now() > startedAt + 2000)
     }
 
     test('start: sends the same request again, and starts once', async () => {
@@ -133,6 +141,7 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
     test('start: reports an open run of another client as the id in use', async () => {
       const workflowId = crypto.randomUUID()
       const other = await fixture.start('neverEnds', null, workflowId)
+      await untilOlder()
       proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: 'close', times: 1 })
 
       expect(await rejection(start('neverEnds', workflowId))).toMatchObject({
@@ -145,12 +154,29 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
     test('start: use-existing returns the open run, also after a lost response', async () => {
       const workflowId = crypto.randomUUID()
       const other = await fixture.start('neverEnds', null, workflowId)
+      await untilOlder()
       lose(workflowId)
 
       const found = await start('neverEnds', workflowId, null, { workflowIdConflictPolicy: 'use-existing' })
 
       expect(found).toEqual({ ...other, isExisting: true })
       await engine.terminate({ workflowId, runId: other.runId }, null, call())
+    })
+
+    test('start: use-existing does not take a run for that of its own lost start, which may have ended', async () => {
+      const workflowId = crypto.randomUUID()
+      lose(workflowId, async () => {
+        await until('it has ended', async () => (await runsOf(workflowId)).some(({ isOpen }) => !isOpen))
+        await fixture.start('neverEnds', null, workflowId)
+        await until('both are listed', async () => (await runsOf(workflowId)).length === 2)
+      })
+
+      const rejected = await rejection(start('nothing', workflowId, null, { workflowIdConflictPolicy: 'use-existing' }))
+
+      expect(rejected).toMatchObject({ error: 'EngineUnavailableError', workflowId })
+      expect(rejected).not.toHaveProperty('runId')
+      const [other] = await runsOf(workflowId)
+      await engine.terminate({ workflowId, runId: other?.runId ?? '' }, null, call())
     })
 
     test('start: terminate-existing terminates once, even if its run has continued as new before the repeat', async () => {

@@ -1,8 +1,8 @@
 import type { temporal } from '@temporalio/proto'
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import type { StartedUpdate } from '../../../src/domain/model/engine.ts'
-import type { ErrorFacts } from '../../../src/domain/model/errors.ts'
+import type { StartedUpdate } from '../../../src/service/model/engine.ts'
+import type { ErrorFacts } from '../../../src/service/model/errors.ts'
 import { call, type EngineFixture, rejection, UNANSWERED_MS } from './engine-fixture.ts'
 
 const CONTINUE_AS_NEW = 10

@@ -1,4 +1,4 @@
-/** The right `complete`, narrowed by the type of the activity: threats 16, 19, 21 and 22 of docs/access.md. */
+/** The rights `complete` and `repair`, narrowed by the type of the activity: threats 16, 19, 21, 22 of access.md. */
 import { expect } from 'vitest'
 import type { Api } from '../../support/api.ts'
 import { bytesOf, rejectionOf, testWithCallers, tokenRule, untilOpen } from './callers.ts'
@@ -10,6 +10,8 @@ const RULES = [
   { ...tokenRule('split', { can: ['complete:outside'], workflows: ['messages'] }) },
   { ...tokenRule('split-workflow', { can: ['complete:other*'], workflows: ['completesOutside'] }, 'split-token') },
   tokenRule('signals', { can: ['signal', 'read'], ids: ['own:*'] }),
+  tokenRule('repairs', { can: ['read', 'repair:outside'], ids: ['own:*'], options: ['priority'] }),
+  tokenRule('changes', { can: ['repair'], ids: ['own:*'], options: ['priority'] }),
   tokenRule('twin-a', { can: ['complete'], ids: ['own:*'] }),
 ]
 
@@ -24,7 +26,7 @@ async function waiting(operator: Api, input: object = {}): Promise<string> {
   return activity
 }
 
-test('a caller without the right, or for other ids, gets the same 403 for activities that exist and that do not', async ({
+test('a caller without the right, or for other ids, gets the same 403 for activities that exist and that do not (threat 39)', async ({
   callers: { as, operator },
 }) => {
   const activity = await waiting(operator)
@@ -41,7 +43,7 @@ test('a caller without the right, or for other ids, gets the same 403 for activi
   await operator.post(`${activity}/complete`)
 })
 
-test('a narrowed right completes activities of its type, and an activity of another type is like a missing one', async ({
+test('a narrowed right completes activities of its type, and an activity of another type is like a missing one (threat 39)', async ({
   callers: { as, operator, service },
 }) => {
   const [own, other] = [await waiting(operator), await waiting(operator, { type: 'outsideToo', staysOpen: true })]
@@ -81,7 +83,9 @@ function body(verb: string): object {
   return verb === 'fail' ? { message: 'no' } : {}
 }
 
-test('one rule must allow the type and the workflow of the run', async ({ callers: { as, operator } }) => {
+test('one rule must allow the type and the workflow of the run (threats 39, 105)', async ({
+  callers: { as, operator },
+}) => {
   const activity = await waiting(operator)
 
   const { status, body } = await as('split').post(`${activity}/complete`)
@@ -90,7 +94,48 @@ test('one rule must allow the type and the workflow of the run', async ({ caller
   await operator.post(`${activity}/complete`)
 })
 
-test('a key belongs to its caller: that of another one completes nothing twice, and gets no 200', async ({
+test('repairs need their right for the type, the task queue and each option, and explain offers what is allowed (threat 39)', async ({
+  callers: { as, operator, service },
+}) => {
+  const [own, other] = [
+    await waiting(operator, { retryInterval: '1h' }),
+    await waiting(operator, { type: 'outsideToo', retryInterval: '1h' }),
+  ]
+  const lines: { message: string; requestId: string; action: string }[] = []
+  service.onLine((line) => lines.push(JSON.parse(line)))
+  for (const activity of [own, other]) await operator.post(`${activity}/fail`, { message: 'no' })
+  const never = other.replace('approval', 'never-scheduled')
+  const idOf = (activity: string) => activity.split('/')[0]
+  const actionsOf = async (activity: string) => {
+    const { body } = await as('repairs').get(`${idOf(activity)}/explain`)
+    return body.reasons.map(({ action }: { action: object | null }) => action !== null)
+  }
+  const patch = (rule: string, path: string, body: object) => as(rule).call('PATCH', `/workflow/${path}`, body)
+
+  const offered = [await actionsOf(own), await actionsOf(other)]
+  const [hidden, missing] = [await as('repairs').post(`${other}/retry`), await as('repairs').post(`${never}/retry`)]
+  const denied = [
+    await as('all').post(`${own}/retry`),
+    await patch('repairs', own, { taskQueue: 'elsewhere' }),
+    await patch('repairs', `${idOf(own)}/options`, { priority: { priorityKey: 1 } }),
+    await patch('changes', `${idOf(own)}/options`, { versioningOverride: 'auto-upgrade' }),
+  ]
+  const retried = await as('repairs').post(`${own}/retry`)
+  // The engine then starts an attempt that waits: docs/api/control.md.
+  const changed = await patch('changes', `${idOf(own)}/options`, { priority: { priorityKey: 1 } })
+
+  expect(offered).toEqual([[true], [false]])
+  expect(JSON.stringify(bytesOf(hidden))).toBe(
+    JSON.stringify(bytesOf(missing)).replaceAll('never-scheduled', 'approval'),
+  )
+  expect([hidden.status, changed.status, retried.status]).toEqual([404, 200, 200])
+  expect(denied.map(rejectionOf)).toEqual(denied.map(() => [403, 'ForbiddenError', 'repair']))
+  const ofRequest = retried.headers.get('X-Request-Id')
+  expect(lines.find((line) => line.message === 'audit' && line.requestId === ofRequest)?.action).toBe('repair:outside')
+  for (const activity of [own, other]) await operator.post(`${idOf(activity)}/terminate`)
+})
+
+test('a key belongs to its caller: that of another one completes nothing twice, and gets no 200 (threat 39)', async ({
   callers: { as, operator },
 }) => {
   const activity = await waiting(operator, { staysOpen: true })

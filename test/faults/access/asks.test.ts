@@ -1,8 +1,10 @@
 /** Who may answer what a task asks, on the real engine. */
+import type { Client } from '@temporalio/client'
 import { expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import { newId } from '../../../src/lib/new-id.ts'
-import { taskIdOf } from '../../../src/mcp/tasks/task-id.ts'
+import { taskIdOf } from '../../../src/service/fronts/mcp/tasks/tasks.ts'
+import { newId } from '../../../src/shared/lib/new-id.ts'
+import type { Api } from '../../support/api.ts'
 import { callOfTask } from '../../support/call-of-task.ts'
 import { test as sharedTest } from '../../support/fixtures.ts'
 import { startCallers, tokenRule } from './callers.ts'
@@ -11,6 +13,7 @@ const RULES = [
   tokenRule('reader', { can: ['start', 'read'] }),
   tokenRule('approver', { can: ['read', 'signal:approve'] }),
   tokenRule('answerer', { can: ['read', 'signal:answer'] }),
+  tokenRule('colleague', { can: ['read', 'signal:answer'] }),
 ]
 
 const test = sharedTest
@@ -21,20 +24,26 @@ const test = sharedTest
     startCallers({ serve, cleanup, rules: RULES, env: {} }),
   )
 
-test('an answer needs the right to send its signal: a denial is an error with status 200, and answers nothing', async ({
+/** A run that asks. `asked` returns the keys of its open questions, as `reader` sees them. */
+async function asking(client: Client, taskQueue: string, reader: Api) {
+  const workflowId = newId()
+  const handle = await client.workflow.start('asksOnce', { workflowId, taskQueue })
+  const taskId = taskIdOf({ workflowId, runId: handle.firstExecutionRunId })
+  const asked = () =>
+    until('the workflow asks', async () => {
+      const { body } = await callOfTask(reader, 'tasks/get', { taskId })
+      return body.result?.inputRequests && Object.keys(body.result.inputRequests)
+    })
+  const [key = ''] = await asked()
+  return { handle, taskId, asked, key }
+}
+
+test('an answer needs the right to send its signal: a denial is an error with status 200, and answers nothing (threat 91)', async ({
   callers: { as },
   client,
   catalog,
 }) => {
-  const workflowId = newId()
-  const handle = await client.workflow.start('asksOnce', { workflowId, taskQueue: catalog })
-  const taskId = taskIdOf({ workflowId, runId: handle.firstExecutionRunId })
-  const asked = () =>
-    until(
-      'the workflow asks',
-      async () => (await callOfTask(as('reader'), 'tasks/get', { taskId })).body.result?.inputRequests,
-    )
-  const [key = ''] = Object.keys(await asked())
+  const { handle, taskId, asked, key } = await asking(client, catalog, as('reader'))
   const inputResponses = { [key]: { action: 'accept', content: { approved: true } } }
   const answer = async (rule: string) => {
     const { status, body } = await callOfTask(as(rule), 'tasks/update', { taskId, inputResponses })
@@ -42,7 +51,7 @@ test('an answer needs the right to send its signal: a denial is an error with st
   }
 
   const denied = [await answer('reader'), await answer('approver')]
-  const stillAsked = Object.keys(await asked())
+  const stillAsked = await asked()
   const accepted = await answer('answerer')
 
   expect(denied).toEqual([
@@ -51,4 +60,34 @@ test('an answer needs the right to send its signal: a denial is an error with st
   ])
   expect([stillAsked, accepted]).toEqual([[key], [200, 'complete']])
   expect(await handle.result()).toEqual({ approved: true })
+})
+
+test('an answer is recorded once, and who answers otherwise gets an error, whoever it is (threat 92)', async ({
+  callers: { as, operator },
+  client,
+  catalog,
+}) => {
+  const { handle, taskId, key } = await asking(client, catalog, operator)
+  const answer = async (rule: string, approved: boolean) => {
+    const inputResponses = { [key]: { action: 'accept', content: { approved } } }
+    const { body } = await callOfTask(as(rule), 'tasks/update', { taskId, inputResponses })
+    return body.error?.data.name ?? body.result.resultType
+  }
+
+  // Paused, so that the question stays open.
+  await operator.post(`${handle.workflowId}/pause`)
+  const answers = [
+    await answer('answerer', true),
+    await answer('colleague', false),
+    await answer('answerer', false),
+    await answer('colleague', true),
+  ]
+  const { events } = await handle.fetchHistory()
+  await operator.post(`${handle.workflowId}/unpause`)
+  const result = await handle.result()
+  const late = [await answer('answerer', true), await answer('colleague', false)]
+
+  expect(answers).toEqual(['complete', 'QuestionAnsweredError', 'QuestionAnsweredError', 'complete'])
+  expect(events?.filter((event) => event.workflowExecutionSignaledEventAttributes)).toHaveLength(1)
+  expect([result, late]).toEqual([{ approved: true }, ['complete', 'QuestionAnsweredError']])
 })

@@ -1,15 +1,15 @@
 /** What is recorded: threats 27, 28 and 30 of docs/access.md. */
 import type { Client } from '@temporalio/client'
 import { expect } from 'vitest'
-import { ENDPOINTS } from '../../../src/http/endpoints/endpoints.ts'
-import type { Answer } from '../../support/api.ts'
+import { ENDPOINTS } from '../../../src/service/endpoints.ts'
+import type { Answer, Api } from '../../support/api.ts'
 import type { InProcessService } from '../../support/fixtures.ts'
 import { parseMetrics } from '../../support/prometheus.ts'
 import { requestTo } from '../endpoints.ts'
-import { historyLengthOf, OPERATOR, testWithCallers, tokenOf, tokenRule, untilOpen } from './callers.ts'
+import { historyLengthOf, OPERATOR, testWithCallers, tokenOf, tokenRule, untilAsked, untilOpen } from './callers.ts'
 
 const RULES = [
-  tokenRule('ci', { can: ['*'], ids: ['ci:*'], options: ['workflowIdConflictPolicy'] }),
+  tokenRule('ci', { can: ['*'], ids: ['ci:*'], options: ['workflowIdConflictPolicy', 'priority'] }),
   { name: 'users', who: { jwt: 'main' }, can: ['start', 'read'], ids: ['u:{sub}:*'] },
   { name: 'some-users', who: { jwt: 'main', claims: { plan: 'slow' } }, can: ['read'], limits: { perSecond: 0.001 } },
 ]
@@ -62,6 +62,7 @@ const RECORDED_IN: Readonly<Record<string, string[]>> = {
   '/workflow/update-with-start/:name': ['workflowExecutionStarted', ...UPDATE],
   '/workflow/:id/signal/:name': ['workflowExecutionSignaled'],
   '/workflow/:id/stream': ['workflowExecutionSignaled'],
+  '/workflow/:id/questions/:questionKey/answer': ['workflowExecutionSignaled'],
   '/workflow/:id/update/:name': UPDATE,
   '/workflow/:id/stop': ['workflowExecutionCancelRequested'],
   '/workflow/:id/terminate': ['workflowExecutionTerminated'],
@@ -69,18 +70,29 @@ const RECORDED_IN: Readonly<Record<string, string[]>> = {
   '/workflow/:id/unpause': ['workflowExecutionUnpaused'],
   '/workflow/:id/activities/:activityId/complete': ['activityTaskCompleted'],
   '/workflow/:id/activities/:activityId/fail': ['activityTaskFailed'],
-  // A heartbeat is not an event.
+  // Neither a heartbeat nor a repair of an activity is an event.
   '/workflow/:id/activities/:activityId/heartbeat': [],
+  '/workflow/:id/activities/:activityId/retry': [],
+  '/workflow/:id/activities/:activityId/pause': [],
+  '/workflow/:id/activities/:activityId/unpause': [],
+  '/workflow/:id/activities/:activityId': [],
+  '/workflow/:id/options': ['workflowExecutionOptionsUpdated'],
   // The engine gets the identity, and writes its own: "history-service" and "history-resetter".
   '/workflow/:id/reset': [],
 }
 
-const CHANGES = ['start', 'signal', 'update', 'complete', 'stop', 'terminate', 'pause', 'reset']
+function workflowOf(path: string): string {
+  if (path === '/workflow/:id/stream') return 'streamSignals'
+  if (path.startsWith('/workflow/:id/questions/')) return 'asksPerson'
+  return path.startsWith('/workflow/:id/activities/') ? 'completesOutside' : 'messages'
+}
+
+const CHANGES = ['start', 'signal', 'update', 'complete', 'repair', 'stop', 'terminate', 'pause', 'reset']
 const WRITES = ENDPOINTS.filter(
   ({ id, method, access }) => method !== 'get' && CHANGES.includes(access ?? '') && id !== 'validateRequest',
 )
 
-test('each request that changes a run is one audit line, and the engine records its caller for all but a reset (threat 27)', async ({
+test('each change of a run is one audit line, and the engine records its caller for all but a reset (threat 27)', async ({
   startCallers,
   client,
 }) => {
@@ -90,26 +102,24 @@ test('each request that changes a run is one audit line, and the engine records 
   for (const endpoint of WRITES) {
     const path = endpoint.path.replace('/runs/:rid', '')
     const workflowId = `ci:${crypto.randomUUID()}`
-    const isActivity = path.startsWith('/workflow/:id/activities/')
-    const workflow = path === '/workflow/:id/stream' ? 'streamSignals' : isActivity ? 'completesOutside' : 'messages'
-    const { runId } = (await operator.start(workflow, {}, { workflowId })).body
+    const input = path.includes('/activities/') ? { retryInterval: '1h' } : {}
+    const { runId } = (await operator.start(workflowOf(path), input, { workflowId })).body
     await historyLengthOf(client, workflowId)
-    if (isActivity) await untilOpen(operator, `${workflowId}/activities/approval`)
-    if (path === '/workflow/:id/unpause') await operator.post(`${workflowId}/pause`)
+    await prepare(operator, path, workflowId)
     const answer = await as('ci').call(...requestTo(endpoint, { workflowId, runId }))
 
     const changed = path.startsWith('/workflow/:id/') ? { workflowId, runId } : answer.body
     const events = await eventsOfCaller(client, changed, 'portico token:ci')
     const audited = lines(answer).map(({ caller, action }) => [caller, action?.split(':')[0]])
     expect([path, answer.status < 300, ...events]).toEqual([path, true, ...(RECORDED_IN[path] ?? ['not in the table'])])
-    expect([path, ...audited]).toEqual([path, ['token:ci', endpoint.access]])
+    expect([path, ...audited]).toEqual([path, ...actionsOf(endpoint).map((action) => ['token:ci', action])])
     if (answer.body.runId !== runId) await operator.post(`${answer.body.workflowId}/terminate`)
     await operator.post(`${workflowId}/terminate`)
   }
   expect(new Set(WRITES.map(({ path }) => path.replace('/runs/:rid', '')))).toEqual(new Set(Object.keys(RECORDED_IN)))
 })
 
-test('a start that terminates the open run is one audit line, and its caller stands in the new run (threat 27)', async ({
+test('a start that terminates the open run is two audit lines, and its caller stands in the new run (threat 27)', async ({
   startCallers,
   client,
 }) => {
@@ -122,7 +132,11 @@ test('a start that terminates the open run is one audit line, and its caller sta
   const ended = await operator.get(`${workflowId}/runs/${before.runId}/status`)
 
   expect([start.status, ended.body.status]).toEqual([200, 'terminated'])
-  expect(lines(start)).toMatchObject([{ caller: 'token:ci', rule: 'ci', action: 'start', ...start.body, status: 200 }])
+  const line = { caller: 'token:ci', rule: 'ci', status: 200 }
+  expect(lines(start)).toMatchObject([
+    { ...start.body, ...line, action: 'start' },
+    { ...line, action: 'terminate', workflowId },
+  ])
   expect(await eventsOfCaller(client, start.body, 'portico token:ci')).toEqual(['workflowExecutionStarted'])
   // The engine itself ends the other run.
   expect(await eventsOfCaller(client, before, 'portico token:ci')).toEqual([])
@@ -242,6 +256,20 @@ test('metrics have the names of rules and actions alone, whatever callers and ha
     ]),
   )
 })
+
+/** Brings the run into the state that the endpoint needs. */
+async function prepare(operator: Api, path: string, workflowId: string): Promise<void> {
+  const activity = `${workflowId}/activities/approval`
+  if (path.includes('/activities/')) await untilOpen(operator, activity)
+  if (path.endsWith('/retry')) await operator.post(`${activity}/fail`, { message: 'no' })
+  if (path.includes('/questions/')) await untilAsked(operator, workflowId)
+  if (path === '/workflow/:id/unpause') await operator.post(`${workflowId}/pause`)
+}
+
+/** What a request to the endpoint does if it starts a run. */
+function actionsOf({ path, access }: (typeof ENDPOINTS)[number]): unknown[] {
+  return [access, ...(/(?:signal|update)(?=-with-start)/.exec(path) ?? [])]
+}
 
 /** The audit lines of a response's request. */
 function auditOf(service: InProcessService) {

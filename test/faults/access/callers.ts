@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Client } from '@temporalio/client'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import type { PolicyDocument } from '../../../src/config/policy.ts'
+import type { PolicyDocument } from '../../../src/shared/config/policy.ts'
 import { type Answer, type Api, makeApi } from '../../support/api.ts'
 import { type InProcessService, test as sharedTest } from '../../support/fixtures.ts'
 import { startIdentityProvider } from '../../support/identity-provider.ts'
@@ -96,6 +96,11 @@ export async function historyLengthOf(client: Client, workflowId: string): Promi
     const { events = [] } = await client.workflow.getHandle(workflowId).fetchHistory()
     return events?.some((event) => event.workflowTaskCompletedEventAttributes) ? events.length : null
   })
+}
+
+/** Waits until the run asks a question. */
+export async function untilAsked(api: Api, workflowId: string): Promise<void> {
+  await until('the workflow asks', async () => (await api.get(`${workflowId}/questions`)).body.questions.length > 0)
 }
 
 /** Waits until the activity with this path can be completed. */

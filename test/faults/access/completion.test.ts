@@ -70,7 +70,7 @@ async function waiting(operator: Api, input: object = {}): Promise<{ workflowId:
 const outputOf = async (operator: Api, workflowId: string) =>
   (await operator.get(`${workflowId}/result?wait=60s`)).body.output
 
-test('an event completes the activity that waits for it, once, also when it comes again at the same instant', async ({
+test('an event completes the activity that waits for it, once, also when it comes again at the same instant (threat 33)', async ({
   callers: { operator, send },
 }) => {
   const { workflowId, order } = await waiting(operator)
@@ -128,7 +128,7 @@ async function linkTo(api: Api, workflowId: string): Promise<string> {
 
 const outcomeOf = ({ status, body }: Answer) => [status, body.error ?? body.recorded]
 
-test('a link completes its activity once with the payload and the comment, and says what was recorded', async ({
+test('a link completes its activity once with the payload and the comment, and says what was recorded (threat 63)', async ({
   callers: { as, holder, operator },
   client,
 }) => {
@@ -153,7 +153,7 @@ test('a link completes its activity once with the payload and the comment, and s
   expect(identities).toEqual([expect.stringMatching(/^portico link:(\S+) by token:mailer link-\1\.0$/)])
 })
 
-test('of two answers at once to two replicas one is recorded, and a choice without a payload returns nothing', async ({
+test('of two answers at once to two replicas one is recorded, and a choice without a payload returns nothing (threat 63)', async ({
   callers: { as, holder, otherHolder, operator },
   client,
 }) => {
@@ -180,7 +180,7 @@ test('of two answers at once to two replicas one is recorded, and a choice witho
   expect(events?.filter((event) => event.activityTaskCompletedEventAttributes)).toHaveLength(1)
 })
 
-test('scanners that fetch the link of an activity five times with GET and HEAD complete nothing', async ({
+test('scanners that fetch the link of an activity five times with GET and HEAD complete nothing (threat 32)', async ({
   callers: { as, holder, operator },
   client,
 }) => {
@@ -232,7 +232,7 @@ test('a link whose activity was completed elsewhere, or whose run has ended, exp
   )
 })
 
-test('one rule must allow the link and the type of the activity, and other types are like a missing activity', async ({
+test('one rule must allow the link and the type of the activity, and other types are like a missing activity (threat 66)', async ({
   callers: { as, operator },
 }) => {
   const own = await waiting(operator)
@@ -263,15 +263,15 @@ test('one rule must allow the link and the type of the activity, and other types
   for (const { workflowId } of [own, other]) await operator.post(`${workflowId}/terminate`)
 })
 
-test('a link has one of signal, update and complete', async ({ callers: { operator } }) => {
+test('a link has one of signal, update, complete and question', async ({ callers: { operator } }) => {
   const { complete, ...question } = QUESTION
   const bodies = [question, { ...question, complete, signal: 'add' }, { ...question, complete: {} }]
 
   const answers = await Promise.all(bodies.map((body) => operator.post('own:1/links', body)))
 
   expect(answers.map(({ status, body }) => [status, body.issues?.[0].message])).toEqual([
-    [400, 'must contain one of signal, update, complete'],
-    [400, 'must contain one of signal, update, complete'],
+    [400, 'must contain one of signal, update, complete, question'],
+    [400, 'must contain one of signal, update, complete, question'],
     [400, 'is required'],
   ])
 })

@@ -39,7 +39,7 @@ export const HOOKS = {
   unknown: { scheme: 'github', secretEnv: 'SERVICE_HOOK_GITHUB', start: { workflowName: 'missing' } },
 }
 
-export const SCHEMES: readonly SignedScheme[] = ['standard', 'stripe', 'github', 'slack', 'token']
+export const SCHEMES = ['standard', 'stripe', 'github', 'slack', 'token'] as const
 
 export const secretOf = (scheme: SignedScheme) =>
   SECRETS[`SERVICE_HOOK_${scheme.toUpperCase()}` as keyof typeof SECRETS]

@@ -3,14 +3,13 @@ import { expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Answer } from '../../support/api.ts'
 import { startFaultProxy } from '../../support/fault-proxy.ts'
-import { signWebhook } from '../../support/sign-webhook.ts'
-import { anId, POLICY, SECRETS, test } from './hook-fixture.ts'
+import { type SignedScheme, signWebhook } from '../../support/sign-webhook.ts'
+import { rejectionOf } from './callers.ts'
+import { anId, POLICY, SECRETS, secretOf, test } from './hook-fixture.ts'
 
 const UNAVAILABLE = { code: 14, message: 'unavailable' }
 
-test('an event that comes again starts nothing, also when its run has closed (threat 33: replays)', async ({
-  service,
-}) => {
+test('an event that comes again starts nothing, also when its run has closed (threat 33)', async ({ service }) => {
   const { send, resultOf } = service
   const id = anId()
   const started = await Promise.all(Array.from({ length: 5 }, () => send('stripe', { id })))
@@ -29,7 +28,7 @@ test('an event that comes again starts nothing, also when its run has closed (th
   ])
 })
 
-test('a run receives the signal of an event once (threat 33: replays)', async ({ service }) => {
+test('a run receives the signal of an event once (threat 33)', async ({ service }) => {
   const { send, gathered, operator } = service
   const id = anId()
   await service.post('start', { workflowName: 'messages', args: [], workflowId: `run:${id}` }, operator)
@@ -49,7 +48,7 @@ test('a run receives the signal of an event once (threat 33: replays)', async ({
   expect((await send('standard', { id, n: 3 })).status).toBe(409)
 })
 
-test('an event that starts or signals counts once, also when its sender signs it again (threat 33: replays)', async ({
+test('an event that starts or signals counts once, also when its sender signs it again (threat 33)', async ({
   service,
 }) => {
   const { deliver, send, gathered, operator } = service
@@ -76,7 +75,7 @@ test('an event that starts or signals counts once, also when its sender signs it
   await service.post(`both:${id}/terminate`, {}, operator)
 })
 
-test('a body decides the id and the argument, whatever else it has (threat 33: bodies that ask for more)', async ({
+test('a body decides the id and the argument, whatever else it has (threat 33)', async ({
   service,
   client,
   catalog,
@@ -123,7 +122,10 @@ test('a body decides the id and the argument, whatever else it has (threat 33: b
   })
 })
 
-test('a signal is audited with its hook, and a rejected request is not audited', async ({ service, client }) => {
+test('a signal is audited with its hook, and a rejected request is not audited (threat 27)', async ({
+  service,
+  client,
+}) => {
   const { send, deliver, lines } = service
   const id = anId()
 
@@ -135,10 +137,11 @@ test('a signal is audited with its hook, and a rejected request is not audited',
   expect(identities).toEqual(['portico hook:both'])
   const auditOf = ({ headers }: Answer) =>
     lines.filter(({ message, requestId }) => message === 'audit' && requestId === headers.get('X-Request-Id'))
-  expect([auditOf(answer).length, auditOf(rejected).length]).toEqual([1, 0])
+  // It has started the run, too.
+  expect([auditOf(answer).length, auditOf(rejected).length]).toEqual([2, 0])
 })
 
-test("the argument must match the workflow's schema, and a sender does not learn of other workflows", async ({
+test("the argument must match the workflow's schema, and a sender does not learn of other workflows (threat 70)", async ({
   service,
 }) => {
   const { send, resultOf } = service
@@ -154,7 +157,7 @@ test("the argument must match the workflow's schema, and a sender does not learn
   expect(unknown.body).not.toHaveProperty('available')
 })
 
-test('while the engine is away a sender gets a 503, and its next attempt succeeds', async ({
+test('while the engine is away a sender gets a 503, and its next attempt succeeds (failure 1)', async ({
   serve,
   engine,
   catalog,
@@ -184,4 +187,27 @@ test('while the engine is away a sender gets a 503, and its next attempt succeed
 
   expect(away).toMatchObject({ status: 503, body: { error: 'EngineUnavailableError' } })
   expect([back.status, again.status]).toEqual([202, 200])
+})
+
+test('a signed JSON event cannot be read as a form, in which its text would choose the id (threat 33)', async ({
+  service: { deliver },
+}) => {
+  const id = anId()
+  const body = JSON.stringify({ id, title: `a&id=forged-${id}&payload={}&b` })
+  const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
+  const sentAsForm = (hook: 'checked' | 'slack' | 'stripe', scheme: SignedScheme) =>
+    deliver(hook, body, { ...signWebhook[scheme]({ secret: secretOf(scheme), body }), ...form })
+
+  const answers = [
+    await sentAsForm('checked', 'github'),
+    await sentAsForm('slack', 'slack'),
+    await sentAsForm('stripe', 'stripe'),
+  ]
+  const fields = `id=${id}`
+  const neverSent = signWebhook.stripe({ secret: SECRETS.SERVICE_HOOK_STRIPE, body: fields })
+  const unexpected = await deliver('stripe', fields, { ...neverSent, ...form })
+
+  expect([...answers, unexpected].map(rejectionOf)).toEqual(
+    Array(4).fill([415, 'UnsupportedMediaTypeError', undefined]),
+  )
 })

@@ -94,6 +94,27 @@ test('a request over inFlight is a 429 and starts nothing, and the place of one 
   expect(started.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
 })
 
+test('waits of one caller leave long polls for others (threat 29)', async ({ startCallers }) => {
+  const { as, operator, withClaims } = await startCallers({ SERVICE_METRICS_ON: 'true', SERVICE_MAX_POLLS: '4' })
+  const ada = await withClaims({ sub: 'ada' })
+  const gauge = async (name: string) =>
+    parseMetrics((await operator.call('GET', '/metrics')).text).find((sample) => sample.name === name)?.value
+  const ids = Array.from({ length: 6 }, () => `u:ada:${crypto.randomUUID()}`)
+  const foreign = `ci:${crypto.randomUUID()}`
+  for (const workflowId of [...ids, foreign]) await operator.start('waitForSignal', null, { workflowId })
+
+  const waiting = ids.map((id) => ada.get(`${encodeURIComponent(id)}/result?wait=60s`))
+  await until('all of them wait', async () => (await gauge('portico_open_waits')) === ids.length)
+  const own = await gauge('portico_open_polls')
+  const other = as('ci').get(`${foreign}/result?wait=60s`)
+  await until('the other caller waits', async () => (await gauge('portico_open_waits')) === ids.length + 1)
+  const all = await gauge('portico_open_polls')
+  for (const workflowId of [...ids, foreign]) await operator.post(`${encodeURIComponent(workflowId)}/signal/finish`)
+
+  expect([own, all]).toEqual([2, 3])
+  expect((await Promise.all([...waiting, other])).map(({ status }) => status)).toEqual(Array(7).fill(200))
+})
+
 /** A start whose body has not been sent yet: it is in flight. */
 function openStart({ fetch }: InProcessService, token: string) {
   const { readable, writable } = new TransformStream()

@@ -46,8 +46,13 @@ export const HTML = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 export const FORM = { ...HTML, 'Content-Type': 'application/x-www-form-urlencoded' }
 
 export const APPROVE = { label: 'Approve', payload: { ok: true } }
-export const REJECT = { label: 'Reject', payload: { ok: false } }
-export const QUESTION = { title: 'Refund 120 EUR?', signal: 'add', choices: [APPROVE, REJECT] }
+export const REJECT = { label: 'Reject', payload: { ok: false }, style: 'danger' }
+export const QUESTION = {
+  title: 'Refund 120 EUR?',
+  details: [{ label: 'Order', value: '17' }],
+  signal: 'add',
+  choices: [APPROVE, REJECT],
+}
 
 export async function startRun(api: Api, client: Client, workflowName = 'messages') {
   const { body } = await api.start(workflowName, null, { workflowId: `mail:${crypto.randomUUID()}` })

@@ -25,7 +25,10 @@ function schemaTest(name: string, prove: (context: Context) => Promise<void>): v
   })
 }
 
-test('pages of other sites cannot send an answer, and the form of the page can', async ({ callers, client }) => {
+test('pages of other sites cannot send an answer, and the form of the page can (threat 67)', async ({
+  callers,
+  client,
+}) => {
   const run = await startRun(callers.as('mailer'), client)
   const path = await linkTo(callers.as('mailer'), run)
   const holder = publicApi(callers.service)
@@ -48,7 +51,7 @@ test('pages of other sites cannot send an answer, and the form of the page can',
 })
 
 schemaTest(
-  'a comment becomes part of the payload, which passes the published schema again',
+  'a comment becomes part of the payload, which passes the published schema again (threat 69)',
   async ({ callers, client }) => {
     const run = await startRun(callers.as('mailer'), client)
     const choices = [APPROVE, { ...REJECT, comment: 'required' }]
@@ -81,7 +84,7 @@ schemaTest(
 )
 
 schemaTest(
-  'payloads that do not match the published schema are rejected when the link is created',
+  'payloads that do not match the published schema are rejected when the link is created (threat 69)',
   async ({ callers, client }) => {
     const run = await startRun(callers.as('mailer'), client)
     const create = (choices: object[]) => callers.as('mailer').post(`${run.workflowId}/links`, { ...QUESTION, choices })
@@ -98,7 +101,7 @@ schemaTest(
   },
 )
 
-test('the eleventh answer within a minute is a 429, of each link', async ({ callers, client }) => {
+test('the eleventh answer within a minute is a 429, of each link (threat 69)', async ({ callers, client }) => {
   const run = await startRun(callers.as('mailer'), client)
   const [path, another] = [await linkTo(callers.as('mailer'), run), await linkTo(callers.as('mailer'), run)]
   const holder = publicApi(callers.service)
@@ -114,7 +117,10 @@ test('the eleventh answer within a minute is a 429, of each link', async ({ call
   expect((await holder.call('POST', another, { choice: 'Approve' })).status).toBe(200)
 })
 
-test('the page and its errors are HTML with the headers that keep the token private', async ({ callers, client }) => {
+test('the page and its errors are HTML with the headers that keep the token private (threats 67, 68)', async ({
+  callers,
+  client,
+}) => {
   const run = await startRun(callers.as('mailer'), client)
   const path = await linkTo(callers.as('mailer'), run, { title: '<b>"Refund" & more</b>' })
 

@@ -15,7 +15,7 @@ test.for([
     'RespondActivityTaskCompletedById',
   ],
 ] as const)(
-  '%s of a link whose response is lost is recorded once',
+  '%s of a link whose response is lost is recorded once (threat 63)',
   async ([_, workflowName, action, method], {
     callers: { operator, policyOf, service },
     serve,

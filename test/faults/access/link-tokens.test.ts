@@ -20,7 +20,7 @@ import {
   test,
 } from './link-fixture.ts'
 
-test('a token with any bit changed gets the same 404, and changes nothing', async ({ callers, client }) => {
+test('a token with any bit changed gets the same 404, and changes nothing (threat 64)', async ({ callers, client }) => {
   const run = await startRun(callers.as('mailer'), client)
   const path = await linkTo(callers.as('mailer'), run)
   const holder = publicApi(callers.service)
@@ -44,7 +44,10 @@ test('a token with any bit changed gets the same 404, and changes nothing', asyn
   expect(await eventsOf(client, run)).toHaveLength(run.length)
 })
 
-test('an expired link is a 410, as JSON and as a page, and changes nothing', async ({ callers, client }) => {
+test('an expired link is a 410, as JSON and as a page, and changes nothing (threat 65)', async ({
+  callers,
+  client,
+}) => {
   const run = await startRun(callers.as('mailer'), client)
   const path = await linkTo(callers.as('mailer'), run, { expiresIn: 1 })
   const holder = publicApi(callers.service)
@@ -61,7 +64,7 @@ test('an expired link is a 410, as JSON and as a page, and changes nothing', asy
   expect(await eventsOf(client, run)).toHaveLength(run.length)
 })
 
-test('one rule must allow both links and what they send', async ({ callers, client }) => {
+test('one rule must allow both links and what they send (threats 66, 105)', async ({ callers, client }) => {
   const run = await startRun(callers.as('mailer'), client)
   const create = (rule: string, more: object = {}) =>
     callers.as(rule).post(`${run.workflowId}/links`, { ...QUESTION, ...more })
@@ -72,7 +75,7 @@ test('one rule must allow both links and what they send', async ({ callers, clie
   expect((await create('narrow', { signal: 'finish', choices: [{ label: 'End' }] })).status).toBe(201)
 })
 
-test('a link dies with the rule of its creator, and when the rule no longer allows it', async ({
+test('a link dies with the rule of its creator, and when the rule no longer allows it (threat 65)', async ({
   callers,
   other,
   client,
@@ -95,7 +98,7 @@ test('a link dies with the rule of its creator, and when the rule no longer allo
   expect(operator.status).toBe(200)
 })
 
-test('a new signing key kills no link, and the removal of the old one does', async ({
+test('a new signing key kills no link, and the removal of the old one does (threat 65)', async ({
   callers,
   other,
   serve,
@@ -143,7 +146,7 @@ test('a link whose URL is too long is a 413, and without its variables a 501 nam
   ])
 })
 
-test('the log has the route and the link id, but never the token', async ({ callers, client }) => {
+test('the log has the route and the link id, but never the token (threat 68)', async ({ callers, client }) => {
   const lines: string[] = []
   callers.service.onLine((line) => lines.push(line))
   const run = await startRun(callers.as('mailer'), client)

@@ -27,7 +27,10 @@ async function signalsOf(client: Client, run: { workflowId: string; runId: strin
   return (await eventsOf(client, run)).flatMap((event) => event.workflowExecutionSignaledEventAttributes ?? [])
 }
 
-test('a link answers its run once, and the history names the link and its creator', async ({ callers, client }) => {
+test('a link answers its run once, and the history names the link and its creator (threat 63)', async ({
+  callers,
+  client,
+}) => {
   const run = await startRun(callers.as('mailer'), client)
   const beforeMs = Date.now()
   const created = await callers.as('mailer').post(`${run.workflowId}/links`, { ...QUESTION, expiresIn: '3d' })
@@ -45,9 +48,10 @@ test('a link answers its run once, and the history names the link and its creato
   expect(open.body).toEqual({
     title: 'Refund 120 EUR?',
     workflowName: 'messages',
+    details: [{ label: 'Order', value: '17' }],
     choices: [
       { label: 'Approve', comment: 'none' },
-      { label: 'Reject', comment: 'none' },
+      { label: 'Reject', comment: 'none', style: 'danger' },
     ],
     state: 'open',
     answer: null,
@@ -66,7 +70,10 @@ test('a link answers its run once, and the history names the link and its creato
   expect(open.text + other.text).not.toContain(run.workflowId)
 })
 
-test('scanners that fetch a link five times with GET and HEAD change nothing', async ({ callers, client }) => {
+test('scanners that fetch a link five times with GET and HEAD change nothing (threat 32)', async ({
+  callers,
+  client,
+}) => {
   const run = await startRun(callers.as('mailer'), client)
   const paths = [
     await linkTo(callers.as('mailer'), run),
@@ -87,7 +94,7 @@ for (const [kind, handler] of [
   ['signal', 'add'],
   ['update', 'set'],
 ]) {
-  test(`two answers at once to two replicas: one ${kind} is recorded, and the other person learns which`, async ({
+  test(`two answers at once to two replicas: one ${kind} is recorded, and the other person learns which (threat 63)`, async ({
     callers,
     other,
     client,
@@ -111,7 +118,7 @@ for (const [kind, handler] of [
   })
 }
 
-test('a link does not reach the run that continues its run', async ({ callers, client }) => {
+test('a link does not reach the run that continues its run (threat 66)', async ({ callers, client }) => {
   const api = callers.as('mailer')
   const run = await startRun(api, client, 'chainOnSignal')
   const [unused, used] = [
@@ -141,7 +148,10 @@ test('a link does not reach the run that continues its run', async ({ callers, c
   expect(ofSuccessor.filter((event) => event.workflowExecutionSignaledEventAttributes)).toEqual([])
 })
 
-test('after the run has ended, the answer can still be read, and no other is taken', async ({ callers, client }) => {
+test('after the run has ended, the answer can still be read, and no other is taken (threat 63)', async ({
+  callers,
+  client,
+}) => {
   const api = callers.as('mailer')
   const run = await startRun(api, client)
   const [used, unused] = [await linkTo(api, run), await linkTo(api, run)]
@@ -194,7 +204,7 @@ test('without a worker a signal is recorded, and the link of an update can be us
   expect([signaled.status, signaled.body.recorded]).toEqual([200, 'Approve'])
   expect([409, 504]).toContain(tooEarly.status)
   expect(tooEarly.body.message).toContain('the link can still be used')
-  expect(page.text).toContain('<button name="choice" value="Reject">')
+  expect(page.text).toContain('<button class="danger" name="choice" value="Reject">')
   expect([updated.status, updated.body.recorded, updated.body.result?.after]).toEqual([200, 'Reject', { ok: false }])
   const state = await client.workflow.getHandle(run.workflowId).query('state')
   expect(state).toMatchObject({ gathered: [{ ok: true }], value: { ok: false } })

@@ -1,10 +1,10 @@
 /** What callers with rules can do with tools: threats 14, 16 and 19 of docs/access.md, through `POST /mcp`. */
 import { expect } from 'vitest'
-import { newId } from '../../../src/lib/new-id.ts'
-import { taskIdOf } from '../../../src/mcp/tasks/task-id.ts'
+import { taskIdOf } from '../../../src/service/fronts/mcp/tasks/tasks.ts'
+import { newId } from '../../../src/shared/lib/new-id.ts'
 import type { Api } from '../../support/api.ts'
 import { callOfTask } from '../../support/call-of-task.ts'
-import { testWithCallers, tokenRule } from './callers.ts'
+import { rejectionOf, testWithCallers, tokenRule } from './callers.ts'
 
 const RULES = [
   tokenRule('echoes', { can: ['start', 'read'], ids: ['e:*'], workflows: ['echo'] }),
@@ -32,7 +32,7 @@ async function callTool(api: Api, name: string, given: object, meta: object = {}
   return (await send(api, 'tools/call', { name, arguments: given, _meta: meta })).result?.structuredContent
 }
 
-test('the tools of a caller are the workflows that it may start, by their aliases too', async ({
+test('the tools of a caller are the workflows that it may start, by their aliases too (threat 91)', async ({
   callers: { as, operator },
 }) => {
   const [ofOperator, ofEchoes, ofReader] = [
@@ -63,14 +63,16 @@ test('the tools of an access token are the workflows that it names (threat 31)',
   expect(other.error.code).toBe(-32_602)
 })
 
-test('a caller that may only start does not get the output', async ({ callers: { as } }) => {
+test('a caller that may only start does not get the output (threat 91)', async ({ callers: { as } }) => {
   expect(await callTool(as('starter'), 'echo', { input: 1 })).toMatchObject({
     status: 'rejected',
     error: { name: 'ForbiddenError' },
   })
 })
 
-test('a caller that may only stop runs lists and calls the tool that stops them', async ({ callers: { as } }) => {
+test('a caller that may only stop runs lists and calls the tool that stops them (threat 91)', async ({
+  callers: { as },
+}) => {
   const { workflowId } = await callTool(as('ada'), 'echo', { input: 1 })
 
   const { result } = await send(as('stopper'), 'tools/list')
@@ -82,7 +84,7 @@ test('a caller that may only stop runs lists and calls the tool that stops them'
   expect(read).toMatchObject({ status: 'rejected', error: { name: 'ForbiddenError', action: 'read' } })
 })
 
-test('runs of another tenant are out of reach of every tool and of tasks', async ({ callers: { as } }) => {
+test('runs of another tenant are out of reach of every tool and of tasks (threat 91)', async ({ callers: { as } }) => {
   const { workflowId, runId } = await callTool(as('ada'), 'echo', { input: 'of Ada' })
 
   const found = await Promise.all([
@@ -100,7 +102,7 @@ test('runs of another tenant are out of reach of every tool and of tasks', async
   expect(await callTool(as('ada'), 'workflow_result', { workflowId })).toMatchObject({ output: 'of Ada' })
 })
 
-test('tasks need the verb read, and their cancellation stop too: a denial is an error with status 200', async ({
+test('tasks need the verb read, and their cancellation stop too: a denial is an error with status 200 (threat 91)', async ({
   callers: { as },
 }) => {
   const run = await as('ada').start('neverEnds', null, { workflowId: `ada:${newId()}` })
@@ -129,7 +131,7 @@ test('tasks need the verb read, and their cancellation stop too: a denial is an 
   ])
 })
 
-test('two callers with the same key start two runs', async ({ callers: { as } }) => {
+test('two callers with the same key start two runs (threat 92)', async ({ callers: { as } }) => {
   const key = { 'portico/idempotencyKey': crypto.randomUUID() }
 
   const runs = [
@@ -140,4 +142,21 @@ test('two callers with the same key start two runs', async ({ callers: { as } })
 
   expect(runs[0].runId).toBe(runs[1].runId)
   expect(runs[2].runId).not.toBe(runs[0].runId)
+})
+
+test('a catalog that none of the rules names is forbidden for every method (threat 91)', async ({
+  callers: { as, operator },
+}) => {
+  const methods = ['initialize', 'ping', 'tools/list', 'tools/call', 'unknown/method']
+  const sendTo = (api: Api, path: string, method: string) =>
+    api.call('POST', path, { jsonrpc: '2.0', id: 1, method, params: { name: 'workflow_runs', arguments: {} } })
+
+  const denied = await Promise.all(methods.map((method) => sendTo(as('ada'), '/mcp/other', method)))
+  const [own, ofOperator] = [
+    await sendTo(as('ada'), '/mcp', 'initialize'),
+    await sendTo(operator, '/mcp/other', 'initialize'),
+  ]
+
+  expect(denied.map(rejectionOf)).toEqual(methods.map(() => [403, 'ForbiddenError', 'tools']))
+  expect([own.status, ofOperator.status]).toEqual([200, 200])
 })

@@ -1,7 +1,7 @@
 /** What callers can start, and with what: threats 12, 13, 14, 20 and 26 of docs/access.md. */
 import { expect } from 'vitest'
-import { POLICY_OPTIONS } from '../../../src/config/policy.ts'
-import { ENDPOINTS } from '../../../src/http/endpoints/endpoints.ts'
+import { ENDPOINTS } from '../../../src/service/endpoints.ts'
+import { POLICY_OPTIONS } from '../../../src/shared/access/policy-verbs.ts'
 import type { Api } from '../../support/api.ts'
 import { callEach, requestTo } from '../endpoints.ts'
 import { historyLengthOf, rejectionOf, testWithCallers, tokenRule } from './callers.ts'
@@ -197,12 +197,12 @@ test('a credential that only starts reads nothing of its own run, and cannot wai
   ])
 })
 
-test('no start attaches to the open run of another, or of another workflow without ids in the rule (threat 20)', async ({
+test('no start attaches to the open run of another, or of another workflow (threat 20)', async ({
   callers: { as, operator },
   client,
 }) => {
   const workflowId = `foreign:${uuid()}`
-  await operator.start('messages', null, { workflowId })
+  await operator.start('waitForSignal', null, { workflowId })
   const request = { workflowName: 'messages', input: null, workflowId, args: undefined }
   const attaching: [string, object][] = [
     ['start', { ...request, workflowIdConflictPolicy: 'use-existing' }],
@@ -219,7 +219,6 @@ test('no start attaches to the open run of another, or of another workflow witho
 
   expect(denied.map(({ status }) => status)).toEqual(denied.map(() => 403))
   expect(await historyLengthOf(client, workflowId)).toBe(before)
-  // With ids in the rule, whatever its workflow is.
   const own = `own:${uuid()}`
   const { runId } = (await operator.start('messages', null, { workflowId: own })).body
   const attached = await as('owner').post('signal-with-start/add', { ...request, workflowId: own, payload: 'owner' })
@@ -236,7 +235,7 @@ test('Last-Event-ID needs the right to read the run that it names (threat 20)', 
     'Last-Event-ID': `${encodeURIComponent(workflowId)}/${runId}`,
   })
   // The second one says that the client has read all events.
-  const withEnd = (id: ReturnType<typeof idOf>) => ({ ...id, 'Last-Event-ID': `${id['Last-Event-ID']}/end` })
+  const withEnd = (id: ReturnType<typeof idOf>) => ({ ...id, 'Last-Event-ID': `${id['Last-Event-ID']}@end` })
   const run = (id: typeof own) => as('ci').post('run', { workflowName: 'echo', input: 1 }, idOf(id))
   const runToEnd = (id: typeof own) => as('ci').post('run', { workflowName: 'echo', input: 1 }, withEnd(idOf(id)))
   const missing = { workflowId: foreign.workflowId, runId: uuid() }

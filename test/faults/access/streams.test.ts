@@ -16,7 +16,7 @@ test('the stream of an earlier run of another workflow stays hidden, also from a
   await operator.get(`${workflowId}/result?wait=60s`)
   await startRun(operator, 'messages', workflowId)
   const readAll = async (api: Api, runId: string) => {
-    const positions = [`-@${runId}`, `0@${runId}`, `1@${runId}/end`]
+    const positions = [`${runId}`, `${runId}@0`, `${runId}@end`]
     const paths = [`${workflowId}/stream`, `${workflowId}/runs/${runId}/stream`]
     const answers = await Promise.all([
       ...positions.flatMap((id) => paths.map((path) => api.get(path, { 'Last-Event-ID': id }))),
@@ -46,7 +46,7 @@ test('the stream of another tenant can neither be read nor published to, whateve
     await acme.get(`${workflowId}/stream`),
     await acme.get(`${workflowId}/stream`, JSON_ONLY),
     await acme.call('HEAD', `/workflow/${workflowId}/stream`),
-    await acme.get(`${workflowId}/stream`, { 'Last-Event-ID': `0@${runId}/end` }),
+    await acme.get(`${workflowId}/stream`, { 'Last-Event-ID': `${runId}@end` }),
     await acme.get(`${workflowId}/runs/${runId}/stream?from=now`),
     await acme.post(`${workflowId}/stream`, { topic: 't', data: 'from acme' }),
     await acme.post(

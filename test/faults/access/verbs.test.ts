@@ -1,8 +1,8 @@
 /** Which right each endpoint needs: threats 15 and 21 of docs/access.md, and the rights of all endpoints. */
 import { expect } from 'vitest'
-import type { Endpoint } from '../../../src/http/endpoint.ts'
-import { ENDPOINTS } from '../../../src/http/endpoints/endpoints.ts'
-import { POLICY_VERBS } from '../../../src/protocol/policy-verbs.ts'
+import { ENDPOINTS } from '../../../src/service/endpoints.ts'
+import type { Endpoint } from '../../../src/service/http/endpoint.ts'
+import { POLICY_VERBS } from '../../../src/shared/access/policy-verbs.ts'
 import type { Answer, Api } from '../../support/api.ts'
 import { requestTo } from '../endpoints.ts'
 import { bytesOf, historyLengthOf, rejectionOf, testWithCallers, tokenRule } from './callers.ts'
@@ -34,9 +34,14 @@ const ALSO = new Map([
   ['runWorkflow', 'read'],
   ['signalWithStart', 'signal:add'],
   ['updateWithStart', 'update:set'],
+  ['answerWorkflowQuestion', 'read'],
+  ['answerRunQuestion', 'read'],
   // And each right that the token names, of which the error does not say which is missing.
   ['createToken', 'delegate'],
   ['createWorkflowLink', 'signal:add'],
+  // And the options that the request changes.
+  ['setWorkflowOptions', 'repair'],
+  ['setRunOptions', 'repair'],
   ['createRunLink', 'signal:add'],
 ])
 
@@ -48,7 +53,7 @@ const OPENING = new Map<Endpoint['access'], readonly string[]>([
   ['tools', [...ON_RUNS, 'stop']],
 ])
 
-test('with metrics as its only right a caller gets 403 on every endpoint but the public ones, /capabilities and /metrics', async ({
+test('with metrics as its only right a caller gets 403 on every endpoint but the public ones, /capabilities and /metrics (threat 15)', async ({
   callers: { as },
 }) => {
   const metrics = as('only-metrics')
@@ -63,13 +68,15 @@ test('with metrics as its only right a caller gets 403 on every endpoint but the
   ])
 })
 
-test('no other endpoint is open to everyone, or to every caller', () => {
+test('no other endpoint is open to everyone, or to every caller (threat 1)', () => {
   const openTo = (access: Endpoint['access']) => ENDPOINTS.filter((one) => one.access === access).map(nameOf)
 
   expect(openTo(null).toSorted()).toEqual([
     'GET /docs',
     'GET /docs/:file',
     'GET /health',
+    // Answers only the challenges that a hook names: test/unit/service/fronts/hooks/events.test.ts.
+    'GET /hooks/:hook',
     'GET /links/:token',
     'GET /ready',
     // Their requests carry a proof of their own:
@@ -80,7 +87,7 @@ test('no other endpoint is open to everyone, or to every caller', () => {
   expect(openTo('any')).toEqual(['GET /capabilities'])
 })
 
-test('the declared right is the one that the verb asks: it alone opens the endpoint, and no other does', async ({
+test('the declared right is the one that the verb asks: it alone opens the endpoint, and no other does (threat 15)', async ({
   callers: { as, service },
 }) => {
   const actions = new Map<unknown, string>()
@@ -111,7 +118,7 @@ test('the declared right is the one that the verb asks: it alone opens the endpo
   }
 })
 
-test("an operator's request is audited as the right that its endpoint declares", async ({
+test("an operator's request is audited as the right that its endpoint declares (threat 27)", async ({
   callers: { operator, service },
 }) => {
   const lines: { requestId: string; action: string; message: string }[] = []

@@ -6,32 +6,7 @@ import { test } from '../../support/fixtures.ts'
 import { nothing, sendOverFaultProxy, unknown } from './fixture.ts'
 
 describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
-  const { start, statusOf, ended, end, continueAsNew, proxy, api } = sendOverFaultProxy(transport)
-
-  test('stop: reaches the run that the workflow has continued as, and no later use of the id', async ({
-    connection,
-  }) => {
-    const [goesOn, used] = [await start('chainOnSignal', 1), await start('neverEnds')]
-    const method = 'RequestCancelWorkflowExecution'
-    const useAgain = async () => {
-      await ended(used)
-      await start('neverEnds', null, used.workflowId)
-    }
-    proxy.on({ method, containing: goesOn.workflowId, fault: { dropped: () => continueAsNew(goesOn) }, times: 1 })
-    proxy.on({ method, containing: used.workflowId, fault: { lost: useAgain }, times: 1 })
-
-    const reached = await api.call('PATCH', `/workflow/${goesOn.workflowId}/stop`)
-    const stopped = await api.call('PATCH', `/workflow/${used.workflowId}/stop`)
-    const laterUse = { namespace: 'default', execution: { workflowId: used.workflowId } }
-    const { workflowExtendedInfo } = await connection.workflowService.describeWorkflowExecution(laterUse)
-
-    expect([reached.status, reached.body.cancelRequested]).toEqual([200, true])
-    await until('the successor is canceled', async () => (await statusOf(goesOn.workflowId)).status === 'canceled')
-    expect([stopped.status, stopped.body.runId]).toEqual([200, used.runId])
-    expect((await statusOf(`${used.workflowId}/runs/${used.runId}`)).status).toBe('canceled')
-    expect(workflowExtendedInfo?.cancelRequested).toBe(false)
-    await end(used.workflowId)
-  })
+  const { start, statusOf, end, proxy, api } = sendOverFaultProxy(transport)
 
   /** Ends the activity of a run while the first request of this method meets the fault. */
   async function endActivity(input: object, verb: 'complete' | 'fail', fault: 'lost' | 'dropped', key?: string) {
@@ -85,6 +60,42 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
     await Promise.all(dropped.map(({ workflowId }) => api.get(`${workflowId}/result?wait=60s`)))
   })
 
+  test('repairs: a retry that was carried out is not sent again, and each other request is', async () => {
+    const { workflowId } = await start('completesOutside', { retryInterval: '1h' })
+    const activity = `${workflowId}/activities/approval`
+    const untilOpen = () =>
+      until('an attempt is executed', async () => (await api.post(`${activity}/heartbeat`)).status === 200)
+    const calls: string[] = []
+    async function repair(name: string, method: string, fault: 'lost' | 'dropped') {
+      const record = async () => void calls.push(`${name} ${fault}`)
+      const takeBack = proxy.on({
+        ...{ method, containing: workflowId, fault: fault === 'lost' ? { lost: record } : { dropped: record } },
+        ...(name !== 'retry' && { times: 1 }),
+        ...(fault === 'dropped' && { times: 1 }),
+      })
+      const answer = await api.post(`${activity}/${name}`)
+      takeBack()
+      return answer.status
+    }
+    const backOff = async () => {
+      await untilOpen()
+      await api.post(`${activity}/fail`, { message: 'no' })
+    }
+
+    await backOff()
+    const lost = await repair('retry', 'ResetActivityExecution', 'lost')
+    await backOff()
+    const dropped = await repair('retry', 'ResetActivityExecution', 'dropped')
+    await backOff()
+    const paused = await repair('pause', 'PauseActivityExecution', 'lost')
+    const unpaused = await repair('unpause', 'UnpauseActivityExecution', 'lost')
+    await untilOpen()
+
+    expect([lost, dropped, paused, unpaused]).toEqual([200, 200, 200, 200])
+    expect(calls).toEqual(['retry lost', 'retry dropped', 'pause lost', 'unpause lost'])
+    await end(workflowId)
+  })
+
   async function completed(): Promise<{ workflowId: string; runId: string }> {
     const { body } = await api.run('everyKind', 1, { workflowId: `lost-${crypto.randomUUID()}` })
     return { workflowId: body.workflowId, runId: body.runId }
@@ -122,8 +133,8 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
     ]
 
     expect(unknownOutcomes.map(unknown)).toEqual([
-      [503, 'EngineUnavailableError', dropped.workflowId, null],
-      [503, 'EngineUnavailableError', other.workflowId, null],
+      [424, 'OutcomeUnknownError', dropped.workflowId, null],
+      [424, 'OutcomeUnknownError', other.workflowId, null],
     ])
     expect(unknownOutcomes.map(({ body }) => body.runId)).toEqual([dropped.runId, other.runId])
     expect((await statusOf(dropped.workflowId)).runId).toBe(dropped.runId)
@@ -145,19 +156,5 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
     expect([unpaused.status, unpaused.body]).toEqual([200, { workflowId, runId, paused: false }])
     expect([status, (await statusOf(workflowId)).status]).toEqual(['paused', 'running'])
     await end(workflowId)
-  })
-
-  test('terminate: ends the run that was open, and no later use of the id', async () => {
-    const run = await start('neverEnds')
-    const useAgain = () => start('neverEnds', null, run.workflowId)
-    const method = 'TerminateWorkflowExecution'
-    proxy.on({ method, containing: run.workflowId, fault: { lost: useAgain }, times: 1 })
-
-    const answer = await end(run.workflowId)
-
-    expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', run.workflowId, null])
-    expect(answer.body.runId).toBe(run.runId)
-    expect((await statusOf(run.workflowId)).status).toBe('running')
-    await end(run.workflowId)
   })
 })

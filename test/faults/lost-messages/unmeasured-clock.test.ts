@@ -1,6 +1,6 @@
 /** Lost responses at a service that does not know how far its clock is from that of the engine. */
 import { describe, expect } from 'vitest'
-import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
+import { GrpcCode } from '../../../src/shared/temporal/grpc-code.ts'
 import type { Answer } from '../../support/api.ts'
 import type { Fault } from '../../support/fault-proxy.ts'
 import { test } from '../../support/fixtures.ts'
@@ -28,7 +28,7 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
 
       const answer = await faultedAtFirst(`${workflowId}/signal/finish`, { lost: nothing })
 
-      expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', workflowId, null])
+      expect(unknown(answer)).toEqual([424, 'OutcomeUnknownError', workflowId, null])
       await ended(run)
     })
 
@@ -67,7 +67,7 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
 
       const answer = await faultedAtFirst(`${workflowId}/update/round`, { dropped: nothing })
 
-      expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', workflowId, null])
+      expect(unknown(answer)).toEqual([424, 'OutcomeUnknownError', workflowId, null])
       expect(answer.body.updateId).toMatch(/./)
       const { text: trace } = await api.get(`${workflowId}/trace-log`)
       expect(trace).not.toContain('"kind":"update"')

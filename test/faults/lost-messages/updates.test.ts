@@ -53,7 +53,7 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
 
     const answer = await faulted(`${workflowId}/update/round`, { dropped: () => continueAsNew(run) })
 
-    expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', workflowId, null])
+    expect(unknown(answer)).toEqual([424, 'OutcomeUnknownError', workflowId, null])
     expect(answer.body.updateId).toMatch(/./)
     const { text: chain } = await api.get(`${workflowId}/trace-log`)
     expect(chain).not.toContain('"kind":"update"')
@@ -83,7 +83,7 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
 
     const answer = await faulted(`${run.workflowId}/update/set`, { dropped: () => reuse(run) }, 'for the first')
 
-    expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', run.workflowId, null])
+    expect(unknown(answer)).toEqual([424, 'OutcomeUnknownError', run.workflowId, null])
     expect(typeof answer.body.updateId).toBe('string')
     expect((await state(run.workflowId)).value).toBeNull()
     await end(run.workflowId)

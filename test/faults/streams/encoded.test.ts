@@ -79,7 +79,7 @@ test('streams: a batch that is stored outside the engine is a 501 without a code
 
   const error = { status: 501, error: 'NotSupportedError', workflowId, runId, sizeBytes: expect.any(Number) }
   expect(outline(reader.events)).toEqual(['workflow', 'small', 'server_error'])
-  expect(reader.events.at(-1)).toMatchObject({ id: `1@${runId}/end`, data: error })
+  expect(reader.events.at(-1)).toMatchObject({ id: `${runId}@end`, data: error })
   expect([problemOf(later), items.body]).toMatchObject([error, error])
   expect(outline(able.events)).toEqual(['workflow', 'small', 'x'.repeat(600), 'done'])
 })

@@ -49,7 +49,7 @@ const test = baseTest.extend('counted', { scope: 'file' }, async ({ engine, serv
   }
 })
 
-test('streams: 200 readers that join at once cause one verification and one poll, and one after the end none', async ({
+test('streams: 200 readers that join at once cause one verification and one poll, and one after the end none (threat 54)', async ({
   counted,
   service,
 }) => {
@@ -102,7 +102,27 @@ test('streams: a reader that comes at once when the last one has left continues 
   expect(after).toEqual({ ...before, descriptions: before.descriptions + 1 })
 })
 
-test('streams: a run with as many updates as the engine allows is polled once it has fewer, and others are not disturbed', async ({
+test('streams: an open run is read again after its 429, although readers come again and again', async ({
+  counted,
+  service,
+}) => {
+  const replica = counted.serve({ SERVICE_STREAM_UPDATES: '1' })
+  const { workflowId } = (await service.start('streamSignals', {})).body
+  await publish(service, workflowId, 1)
+  const reader = readStream(() => replica, `${workflowId}/stream`)
+  const refused = await reader.first('server_error')
+  reader.close()
+  const { reads } = counted.callsOf(workflowId)
+  await until('the run is read again', async () => {
+    await replica.get(`${workflowId}/stream?from=1`, { Accept: 'application/json' })
+    return counted.callsOf(workflowId).reads > reads
+  })
+  await service.post(`${workflowId}/signal/finish`)
+
+  expect(refused.data).toMatchObject({ status: 429, error: 'ResourceExhaustedError' })
+})
+
+test('streams: a run with as many updates as the engine allows is polled once it has fewer, and others are not disturbed (threat 54)', async ({
   counted,
   service,
   client,
@@ -187,7 +207,7 @@ test.for([
   },
 )
 
-test('streams: a run that a large item would break is left alone after the first reader, and others are not disturbed', async ({
+test('streams: a run that a large item would break is left alone after the first reader, and others are not disturbed (threat 56)', async ({
   counted,
   engine,
   cleanup,
@@ -216,7 +236,7 @@ test('streams: a run that a large item would break is left alone after the first
   expect(counted.callsOf(workflowId).updates).toBe(sent)
   expect(reader.events.at(-1)).toMatchObject({
     event: 'server_error',
-    id: expect.stringMatching(/\/end$/),
+    id: expect.stringMatching(/@end$/),
     data: { status: 409, error: 'WorkflowNotReadyError', problem: expect.anything() },
   })
   for (const { status, body } of later) expect([status, body.error]).toEqual([409, 'WorkflowNotReadyError'])

@@ -29,7 +29,7 @@ async function publishEach(
 
 const isOver = ({ events }: ReturnType<typeof readStream>) => events.at(-1)?.event === 'server_error'
 
-test('streams: readers leave updates to the business, and a run without them is a 429 from which they can resume', async ({
+test('streams: readers leave updates to the business, and a run without them is a 429 from which they can resume (threat 54)', async ({
   serve,
   worker: _,
   client,
@@ -44,7 +44,7 @@ test('streams: readers leave updates to the business, and a run without them is 
 
   expect(reader.events.at(-1)).toMatchObject({
     event: 'server_error',
-    id: expect.stringMatching(/^4@/),
+    id: expect.stringMatching(/@4$/),
     data: { status: 429, error: 'ResourceExhaustedError' },
   })
   expect(reader.data()).toEqual([0, 1, 2, 3, 4])
@@ -63,6 +63,51 @@ test('streams: the limit of the engine itself is the same 429', async ({ service
   expect(reader.data()).toEqual(Array.from({ length: MAX_UPDATES }, (_, number) => number))
   expect((await pollsOf(client, workflowId)).length).toBe(MAX_UPDATES)
   await service.post(`${workflowId}/signal/finish`)
+})
+
+test.for(['finish', 'restart'])(
+  'streams: a reader that comes again and again after this 429 gets the rest and the end after %s',
+  async (signal, { serve, worker: _ }) => {
+    const service = serve({ SERVICE_STREAM_UPDATES: '5' })
+    await readiness(service)
+    const { workflowId, runId } = (await service.start('streamSignals', {})).body
+    const reader = readStream(() => service, `${workflowId}/stream`)
+    await publishEach(service, workflowId, reader, 20)
+    reader.close()
+    const path = `${workflowId}/runs/${runId}`
+    const read = () => service.get(`${path}/stream?from=5`, { Accept: 'application/json' })
+    await publish(service, workflowId, 'the rest')
+    const open = await read()
+    await service.post(`${workflowId}/signal/${signal}`)
+    await until('the run is closed', async () => (await service.get(`${path}/status`)).body.status !== 'running')
+    const closed = await read()
+
+    expect([open.status, open.body.error]).toEqual([429, 'ResourceExhaustedError'])
+    expect(closed).toMatchObject({ status: 200, body: { done: { complete: true } } })
+    expect(closed.body.items.at(-1)?.data).toBe('the rest')
+  },
+)
+
+test('streams: a reader that reconnects after this 429 gets the rest of the run, and the run that continues it', async ({
+  serve,
+  worker: _,
+}) => {
+  const service = serve({ SERVICE_STREAM_UPDATES: '5' })
+  await readiness(service)
+  const { workflowId } = (await service.start('streamSignals', {})).body
+  const reader = readStream(() => service, `${workflowId}/stream`)
+  await publishEach(service, workflowId, reader, 5)
+  await publish(service, workflowId, 'the rest')
+  await reader.first('server_error')
+  await service.post(`${workflowId}/signal/continueAsNew`)
+  await reader.first('continued')
+  await publish(service, workflowId, 'in the next run')
+  await until('the reader has it', () => reader.data().at(-1) === 'in the next run')
+  await service.post(`${workflowId}/signal/finish`)
+  await reader.ended
+
+  expect(reader.data()).toEqual([0, 1, 2, 3, 4, 'the rest', 'in the next run'])
+  expect(reader.events.at(-1)).toMatchObject({ event: 'done', data: { complete: true } })
 })
 
 test('streams: a workflow in Python is read by queries beyond that, until its end', async ({
@@ -97,7 +142,7 @@ async function metricsOf(service: InProcessService) {
   return { readers, feeds, bytes, polls: sumOf(samples, 'portico_open_polls') }
 }
 
-test('streams: the readers of a run share one of the long polls, a stream beyond them is a 429, and nothing is left', async ({
+test('streams: the readers of a run share one of the long polls, a stream beyond them is a 429, and nothing is left (threat 54)', async ({
   serve,
   worker: _,
 }) => {

@@ -1,16 +1,16 @@
 /** The engine and the worker are killed while streams are open. */
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { startEngine } from '../../../src/cli/dev/servers/engine.ts'
+import { startEngine } from '../../../dev/servers/engine.ts'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import { toPayload } from '../../../src/temporal/payload.ts'
-import { payloadToWire } from '../../../src/temporal/payload-wire.ts'
+import { toPayload } from '../../../src/shared/temporal/payload.ts'
+import { payloadToWire } from '../../../src/shared/temporal/payload-wire.ts'
 import { test } from '../../support/fixtures.ts'
 import { UNDISTURBED } from '../../support/undisturbed.ts'
 import { startWorkerProcess } from '../start-worker-process.ts'
 import { publish, publishUntilAccepted, readStream } from './reader.ts'
 
-test('streams: an open stream continues when the engine is back, and a new one gets a 503 meanwhile', async ({
+test('streams: an open stream continues when the engine is back, and a new one gets a 503 meanwhile (failure 1)', async ({
   folder,
   serve,
   startWorker,
@@ -93,6 +93,29 @@ test('streams: a reader that begins with now gets the end of a run whose worker 
   expect(reader.events.at(-1)).toMatchObject({ event: 'done', data: { status: 'terminated', complete: false } })
 })
 
+test('streams: clients that read JSON get the items and the end of a closed run whose worker is gone', async ({
+  engine,
+  serve,
+  cleanup,
+}) => {
+  const catalog = `streams-${crypto.randomUUID()}`
+  const service = serve({ SERVICE_CATALOG_ID: catalog })
+  const worker = await startWorkerProcess({ address: engine.address, catalog, cleanup })
+  const { workflowId } = (await service.start('streamSignals', {})).body
+  const json = (from: string | number, api = service) =>
+    api.get(`${workflowId}/stream?from=${encodeURIComponent(from)}`, { Accept: 'application/json' })
+  await publish(service, workflowId, 1)
+  const { next } = (await json(0)).body
+  await worker.kill()
+  await service.post(`${workflowId}/terminate`)
+  const [rest, all] = await Promise.all([json(next), json(0, serve({ SERVICE_CATALOG_ID: catalog }))])
+
+  expect([all.body, rest.body]).toMatchObject([
+    { items: [{ data: 1 }], next: null, done: { status: 'terminated', complete: false } },
+    { items: [], next: null, done: { status: 'terminated', complete: false } },
+  ])
+})
+
 test('streams: a reader that waits for a worker learns from it that the workflow has no stream', async ({
   client,
   serve,
@@ -110,7 +133,7 @@ test('streams: a reader that waits for a worker learns from it that the workflow
 
   expect(reader.events.at(-1)).toMatchObject({
     event: 'server_error',
-    id: expect.stringMatching(/\/end$/),
+    id: expect.stringMatching(/@end$/),
     data: { status: 404, error: 'StreamNotFoundError', workflowId },
   })
   expect(reader.statuses).toEqual([200])

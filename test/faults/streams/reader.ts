@@ -1,8 +1,8 @@
 /** A client of streams that reconnects as an EventSource does, and what tests ask about a stream. */
 import type { Client } from '@temporalio/client'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import { sleep } from '../../../src/lib/abort.ts'
-import { isPollUpdateId } from '../../../src/protocol/stream.ts'
+import { sleep } from '../../../src/shared/lib/abort.ts'
+import { isPollUpdateId } from '../../../src/shared/wire/stream.ts'
 import type { Answer, Api } from '../../support/api.ts'
 import { eventsOf, type Sent } from '../../support/event-stream.ts'
 import { CALLER_HEADERS } from '../../support/policy.ts'
@@ -52,7 +52,7 @@ export function readStream(at: () => Place, path: string, headers: Record<string
       isBegun = true
       events.push(event)
       lastId = event.id ?? lastId
-      isOver = event.id?.endsWith('/end') === true
+      isOver = event.id?.endsWith('@end') === true
     }
   }
 

@@ -1,14 +1,19 @@
-/** Two replicas with readers on both, of which one is killed while items are published. */
+/** Readers on two replicas, of which one may be killed while items are published. */
 import { expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
+import type { Answer } from '../../support/api.ts'
+import { startFaultProxy } from '../../support/fault-proxy.ts'
 import { test } from '../../support/fixtures.ts'
 import { readiness } from '../../support/readiness.ts'
+import { startWorkerProcess } from '../start-worker-process.ts'
 import { pollsOf, publish, readStream } from './reader.ts'
 
 const READERS = 20
 const BATCHES = 30
 
-test('streams: the readers of a replica that is killed continue at another one, and a run has one update per batch', async ({
+const AS_JSON = { Accept: 'application/json' }
+
+test('streams: the readers of a replica that is killed continue at another one, and a run has one update per batch (failure 35)', async ({
   startService,
   worker: _,
   client,
@@ -51,4 +56,66 @@ test('streams: the readers of a replica that is killed continue at another one, 
   )
   expect(readers.slice(0, READERS).every(({ statuses }) => statuses.length >= 2)).toBe(true)
   expect(await pollsOf(client, workflowId)).toEqual(expectedPolls)
+})
+
+const STREAMS = 36
+
+test('streams: two replicas respond to readers at the same time, although the engine holds one query of a run', async ({
+  serve,
+  worker: _,
+}) => {
+  const replicas = [serve(), serve()]
+  const [first = serve()] = replicas
+  await Promise.all(replicas.map((replica) => readiness(replica)))
+  const answers: Answer[] = []
+  for (let stream = 0; stream < STREAMS; stream++) {
+    const { workflowId } = (await first.start('streamSignals', {})).body
+    const readers = [...replicas, ...replicas].map((replica) => replica.get(`${workflowId}/stream`, AS_JSON))
+    answers.push(...(await Promise.all(readers)))
+    await first.post(`${workflowId}/signal/finish`)
+  }
+
+  expect(answers.map(({ status, body }) => body.message ?? status)).toEqual(answers.map(() => 200))
+})
+
+test('streams: a poll that the worker has not accepted yet, because another replica has just sent it, is no 504', async ({
+  engine,
+  serve,
+  client,
+  cleanup,
+}) => {
+  let polls = 0
+  const completion = Promise.withResolvers<void>()
+  let reads = 0
+  // Holds the worker's response to the second poll: that of the item's task has arrived before.
+  const proxy = await startFaultProxy(engine.address, null, {
+    onCall(method) {
+      if (method === 'UpdateWorkflowExecution') polls++
+      if (method === 'PollWorkflowExecutionUpdate') reads++
+      return method === 'RespondWorkflowTaskCompleted' && polls > 1 ? completion.promise : undefined
+    },
+  })
+  cleanup.defer(() => proxy.stop())
+  const catalog = `streams-${crypto.randomUUID()}`
+  const worker = await startWorkerProcess({ address: proxy.address, catalog, cleanup })
+  const [sender, other] = [1, 2].map(() => serve({ ENGINE_ADDRESS: proxy.address, SERVICE_CATALOG_ID: catalog }))
+  if (sender === undefined || other === undefined) throw new Error('two replicas were started')
+  const { workflowId } = (await sender.start('streamSignals', {})).body
+  const reader = readStream(() => sender, `${workflowId}/stream`)
+  await publish(sender, workflowId, 1)
+  await until('the second poll is sent', () => polls > 1)
+  const before = reads
+  let isAnswered = false
+  const answer = other.get(`${workflowId}/stream?from=1`, AS_JSON).finally(() => {
+    isAnswered = true
+  })
+  await until('the other replica reads the poll again, or gives up', () => isAnswered || reads > before + 2)
+  completion.resolve()
+  const { status, body } = await answer
+  await client.workflow.getHandle(workflowId).signal('finish')
+  await reader.ended
+  await worker.kill()
+
+  expect([status, body.message, body.items]).toEqual([200, undefined, []])
+  expect(await pollsOf(client, workflowId)).toEqual(['portico-stream/0', 'portico-stream/1'])
 })

@@ -12,7 +12,7 @@ const ITEM_BYTES = 200_000
 const ITEMS = 40
 const BUFFER_BYTES = 2_000_000
 
-test('streams: a client that does not read delays only itself, and gets everything in the end', async ({
+test('streams: a client that does not read delays only itself, and gets everything in the end (threat 54)', async ({
   startService,
   worker: _,
   client,

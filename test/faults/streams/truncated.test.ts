@@ -17,7 +17,7 @@ test('streams: readers learn what a workflow has removed, wherever they begin, a
     readStream(() => api, `${workflowId}/stream?from=${encodeURIComponent(from)}`)
   await publish(service, workflowId, 'a', 'b', 'c', 'd')
   await service.post(`${workflowId}/signal/truncate`, { payload: 3 })
-  const starts = [0, 1, `0@${runId}`, 3, `2@${runId}`]
+  const starts = [0, 1, `${runId}@0`, 3, `${runId}@2`]
   const live = starts.map((from) => read(service, from))
   await Promise.all(live.map((reader) => reader.first('item')))
   const { body } = await service.get(`${workflowId}/stream?from=1`, { Accept: 'application/json' })
@@ -37,6 +37,18 @@ test('streams: readers learn what a workflow has removed, wherever they begin, a
       ['workflow', 'd', 'e', 'done'],
     ])
   expect(body).toMatchObject({ truncated: { from: 1, to: 3 }, items: [{ offset: 3, data: 'd' }] })
+})
+
+test('streams: the first response as JSON has what is left, and what is lost before it', async ({ serve, service }) => {
+  const { workflowId } = (await service.start('streamSignals', {})).body
+  await publish(service, workflowId, 'a', 'b', 'c', 'd')
+  await service.post(`${workflowId}/signal/truncate`, { payload: 3 })
+  const json = (api: typeof service) => api.get(`${workflowId}/stream`, { Accept: 'application/json' })
+  const [first, stored] = [await json(service), await json(serve())]
+  await service.post(`${workflowId}/signal/finish`)
+
+  for (const { body } of [first, stored])
+    expect(body).toMatchObject({ truncated: { from: 0, to: 3 }, items: [{ offset: 3, data: 'd' }], done: null })
 })
 
 test('streams: what is removed before a poll reaches the workflow is missing in the middle, for all readers', async ({
@@ -73,7 +85,7 @@ test('streams: what is removed before a poll reaches the workflow is missing in 
     ['workflow', { from: 3, to: 4 }, 'e', 'done'],
   ])
   expect([first, second]).toMatchObject([
-    { items: [{ data: 'a' }, { data: 'b' }], next: `1@${runId}`, truncated: null },
+    { items: [{ data: 'a' }, { data: 'b' }], next: `${runId}@1`, truncated: null },
     { items: [{ offset: 4, data: 'e' }], truncated: { from: 2, to: 4 } },
   ])
 })

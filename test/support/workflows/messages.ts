@@ -27,6 +27,15 @@ export async function waitForSignal(): Promise<unknown[]> {
   return received ?? []
 }
 
+/** Returns whether the signal `finish` came within an hour. */
+export async function finishesInTime(): Promise<boolean> {
+  let finished = false
+  setHandler(finish, () => {
+    finished = true
+  })
+  return condition(() => finished, '1h')
+}
+
 /**
  * A run with every kind of handler; ends at the signal `finish` with what it has gathered.
  *

@@ -7,6 +7,7 @@ import {
   defineQuery,
   defineSignal,
   defineUpdate,
+  makeContinueAsNewFunc,
   proxyActivities,
   setDefaultQueryHandler,
   setDefaultSignalHandler,
@@ -72,6 +73,17 @@ export async function streamSignals(input: StreamSignalsInput = {}): Promise<str
     default:
       return 'done'
   }
+}
+
+/** Has a stream. Continues as the other workflow after the signal `continueAsNew`, without the items. */
+export async function becomes({ workflowType, input }: { workflowType: string; input: unknown }): Promise<void> {
+  let isOver = false
+  setHandler(defineSignal('continueAsNew'), () => {
+    isOver = true
+  })
+  new WorkflowStream().topic('own').publish('of becomes')
+  await condition(() => isOver)
+  await makeContinueAsNewFunc<(input: unknown) => Promise<unknown>>({ workflowType })(input)
 }
 
 /** The workflow itself publishes, and returns in the same workflow task: history does not contain the items. */

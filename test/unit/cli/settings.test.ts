@@ -13,7 +13,7 @@ async function folderWith(settings: object): Promise<string> {
   return folder
 }
 
-test('readSettings: the token of a file is not sent to the service of a flag or a variable', async () => {
+test('readSettings: the token of a file is not sent to the service of a flag or a variable (threat 98)', async () => {
   const folder = await folderWith({ url: 'https://portico.test/', token: 'secret' })
   const other = 'https://other.test'
 
@@ -28,7 +28,7 @@ test('readSettings: the token of a file is not sent to the service of a flag or 
   expect(tokens.map(({ token }) => token)).toEqual(['secret', 'secret', null, null, 'own'])
 })
 
-test('readSettings: the URL of a file gets the token of that file or none, on loopback too', async () => {
+test('readSettings: the URL of a file gets the token of that file or none, on loopback too (threat 98)', async () => {
   const [withToken, without, loopback] = await Promise.all([
     folderWith({ url: 'https://portico.test', token: 'of the file' }),
     folderWith({ url: 'https://portico.test' }),
@@ -87,7 +87,7 @@ test('readSettings: the namespace is that of the flag, the variable or the file,
     await expect(readSettings({ namespace }, {}, folder)).rejects.toThrow('--namespace must be the name of a namespace')
 })
 
-test('readSettings: a pipe of that name does not block the command', async () => {
+test('readSettings: a pipe of that name does not block the command (threat 98)', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'settings-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   await promisify(execFile)('mkfifo', [join(folder, '.portico.json')])

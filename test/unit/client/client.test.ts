@@ -9,7 +9,7 @@ const UNAVAILABLE = problem(503, 'EngineUnavailableError', {}, { 'Retry-After': 
 const RUN = { workflowId: 'x', runId: 'r' }
 const COMPLETED = { workflowId: 'x', runId: 'r', status: 'completed', output: 1, error: null }
 
-test('the client: sends the path below the base path, with ids percent-encoded, and the token', async () => {
+test('the client: sends the path below the base path, with ids percent-encoded, and the token (threat 101)', async () => {
   const client = clientOf([ok()], { url: 'http://portico.test/base/', token: 's3cret', headers: { traceparent: '00' } })
 
   await client.status('a/b ü')
@@ -23,6 +23,8 @@ test('the client: sends the path below the base path, with ids percent-encoded, 
   ])
   expect(sent[0]?.headers.get('Authorization')).toBe('Bearer s3cret')
   expect(sent[0]?.headers.get('traceparent')).toBe('00')
+  // Next.js caches other responses.
+  expect(sent.map(({ cache }) => cache)).toEqual(['no-store', 'no-store', 'no-store'])
 })
 
 test('the client: sends every request below the namespace, also after a redirect', async () => {
@@ -82,7 +84,7 @@ test('the client: an abort ends the pause before the next attempt', async () => 
 test('run: sends the same key with each attempt, and then waits for the run of the response', async () => {
   const accepted: Respond = () => Response.json({ workflowId: 'a/b', runId: 'r', status: 'running' }, { status: 202 })
   const still = problem(
-    408,
+    424,
     'WorkflowExecutionTimedOutError',
     { workflowId: 'a/b', runId: 'r' },
     { 'Retry-After': '1' },
@@ -178,7 +180,7 @@ test('createClient: throws for a URL that cannot be requested', () => {
 })
 
 test.for(['', '.', '..'])(
-  'an id or a name that would be another path is rejected without a request: "%s"',
+  'an id or a name that would be another path is rejected without a request: "%s" (threat 101)',
   async (text) => {
     const client = clientOf([ok()])
     const calls = [
@@ -193,7 +195,7 @@ test.for(['', '.', '..'])(
   },
 )
 
-test('an invalid URL or token is rejected with a message that does not contain it', () => {
+test('an invalid URL or token is rejected with a message that does not contain it (threat 100)', () => {
   const urls = [
     'http://user:secret@portico.test',
     'ftp://portico.test/secret',
@@ -243,7 +245,7 @@ test('catalog: that of the client is the default of starts and of catalog()', as
   expect(sent[6]?.url).toBe('http://portico.test/workflow/catalog/other')
 })
 
-test('an error: its facts are those of the response, which cannot replace the name, the stack or the class', async () => {
+test('an error: its facts are those of the response, which cannot replace the name, the stack or the class (threat 101)', async () => {
   const facts = { name: 'Mine', stack: 'mine', cause: 'mine', constructor: 'mine', sizeBytes: 7 }
   const hostile: Respond = () =>
     new Response(`{"error":"NotFoundError","message":"m","__proto__":{"error":"x"},${JSON.stringify(facts).slice(1)}`, {
@@ -268,7 +270,7 @@ test('result: onOpen gets each response about the open run, and the error has wh
       (facts): Respond =>
         (request) => {
           vi.setSystemTime(Date.now() + 200)
-          return problem(408, 'WorkflowExecutionTimedOutError', { ...ids, ...facts })(request)
+          return problem(424, 'WorkflowExecutionTimedOutError', { ...ids, ...facts })(request)
         },
     )
     const states: unknown[] = []

@@ -1,6 +1,6 @@
 /** How a client behaves while the service is overloaded. The clock is virtual. */
 import { expect, test, vi } from 'vitest'
-import { createInFlightLimit } from '../../../src/http/limit-in-flight.ts'
+import { createInFlightLimit } from '../../../src/service/http/pipeline/places.ts'
 import { clientOf, clientWith, ok, problem, resetBeforeEach, sent } from './scripted-service.ts'
 
 resetBeforeEach()

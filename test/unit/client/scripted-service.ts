@@ -10,6 +10,7 @@ export interface Sent {
   headers: Headers
   body: unknown
   signal: AbortSignal | undefined
+  cache: RequestCache | undefined
 }
 
 /** The requests of the test. */
@@ -39,13 +40,14 @@ export function clientWith(
   respond: (request: Sent) => Response | Promise<Response>,
   options: Partial<ClientOptions> = {},
 ) {
-  async function fetch(url: string, { method, headers, body, signal }: RequestInit): Promise<Response> {
+  async function fetch(url: string, { method, headers, body, signal, cache }: RequestInit): Promise<Response> {
     const request = {
       url,
       method,
       headers: new Headers(headers),
       body: body === undefined ? null : JSON.parse(String(body)),
       signal: signal ?? undefined,
+      cache,
     }
     sent.push(request)
     return respond(request)

@@ -5,7 +5,7 @@ import { clientOf, type Respond, sent } from './scripted-service.ts'
 
 export const RUN_ID = '01a208f4-a730-742e-81e9-92b88320ed51'
 export const RUN = { workflowId: 'w', runId: RUN_ID }
-export const at = (offset: number | '-' | string) => `${offset}@${RUN_ID}`
+export const at = (offset: number | 'end') => `${RUN_ID}@${offset}`
 
 /** An event as the service sends it. */
 export const frame = (event: string, data: unknown, id?: string) =>
@@ -13,7 +13,7 @@ export const frame = (event: string, data: unknown, id?: string) =>
 export const workflow = (from = 0) => `retry: 2000\n\n${frame('workflow', { ...RUN, status: 'running', from })}`
 export const item = (offset: number, data: unknown = offset) => frame('item', { offset, topic: 't', data }, at(offset))
 export const ended = { ...RUN, status: 'completed', completedAt: '2026-01-01T00:00:00.000Z', next: 2, complete: true }
-export const done = frame('done', ended, at('1').concat('/end'))
+export const done = frame('done', ended, at('end'))
 
 export const HEADERS = { 'Content-Type': 'text/event-stream' }
 

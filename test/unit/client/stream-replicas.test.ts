@@ -67,7 +67,7 @@ test('stream: continues on another replica, with the topics that it reads', asyn
   await ended
 
   expect(read.map(({ data }) => data)).toEqual(['a', 'b', 'c'])
-  expect(two.requests.map(({ headers }) => headers['last-event-id'])).toEqual([expect.stringMatching(/^51@/)])
+  expect(two.requests.map(({ headers }) => headers['last-event-id'])).toEqual([expect.stringMatching(/@51$/)])
 })
 
 test('stream: a reader that leaves closes its connection', async () => {

@@ -48,7 +48,7 @@ test('token: an error of the function is the error of the call, and nothing is s
   expect(sent).toEqual([])
 })
 
-test('token: one that a header cannot have is rejected, and not shown', async () => {
+test('token: one that a header cannot have is rejected, and not shown (threat 100)', async () => {
   const client = clientOf([ok], { token: () => 'sécret\n' })
 
   await expect(client.status('w')).rejects.toThrow(/^token must be printable ASCII$/)

@@ -3,7 +3,7 @@ import { expectTypeOf, test } from 'vitest'
 import type * as workflows from '../../../examples/workflows.ts'
 import type { StartOptions, StreamItem } from '../../../src/client/index.ts'
 import { createClient, type WorkflowHandle, type WorkflowResult } from '../../../src/client/index.ts'
-import type { OptionFields } from '../../../src/http/endpoints/fields/workflow-options.ts'
+import type { OptionFields } from '../../../src/service/http/endpoints/fields/workflow-options.ts'
 import type { WorkflowTypesOf } from '../../../src/worker/index.ts'
 
 /** As `npx portico types` writes it. */

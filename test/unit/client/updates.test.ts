@@ -113,15 +113,26 @@ test('updateWithStart: with timeoutMs it waits for its update in the run that th
   expect(new Set(sent.map(({ headers }) => headers.get('Idempotency-Key')))).toEqual(new Set(['k']))
 })
 
-test('updateWithStart: if it has started the run itself, the service finds the run by the key', async () => {
-  const ownRun = problem(422, 'IdempotencyKeyReusedError', { workflowId: 'x', runId: 'r' })
-  const result = { workflowId: 'x', runId: 'r', started: true, result: 'new' }
-  const order = workflowOf(unanswered, ownRun, ok(result))
+const ownRun = problem(422, 'IdempotencyKeyReusedError', RUN)
 
-  expect(await errorOrValue(order.updateWithStart('set', { ...WITH_START, timeoutMs: 60_000 }))).toEqual(result)
-  expect(sentPaths()).toEqual([
-    '/workflow/update-with-start/set',
-    '/workflow/x/runs/r/update/set',
-    '/workflow/update-with-start/set',
-  ])
+test('updateWithStart: if it has started the run itself, it reads the update there, and starts no other run', async () => {
+  const accepted = () => Response.json({ ...RUN, updateId: 'u', stage: 'accepted' }, { status: 202 })
+  const order = workflowOf(unanswered, ownRun, accepted, cut, ownRun, ok('new'))
+
+  const updating = order.updateWithStart('set', { ...WITH_START, timeoutMs: 60_000 })
+
+  expect(await errorOrValue(updating)).toEqual({ ...RUN, started: true, result: 'new' })
+  const run = '/workflow/x/runs/r/update/set'
+  expect(sentPaths()).toEqual(['/workflow/update-with-start/set', run, `${run}/u`, run, run, `${run}/u`])
+})
+
+test.for<[string, Respond[], string]>([
+  ['does not have it', [unanswered, ownRun, problem(404, 'UpdateNotFoundError', RUN)], 'UpdateNotFoundError'],
+  ['is not named', [problem(504, 'DeadlineExceededError', { updateId: 'u' })], 'DeadlineExceededError'],
+])('updateWithStart: is not sent again if the run %s', async ([, responses, error]) => {
+  const order = workflowOf(...responses, ok({ result: 'new' }))
+
+  const updating = order.updateWithStart('set', { ...WITH_START, timeoutMs: 60_000 })
+
+  expect(await errorOrValue(updating)).toMatchObject({ error, mayHaveTakenEffect: true, idempotencyKey: 'k' })
 })

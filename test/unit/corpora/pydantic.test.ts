@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { checkInput } from '../../../src/domain/admission/check-input.ts'
-import { parseJson } from '../../../src/lib/json.ts'
-import type { JsonSchema } from '../../../src/protocol/catalog.ts'
+import { checkInput } from '../../../src/service/start/check-input.ts'
+import { parseJson } from '../../../src/shared/lib/json.ts'
+import type { JsonSchema } from '../../../src/shared/wire/catalog.ts'
 
 interface Corpus {
   cases: {

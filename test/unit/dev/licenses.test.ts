@@ -14,11 +14,11 @@ test.for([
   ['UNLICENSED', false],
   ['', false],
   [null, false],
-] as const)('licenses: %s may be in a bundle: %s', ([expression, expected]) => {
+] as const)('licenses: %s may be in a bundle: %s (threat 102)', ([expression, expected]) => {
   expect(isAllowed(expression, SHIPPED_LICENSES)).toBe(expected)
 })
 
-test('licenses: what only builds and tests run may have more, but not all', () => {
+test('licenses: what only builds and tests run may have more, but not all (threat 102)', () => {
   expect(isAllowed('MPL-2.0', DEVELOPMENT_LICENSES)).toBe(true)
   expect(isAllowed('AGPL-3.0-only', DEVELOPMENT_LICENSES)).toBe(false)
 })

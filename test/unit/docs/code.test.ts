@@ -1,13 +1,14 @@
 /** What the documents show is what the code, the examples and the configuration have. */
 import { expect, test } from 'vitest'
 import { firstSteps } from '../../../dev/first-steps.ts'
-import { ENDPOINTS } from '../../../src/http/endpoints/endpoints.ts'
+import { ENDPOINTS } from '../../../src/service/endpoints.ts'
 import { anchorsIn, chapterOf, codeBlocks, namedFiles, proseOf } from '../../support/markdown.ts'
 import { filesIn, textOf } from '../../support/repository.ts'
+import { markdownIn } from './pages.ts'
 
 test('docs: each message they quote stands in the source', () => {
   const source = filesIn('src', '.ts').map(textOf).join('\n')
-  const quoted = ['docs/api.md', 'docs/limits-and-logs.md'].flatMap((page) =>
+  const quoted = [...markdownIn('docs/api'), 'docs/limits-and-logs.md'].flatMap((page) =>
     [...proseOf(textOf(page)).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code).filter(isSentence),
   )
   // Without what varies: elided text, placeholders, numbers, and the parts that the code puts together.
@@ -17,14 +18,6 @@ test('docs: each message they quote stands in the source', () => {
 
   expect(quoted.length).toBeGreaterThan(5)
   expect(parts.filter((part) => part.length > 8 && !source.includes(part))).toEqual([])
-})
-
-test('docs/ai-sdk.md: its transport is examples/chat-transport.ts', () => {
-  const shown = namedFiles(textOf('docs/ai-sdk.md')).get('chat-transport.ts') ?? ''
-
-  const example = textOf('examples/chat-transport.ts')
-  // Without the comment at its beginning.
-  expect(shown.replace(/^.*\n/, '').trim()).toBe(example.slice(example.indexOf('import ')).trim())
 })
 
 test('docs/workers.md and README.md: their worker is the one of examples/, shortened', () => {
@@ -57,14 +50,6 @@ test('docs/client.md: its code of streams is compiled', () => {
   expect(notIn(compiled, lines)).toEqual([])
 })
 
-test('docs/how-do-i.md: its program is examples/rerun-failed.ts', () => {
-  const [block = ''] = codeBlocks(chapterOf(textOf('docs/how-do-i.md'), 'Run failed runs again'), 'ts')
-  const lines = withoutComments(block).filter((line) => !/^(?:import|const client =)/.test(line))
-
-  expect(lines.length).toBeGreaterThan(5)
-  expect(notIn(codeOf('examples/rerun-failed.ts'), lines)).toEqual([])
-})
-
 test('README.md: its requests are those that npm run dev prints', () => {
   const facts = { withToken: false, docs: false, uiUrl: null, chatPageUrl: 'http://127.0.0.1:3002/' }
   const printed = firstSteps('http://127.0.0.1:3001', facts).match(/^ {2}curl .*$/gm) ?? []
@@ -84,32 +69,34 @@ test('README.md: says once which Node.js is needed, the one of package.json', ()
   expect(versions).toEqual([JSON.parse(textOf('package.json')).engines.node])
 })
 
-test('docs/api.md: its table has every endpoint', () => {
-  const declared = ENDPOINTS.filter(({ path }) => !path.includes('/runs/:rid/') && path !== '/docs/:file')
-
-  expect(declared.map(({ method, path }) => `${method.toUpperCase()} ${path}`).toSorted()).toEqual(
-    documentedEndpoints(),
+test('docs: no curl repeats a request without an Idempotency-Key, and loops on a result repeat a 424', () => {
+  const commands = ['README.md', 'SKILL.md', ...filesIn('docs', '.md'), ...filesIn('deploy', '.md')].flatMap((page) =>
+    textOf(page)
+      .replaceAll(/\\\n\s*/g, ' ')
+      .split('\n')
+      .filter((line) => /\bcurl .*--retry /.test(line)),
   )
+  const loops = commands.filter((command) => command.includes('result?wait='))
+  const sending = commands.filter((command) => !loops.includes(command))
+
+  expect(Math.min(loops.length, sending.length)).toBeGreaterThan(0)
+  expect(sending.filter((command) => !command.includes('Idempotency-Key: '))).toEqual([])
+  // curl ignores the Retry-After of a 424.
+  expect(loops.filter((command) => !/--retry-all-errors --retry-delay 1\b/.test(command))).toEqual([])
 })
 
-test('docs/api.md: has the section that each endpoint names', () => {
-  const anchors = anchorsIn(textOf('docs/api.md'))
+test('docs: have the section that each endpoint names', () => {
+  const missing = ENDPOINTS.filter(({ docs }) => {
+    const [page = '', anchor = ''] = docs.split('#')
+    return !anchorsIn(textOf(`docs/${page}`)).has(anchor)
+  })
 
-  expect(ENDPOINTS.filter(({ docs }) => !anchors.has(docs)).map(({ id }) => id)).toEqual([])
+  expect(missing.map(({ id, docs }) => `${id}: ${docs}`)).toEqual([])
 })
 
-/** The rows of its table. One row may have several paths. */
-function documentedEndpoints(): string[] {
-  const rows = [...textOf('docs/api.md').matchAll(/^\| (GET|POST|PATCH) \| (\[`\/[^|]*) \|/gm)]
-  const endpoints = rows.flatMap(([, method, paths = '']) =>
-    [...paths.matchAll(/`(\/[^`]+)`/g)].map(([, path]) => `${method} ${path}`),
-  )
-  return endpoints.toSorted()
-}
-
-test('docs/comparison.md: its figures are those of benchmarks/README.md', () => {
+test('docs/comparison.md: its figures are those of lab/benchmarks/README.md', () => {
   const rowsOf = (page: string) => [...textOf(page).matchAll(/^\| `?(\w+)`? \| .* \| (\S+ \(\S+\))(?: \(SDK\))? \|$/gm)]
-  const measured = rowsOf('benchmarks/README.md').map(([, request, ratio]) => `${request} ${ratio}`)
+  const measured = rowsOf('lab/benchmarks/README.md').map(([, request, ratio]) => `${request} ${ratio}`)
   const shown = rowsOf('docs/comparison.md').map(([, request, ratio]) => `${request} ${ratio}`)
 
   expect(shown.length).toBe(5)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { check } from '../../soak/checker.ts'
-import type { Operation, RecordedRun } from '../../soak/record.ts'
+import { check } from '../../../lab/soak/checker.ts'
+import type { Operation, RecordedRun } from '../../../lab/soak/record.ts'
 
 const START: Operation = {
   type: 'operation',
@@ -103,6 +103,29 @@ test('soak checker: a stop without a run id may cancel the run that continues th
 
   expect(rules([START, stop], runs)).toEqual([])
   expect(rules([START, { ...stop, runId: 'r1' }], runs)).toContain('wrong run')
+})
+
+test('soak checker: a second stop of a run has no effect', () => {
+  const stop: Operation = { ...SIGNAL, op: 'stop', marker: 'stop', answer: { ...SIGNAL.answer, changed: true } }
+  const first: Operation = { ...stop, marker: 'first' }
+
+  expect(rules([START, first, stop], [{ ...RUN, stops: ['first'] }])).toEqual([])
+  const later: Operation = { ...first, startedAt: 3000, endedAt: 3010 }
+  expect(rules([START, stop, later], [{ ...RUN, stops: ['first'] }])).toEqual(['lost'])
+})
+
+test('soak checker: a stop has no effect on a run that has ended meanwhile', () => {
+  const stop: Operation = { ...SIGNAL, op: 'stop', marker: 'stop', answer: { ...SIGNAL.answer, changed: true } }
+
+  expect(rules([START, stop], [RUN])).toEqual(['lost'])
+  expect(rules([START, stop], [{ ...RUN, closedAt: 2005 }])).toEqual([])
+})
+
+test('soak checker: a repeated message with a start may have found its run', () => {
+  const found: Operation = { ...SIGNAL, op: 'signal-with-start', answer: { ...SIGNAL.answer, started: false } }
+  const again: Operation = { ...found, answer: { ...found.answer, replayed: true } }
+
+  expect(rules([START, found, again], [{ ...RUN, messages: [sent] }])).toEqual([])
 })
 
 test('soak checker: a start that found the run of another request did not happen', () => {

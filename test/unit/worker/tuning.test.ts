@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseWorkerConfig } from '../../../src/config/worker.ts'
+import { parseWorkerConfig } from '../../../src/shared/config/worker.ts'
 import { toTuningOptions } from '../../../src/worker/run-worker.ts'
 
 test('toTuningOptions: omits unset variables', () => {

@@ -7,7 +7,7 @@ import { testWithOwnEngine } from '../../support/fixtures.ts'
 import { type Received, startWebhookReceiver, verified } from '../../support/webhook-receiver.ts'
 import { about, catalog, SECRET, SECRETS, STATUS, test } from './fixture.ts'
 
-test('webhooks: receivers that hang or cannot be reached delay no other, and get at most 10 messages at once', async ({
+test('webhooks: receivers that hang or cannot be reached delay no other, and get at most 10 messages at once (threat 34)', async ({
   receiver,
   run,
   delivery,
@@ -38,7 +38,7 @@ test('webhooks: receivers that hang or cannot be reached delay no other, and get
   expect(sent).toEqual(runs.map(() => [200]))
 })
 
-test('webhooks: a message that failed is sent again with the same id and body, until one 200', async ({
+test('webhooks: a message that failed is sent again with the same id and body, until one 200 (threat 34)', async ({
   receiver,
   run,
   delivery,
@@ -76,7 +76,35 @@ test('webhooks: a receiver has 15 s to respond, and a message is sent again for 
   expect(seconds.map((duration) => duration?.seconds?.toNumber())).toEqual([5, 12 * 3600, 3 * 24 * 3600])
 })
 
-test('webhooks: a 410 ends the delivery', async ({ receiver, run, delivery }) => {
+test('webhooks: Retry-After delays the next attempt, as seconds or as a date, at most an hour, and never makes it earlier', async ({
+  receiver,
+  run,
+  connection,
+  delivery,
+}) => {
+  const header = new Map<string, string>()
+  receiver.answer('/busy', () => ({ status: 429, retryAfter: header.get('value') ?? '' }))
+  const delayAfter = async (value: string) => {
+    header.set('value', value)
+    const { runId } = await run('sleepFor', [{ ms: 1 }])
+    await until('its first attempt has failed', async () => (await delivery('busy', runId)).reason)
+    const { info } = await connection.workflowService.describeActivityExecution({
+      namespace: 'default',
+      activityId: `$webhook:busy:${runId}`,
+    })
+    return info?.currentRetryInterval?.seconds?.toNumber()
+  }
+
+  const delays = [await delayAfter('20'), await delayAfter(new Date(Date.now() + 90_500).toUTCString())]
+  const others = [await delayAfter('86400'), await delayAfter('1'), await delayAfter('soon'), await delayAfter('-7')]
+
+  expect(delays[0]).toBe(20)
+  expect(delays[1]).toBeGreaterThan(20)
+  expect(delays[1]).toBeLessThanOrEqual(90)
+  expect(others).toEqual([3600, 5, 5, 5])
+})
+
+test('webhooks: a 410 ends the delivery (threat 34)', async ({ receiver, run, delivery }) => {
   receiver.answer('/gone', () => ({ status: 410 }))
   const { workflowId, runId } = await run('nothing')
 
@@ -86,7 +114,7 @@ test('webhooks: a 410 ends the delivery', async ({ receiver, run, delivery }) =>
   expect((await delivery('gone', runId)).reason).toBe('The receiver responded with 410')
 })
 
-test('webhooks: redirects are not followed', async ({ receiver, run, delivery }) => {
+test('webhooks: redirects are not followed (threat 74)', async ({ receiver, run, delivery }) => {
   receiver.answer('/moved', (attempt) =>
     attempt === 1 ? { status: 307, location: `${receiver.url}/elsewhere` } : { status: 200 },
   )
@@ -119,7 +147,7 @@ test('webhooks: a delivery that is canceled in the engine sends nothing more', a
   expect(about(receiver.at('/canceled'), workflowId)).toHaveLength(1)
 })
 
-test('webhooks: a worker that stops leaves a message that hangs to the next worker', async ({
+test('webhooks: a worker that stops leaves a message that hangs to the next worker (threat 34)', async ({
   receiver,
   client,
   startSender,

@@ -1,8 +1,8 @@
 /** A receiver of webhooks, and workers that send them. */
 import { untilPolled } from '../../../dev/servers/worker.ts'
 import { freePort } from '../../../src/cli/dev/servers/ports.ts'
+import { deliveryQueue } from '../../../src/worker/closed-runs/webhooks/deliver.ts'
 import { defineCatalog, parseWebhooksConfig, porticoPlugin, type Redact } from '../../../src/worker/index.ts'
-import { deliveryQueue } from '../../../src/worker/webhooks/engine.ts'
 import { test as baseTest } from '../../support/fixtures.ts'
 import { newSecret, type Received, startWebhookReceiver } from '../../support/webhook-receiver.ts'
 
@@ -58,10 +58,13 @@ export const test = baseTest
       refuses: { workflows: ['echo'], url: `http://127.0.0.1:${await freePort()}` },
       hangs: { workflows: ['echo'] },
       gone: { workflows: ['nothing'] },
+      busy: { workflows: ['sleepFor'] },
       moved: { workflows: ['several'] },
       later: { workflows: ['hugeNumbers'] },
       canceled: { workflows: ['whoAmI'] },
       silent: { workflows: ['ownAttributes'] },
+      stands: { workflows: ['failTask'], on: ['problem'], include: ['error'] },
+      told: { workflows: ['fail*'], on: ['problem', 'terminated'] },
     }),
   )
   .extend('run', { scope: 'file' }, ({ client, catalog: taskQueue, sender: _ }) => {

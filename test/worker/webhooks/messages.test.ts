@@ -6,7 +6,11 @@ import { type Received, verified } from '../../support/webhook-receiver.ts'
 import { startArchiver } from '../start-archiver.ts'
 import { about, NEW_SECRET, SECRET, STATUS, test } from './fixture.ts'
 
-test('webhooks: a message is signed with each secret, and names the run', async ({ receiver, run, catalog }) => {
+test('webhooks: a message is signed with each secret, and names the run (threat 73)', async ({
+  receiver,
+  run,
+  catalog,
+}) => {
   const { workflowId, runId } = await run('echo', [{ id: 1 }])
 
   const [message] = await until('it has arrived', () => {
@@ -88,7 +92,7 @@ test('webhooks: a run that a reset continues gets no message', async ({
 })
 
 test.for(['failInActivity', 'failWithCauses', 'failWrapped', 'failInChild'])(
-  'webhooks: the error of %s is sent without a stack trace',
+  'webhooks: the error of %s is sent without a stack trace (threat 74)',
   async (workflowName, { receiver, run }) => {
     const { workflowId } = await run(workflowName)
 
@@ -103,7 +107,57 @@ test.for(['failInActivity', 'failWithCauses', 'failWrapped', 'failInChild'])(
   },
 )
 
-test('webhooks: values are redacted by the worker, and masked by processes without its redact', async ({
+test('webhooks: a run whose workflow task fails again and again is reported once, without values by default (threat 74)', async ({
+  receiver,
+  client,
+  catalog: taskQueue,
+  delivery,
+  sender: _,
+}) => {
+  const workflowId = `stands-${crypto.randomUUID()}`
+  // The engine sets the attribute after five attempts, each of which takes the timeout.
+  const options = { taskQueue, workflowId, workflowTaskTimeout: '1s' }
+  const { firstExecutionRunId: runId } = await client.workflow.start('failTask', options)
+
+  const [withError] = await until('it is reported', () => arrived(about(receiver.at('/stands'), workflowId)), {
+    timeoutMs: 60_000,
+  })
+  const [plain] = await until('the other endpoint is told too', () => arrived(about(receiver.at('/told'), workflowId)))
+  await client.workflow.getHandle(workflowId).terminate()
+  await until('its end is reported', () => about(receiver.at('/told'), workflowId).length > 1)
+
+  const body = verified(withError as Received, SECRET)
+  expect(withError?.headers).toMatchObject({ 'webhook-id': `msg_${runId}_stands_problem_0` })
+  expect(body).toEqual({
+    type: 'workflow.problem',
+    timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+    data: {
+      namespace: 'default',
+      workflowId,
+      runId,
+      workflowName: 'failTask',
+      catalog: taskQueue,
+      status: 'running',
+      startedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      completedAt: null,
+      problem: { kind: 'workflow_task_failing', since: body.timestamp },
+      error: { name: 'Error', message: 'a bug in the workflow', details: [], cause: null },
+    },
+  })
+  expect(verified(plain as Received, SECRET).data).not.toHaveProperty('error')
+  expect(about(receiver.at('/told'), workflowId).map((message) => verified(message, SECRET).type)).toEqual([
+    'workflow.problem',
+    'workflow.terminated',
+  ])
+  expect(about(receiver.at('/stands'), workflowId)).toHaveLength(1)
+  expect((await delivery('stands', `${runId}:problem:0`)).status).toBe(STATUS.completed)
+})
+
+function arrived(messages: Received[]): Received[] | null {
+  return messages.length > 0 ? messages : null
+}
+
+test('webhooks: values are redacted by the worker, and masked by processes without its redact (threat 74)', async ({
   engine: { address },
   receiver,
   client,

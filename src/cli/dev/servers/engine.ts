@@ -5,18 +5,11 @@ import { exitSignal, type RunningProcess, startProcess } from './process.ts'
 import { ensureTemporal } from './temporal.ts'
 import { until } from './until.ts'
 
-export interface EngineServerOptions {
-  /** SQLite file for the data. Default: in memory. */
-  dbFile?: string
-  /** The server's dynamic configuration, for example `{'limit.blobSize.error': 4194304}`. */
-  dynamicConfig?: Record<string, unknown>
-  searchAttributes?: Record<string, 'Text' | 'Keyword' | 'Int' | 'Double' | 'Bool' | 'Datetime' | 'KeywordList'>
+export interface EngineServer {
+  /** More flags of `temporal server start-dev`. */
+  flags?: readonly string[]
   /** Created in addition to `default`. */
-  namespaces?: string[]
-  /** Default: free ports that the system chooses. */
-  ports?: Partial<EnginePorts>
-  /** Used as far as they are free; otherwise the system chooses. */
-  preferredPorts?: Partial<EnginePorts>
+  namespaces?: readonly string[]
   /** Whether Temporal's web UI is started too. Default: false. */
   withUi?: boolean
   /** Called with each line that the server prints. */
@@ -33,129 +26,80 @@ export interface EnginePorts {
   ui: number
 }
 
-export interface EngineAddresses {
+export interface RunningEngineServer {
   /** Host and port of gRPC. */
   address: string
-  /** Base URL of Temporal's HTTP API; null if the engine was started by someone else and the URL is not known. */
-  httpUrl: string | null
-  /** URL of the Prometheus metrics; null if the engine was started by someone else. */
-  metricsUrl: string | null
-}
-
-export interface RunningEngine extends EngineAddresses {
-  httpUrl: string
-  metricsUrl: string
   /** Temporal's web UI; null without `withUi`. */
   uiUrl: string | null
   serverVersion: string
-  pid: number
-  /** Resolves when the server has exited for any reason. */
-  ended: RunningProcess['ended']
-  /** Shuts the server down if it has a `dbFile`, and kills it otherwise. */
-  stop(): Promise<void>
-  /** Sends SIGKILL, to simulate a crash. */
-  kill(): Promise<void>
-  /**
-   * Call it after `stop` or `kill`. Starts the server again with the same options and ports,
-   * and with the same data if it has a `dbFile`.
-   */
-  restart(): Promise<RunningEngine>
-}
-
-/**
- * Starts a Temporal dev server. Resolves when its namespaces can be used.
- * It is killed when this process exits for any reason.
- */
-export async function startEngine(options: EngineServerOptions = {}): Promise<RunningEngine> {
-  const program = await ensureTemporal(options.ensure)
-  const { ports = {}, preferredPorts = {} } = options
-  return startServer(program, options, async (attempt) =>
-    portsFor({ ...(attempt === 1 && (await freeOf(preferredPorts))), ...ports }),
-  )
+  ports: EnginePorts
+  program: RunningProcess
 }
 
 // Another process may take a port that was free a moment ago, also one that the server chose for itself. It is unlikely
 // three times in a row.
 const ATTEMPTS = 3
 
-async function startServer(
-  program: string,
-  options: EngineServerOptions,
+/**
+ * Starts a Temporal dev server. Resolves when its namespaces can be used.
+ * It is killed when this process exits for any reason.
+ */
+export async function startEngineServer(
+  server: EngineServer,
   choosePorts: (attempt: number) => Promise<EnginePorts>,
-): Promise<RunningEngine> {
+): Promise<RunningEngineServer> {
+  const command = await ensureTemporal(server.ensure)
   for (let attempt = 1; ; attempt++) {
     try {
-      return await tryToStart(program, options, await choosePorts(attempt))
+      return await tryToStart(command, server, await choosePorts(attempt))
     } catch (error) {
       if (attempt === ATTEMPTS || !/already in use/.test(String(error))) throw error
     }
   }
 }
 
-async function portsFor(given: Partial<EnginePorts>): Promise<EnginePorts> {
+/** Ports that the system chooses, but `preferred` as far as they are free. */
+export async function freeEnginePorts(preferred: Partial<EnginePorts> = {}): Promise<EnginePorts> {
   const [grpc = 0, http = 0, metrics = 0, ui = 0] = await freePorts(4)
-  return { grpc, http, metrics, ui, ...given }
+  const taken = await Promise.all(Object.values(preferred).map((port) => isTaken(port)))
+  const free = Object.entries(preferred).filter((_, index) => !taken[index])
+  return { grpc, http, metrics, ui, ...Object.fromEntries(free) }
 }
 
-async function freeOf(ports: Partial<EnginePorts>): Promise<Partial<EnginePorts>> {
-  const taken = await Promise.all(Object.values(ports).map((port) => isTaken(port)))
-  return Object.fromEntries(Object.entries(ports).filter((_, index) => !taken[index]))
+/** The flags of the server's dynamic configuration. */
+export function dynamicConfigFlags(config: Record<string, unknown>): string[] {
+  return Object.entries(config).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${JSON.stringify(value)}`])
 }
 
 // It takes half a second on an idle machine, and can take half a minute on a busy one.
 const START_TIMEOUT_MS = 90_000
 
-// A server with a database file takes two seconds.
-const STOP_GRACE_MS = 5000
-
-async function tryToStart(program: string, options: EngineServerOptions, ports: EnginePorts): Promise<RunningEngine> {
+async function tryToStart(command: string, server: EngineServer, ports: EnginePorts): Promise<RunningEngineServer> {
   // Otherwise another server on that port could be mistaken for ours.
   for (const port of Object.values(ports))
     if (await isTaken(port)) throw new Error(`The engine cannot start: port ${port} is already in use`)
 
-  const { onLine } = options
-  const server = await startProcess({ command: program, args: serverArgs(options, ports), ...(onLine && { onLine }) })
-  const httpUrl = `http://127.0.0.1:${ports.http}`
-
-  try {
-    const serverVersion = await until('the engine responds', () => usableVersion(httpUrl, options.namespaces), {
-      timeoutMs: START_TIMEOUT_MS,
-      signal: exitSignal(server, 'The engine'),
-    })
-    return {
-      address: `127.0.0.1:${ports.grpc}`,
-      httpUrl,
-      metricsUrl: `http://127.0.0.1:${ports.metrics}/metrics`,
-      uiUrl: options.withUi ? `http://localhost:${ports.ui}` : null,
-      serverVersion,
-      pid: server.pid,
-      ended: server.ended,
-      stop: async () => void (options.dbFile === undefined ? await server.kill() : await server.stop(STOP_GRACE_MS)),
-      kill: async () => void (await server.kill()),
-      restart: () => startServer(program, options, async () => ports),
-    }
-  } catch (error) {
-    await server.kill()
-    throw error
-  }
-}
-
-function serverArgs(
-  { dbFile, dynamicConfig = {}, searchAttributes = {}, namespaces = [], withUi }: EngineServerOptions,
-  ports: EnginePorts,
-): string[] {
-  return [
+  const { namespaces = [], withUi = false, flags = [], onLine } = server
+  const args = [
     ...['server', 'start-dev', '--log-level', 'warn', '--ip', '127.0.0.1'],
     ...(withUi ? ['--ui-port', `${ports.ui}`, '--ui-disable-news-fetch'] : ['--headless']),
     ...['--port', `${ports.grpc}`, '--http-port', `${ports.http}`, '--metrics-port', `${ports.metrics}`],
-    ...(dbFile === undefined ? [] : ['--db-filename', dbFile]),
     ...namespaces.flatMap((name) => ['--namespace', name]),
-    ...Object.entries(dynamicConfig).flatMap(([key, value]) => [
-      '--dynamic-config-value',
-      `${key}=${JSON.stringify(value)}`,
-    ]),
-    ...Object.entries(searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
+    ...flags,
   ]
+  const program = await startProcess({ command, args, ...(onLine && { onLine }) })
+  const httpUrl = `http://127.0.0.1:${ports.http}`
+  try {
+    const serverVersion = await until('the engine responds', () => usableVersion(httpUrl, namespaces), {
+      timeoutMs: START_TIMEOUT_MS,
+      signal: exitSignal(program, 'The engine'),
+    })
+    const uiUrl = withUi ? `http://localhost:${ports.ui}` : null
+    return { address: `127.0.0.1:${ports.grpc}`, uiUrl, serverVersion, ports, program }
+  } catch (error) {
+    await program.kill()
+    throw error
+  }
 }
 
 // A restarted server may have a backlog of work.
@@ -164,7 +108,7 @@ const PROBE_TIMEOUT_MS = 10_000
 /**
  * The server's version if the services behind its frontend (visibility, history, matching) respond too; otherwise null.
  */
-async function usableVersion(httpUrl: string, namespaces: string[] = []): Promise<string | null> {
+async function usableVersion(httpUrl: string, namespaces: readonly string[]): Promise<string | null> {
   for (const namespace of ['default', ...namespaces]) {
     const url = `${httpUrl}/api/v1/namespaces/${namespace}`
     const [list, unknownRun, taskQueue] = await Promise.all([

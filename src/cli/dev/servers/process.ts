@@ -1,11 +1,10 @@
 /** Child processes that are killed when this process exits for any reason. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { afterRunning, sleep } from '../../../lib/abort.ts'
+import { afterRunning, sleep } from '../../../shared/lib/abort.ts'
 import { cacheFolder, runsFromSources } from './cache-folder.ts'
 
 export interface ProcessOptions {
@@ -37,22 +36,6 @@ export interface RunningProcess {
   kill(): Promise<Ended>
 }
 
-/**
- * Called with the environment of each process that starts.
- * Returns a function that gets each line of its output, or null.
- */
-export type ProcessObserver = (env: NodeJS.ProcessEnv) => ((line: string) => void) | null
-
-const observers = new Set<ProcessObserver>()
-
-/**
- * Registers an observer of every process that this module starts from now on. Tests check the output of all of them
- * with it, and register it again for each file.
- */
-export function observeProcesses(observer: ProcessObserver): void {
-  observers.add(observer)
-}
-
 // Node keeps the compiled and type-stripped sources here:
 // a process of ours then starts with two thirds of the CPU time.
 const COMPILE_CACHE = runsFromSources ? { NODE_COMPILE_CACHE: join(cacheFolder(), 'compiled') } : {}
@@ -80,11 +63,9 @@ export async function startProcess({ command, args = [], env, cwd, onLine }: Pro
   const pid = pidOf(child)
 
   const lines: string[] = []
-  const watchers = [...observers].map((observe) => observe(env ?? process.env))
   const handleLine = (line: string) => {
     lines.push(line)
     if (lines.length > KEPT_LINES) lines.shift()
-    for (const watch of watchers) watch?.(line)
     onLine?.(line)
   }
   readLines(child.stdout, handleLine)
@@ -130,24 +111,6 @@ export function exitSignal({ ended, output }: Pick<RunningProcess, 'ended' | 'ou
   const exited = new AbortController()
   void ended.then(({ code, signal }) => exited.abort(new Error(`${name} exited with ${code ?? signal}:\n${output()}`)))
   return exited.signal
-}
-
-/** Whether no process with that id is running. A zombie counts as gone. */
-export function isGone(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-  } catch {
-    return true // ESRCH
-  }
-  return isZombie(pid)
-}
-
-function isZombie(pid: number): boolean {
-  try {
-    return /\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  } catch {
-    return false // no /proc (macOS), or the process has just exited
-  }
 }
 
 /**

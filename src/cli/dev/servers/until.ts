@@ -1,4 +1,4 @@
-import { sleep } from '../../../lib/abort.ts'
+import { sleep } from '../../../shared/lib/abort.ts'
 
 export interface UntilOptions {
   timeoutMs?: number

@@ -46,7 +46,7 @@ test('portico stream: for programs prints each item as a line of JSON, with exac
   const json = await portico(log, ['stream', 'w', '--json'])
 
   expect(json.stdout).toBe(
-    `{"offset":0,"topic":"t","data":"a","id":"0@${RUN_ID}"}\n{"offset":1,"topic":"t","data":9007199254740993.10,"id":"1@${RUN_ID}"}\n`,
+    `{"offset":0,"topic":"t","data":"a","id":"${RUN_ID}@0"}\n{"offset":1,"topic":"t","data":9007199254740993.10,"id":"${RUN_ID}@1"}\n`,
   )
 })
 
@@ -106,7 +106,7 @@ test('portico stream: the exit code of an error is that of other commands', asyn
   const error = { status: 404, error: 'StreamNotFoundError', message: 'Workflow w has no stream' }
 
   const { stdout, stderr, code } = await portico(log, ['stream', 'w'], () =>
-    log.send('server_error', error, `-@${RUN_ID}/end`),
+    log.send('server_error', error, `${RUN_ID}@end`),
   )
 
   expect(stderr).toContain('error: Workflow w has no stream (StreamNotFoundError)')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { explainPolicy } from '../../../../src/cli/policy/explain-policy.ts'
 import { type QuestionFlags, readQuestion } from '../../../../src/cli/policy/question.ts'
-import { parsePolicy } from '../../../../src/config/policy.ts'
+import { parsePolicy } from '../../../../src/shared/config/policy.ts'
 
 const parsed = parsePolicy({
   version: 1,

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
-import { parseJson, toJson } from '../../../../src/client/connection/json.ts'
+import { parseWithBigInts, toJson } from '../../../../src/client/connection/json.ts'
 
 test('parseJson: integers that a number cannot hold are bigints, everything else is as JSON.parse returns it', () => {
   const json = '{"big":9007199254740993,"least":-9007199254740993,"safe":9007199254740991,"text":"9007199254740993"}'
 
-  expect(parseJson(json)).toEqual({
+  expect(parseWithBigInts(json)).toEqual({
     big: 9007199254740993n,
     least: -9007199254740993n,
     safe: 9007199254740991,
     text: '9007199254740993',
   })
-  expect(parseJson('[1e21, 0.1234567890123456789, 12345678901234567.5]')).toEqual([
+  expect(parseWithBigInts('[1e21, 0.1234567890123456789, 12345678901234567.5]')).toEqual([
     1e21, 0.12345678901234568, 12345678901234568,
   ])
-  expect(parseJson('{"__proto__": 9007199254740993}')).toHaveProperty('__proto__', 9007199254740993n)
+  expect(parseWithBigInts('{"__proto__": 9007199254740993}')).toHaveProperty('__proto__', 9007199254740993n)
 })
 
 test('toJson: writes a bigint as an integer', () => {

@@ -24,7 +24,7 @@ async function serverThat(respond: (request: IncomingMessage) => Answer) {
 
 const headers = { 'X-Secret': 's3cret' }
 
-test.for([301, 302, 303, 307, 308])('a redirect to another origin is not followed: %i', async (status) => {
+test.for([301, 302, 303, 307, 308])('a redirect to another origin is not followed: %i (threat 99)', async (status) => {
   const other = await serverThat(() => ({}))
   const { url } = await serverThat(() => ({ status, location: `${other.url}/elsewhere` }))
   const client = createClient({ url, headers, token: 't' })
@@ -55,7 +55,7 @@ test('a redirect to the same origin is followed, with the method, the body and t
   ])
 })
 
-test('a redirect that would make a GET of a POST, one without an address, and a loop are not followed', async () => {
+test('a redirect that would make a GET of a POST, one without an address, and a loop are not followed (threat 99)', async () => {
   const seeOther = await serverThat(() => ({ status: 303, location: '/result' }))
   const nowhere = await serverThat(() => ({ status: 307, location: 'http://[' }))
   const loop = await serverThat(() => ({ status: 307, location: '/loop' }))

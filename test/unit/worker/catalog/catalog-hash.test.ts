@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonicalJson } from '../../../../src/lib/json.ts'
+import { canonicalJson } from '../../../../src/shared/lib/json.ts'
 import { catalogHash } from '../../../../src/worker/catalog/publish-catalog.ts'
 
 const EMPTY = { workflows: [], workflowNames: {} }

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import * as mini from 'zod/mini'
-import { parseCatalogWorkflows } from '../../../../src/protocol/catalog.ts'
+import { parseCatalogWorkflows } from '../../../../src/shared/wire/catalog.ts'
 import { defineCatalog } from '../../../../src/worker/catalog/define-catalog.ts'
 import type { InputSchema } from '../../../../src/worker/catalog/schemas/json-schema.ts'
 
@@ -187,7 +187,7 @@ test('defineCatalog: lists all errors in one TypeError', () => {
     'Invalid catalog:',
     '- greet.input: Date cannot be represented in JSON Schema',
     '- greet.output: must be a zod 4 schema, a schema that supports Standard JSON Schema, or JSON Schema',
-    '- pay.input: $schema "http://json-schema.org/draft-04/schema#" is not supported; use JSON Schema 2020-12 or draft-07',
+    '- pay.input: $schema "http://json-schema.org/draft-04/schema#" is not supported; use JSON Schema 2020-12, 2019-09, draft-07 or draft-06',
     '- pay.queries: the name "__stack_trace" must not start with "__", which is reserved',
     '- order.signals: the name "valueOf" is reserved: every JavaScript object has a property of that name',
     '- order.updates.set.input: is a zod 3 schema; use zod 4',

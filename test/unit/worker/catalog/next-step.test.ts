@@ -6,7 +6,7 @@ const FIELDS = { catalog: 'shop', namespace: 'default' }
 const RULES = { onPublishError: 'stop', checkEveryMs: 60_000, fields: FIELDS } as const
 const WARN_ONLY = { ...RULES, onPublishError: 'warn' } as const
 
-const PUBLISHED: Publication = { state: 'published', hash: 'own', other: null }
+const PUBLISHED: Publication = { state: 'published', hash: 'own', other: null, watch: null }
 const UNCHANGED: Publication = { ...PUBLISHED, state: 'unchanged' }
 const SKIPPED: Publication = { ...PUBLISHED, state: 'skipped' }
 

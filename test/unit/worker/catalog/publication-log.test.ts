@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { publicationLog } from '../../../../src/worker/catalog/publication-log.ts'
+import { publicationLog } from '../../../../src/worker/catalog/next-step.ts'
 import type { Publication } from '../../../../src/worker/catalog/publish-catalog.ts'
 
 const FEWER = { hash: 'fewer', version: null, missingNames: ['greet'], additionalNames: [] }
@@ -20,6 +20,12 @@ test.each<[string, Publication, Publication | null, string | null]>([
   ],
   ['a catalog that another worker has published', UNCHANGED, null, 'info: Catalog is already published'],
   ['an unchanged catalog', UNCHANGED, PUBLISHED, null],
+  [
+    'a catalog whose publisher is gone',
+    publication('renewed'),
+    UNCHANGED,
+    'info: Catalog published again: the worker that had published it is gone',
+  ],
   [
     'the catalog of a version that receives no new workflows',
     publication('skipped', MORE),
@@ -67,5 +73,5 @@ test('publicationLog: names the hash and the version of both catalogs', () => {
 })
 
 function publication(state: Publication['state'], other: Publication['other'] = null): Publication {
-  return { state, hash: 'own', other }
+  return { state, hash: 'own', other, watch: null }
 }

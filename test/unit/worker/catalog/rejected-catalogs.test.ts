@@ -17,7 +17,7 @@ test('defineCatalog: rejects invalid schemas, with the path of each error', () =
     list: { input: { required: 'name' } },
     flag: { input: { uniqueItems: 'yes' } },
     part: { input: { properties: { name: 'string' } } },
-    tuple: { input: { items: [{ type: 'string' }] } },
+    tuple: { input: { $schema: 'https://json-schema.org/draft/2020-12/schema', items: [{ type: 'string' }] } },
     below: {
       signals: { go: { input: { not: { type: 'nul' } } } },
       queries: { ask: { output: { oneOf: [{ type: 'x' }, true] } } },
@@ -65,18 +65,21 @@ test('defineCatalog: accepts valid schemas that the API cannot fully check', () 
   expect(errors).toEqual([])
 })
 
-test('defineCatalog: accepts two dialects with their own keywords, and rejects others', () => {
+test('defineCatalog: accepts four dialects with their own keywords, and rejects others', () => {
   const items = [{ type: 'string' }]
 
   const errors = errorsOf({
     new: { input: { $schema: 'https://json-schema.org/draft/2020-12/schema', prefixItems: items } },
     old: { input: { $schema: 'http://json-schema.org/draft-07/schema#', items, definitions: {} } },
+    undeclared: { input: { items } },
+    '2019': { input: { $schema: 'https://json-schema.org/draft/2019-09/schema', items, unevaluatedItems: false } },
+    six: { input: { $schema: 'http://json-schema.org/draft-06/schema#', items } },
     older: { input: { $schema: 'http://json-schema.org/draft-04/schema#' } },
     mixed: { input: { $schema: 'https://json-schema.org/draft/2020-12/schema', items } },
   })
 
   expect(errors).toEqual([
-    'older.input: $schema "http://json-schema.org/draft-04/schema#" is not supported; use JSON Schema 2020-12 or draft-07',
+    'older.input: $schema "http://json-schema.org/draft-04/schema#" is not supported; use JSON Schema 2020-12, 2019-09, draft-07 or draft-06',
     'mixed.input: /items: a subschema must be an object or a boolean',
   ])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { WorkerVersion } from '../../../../src/protocol/worker-version.ts'
+import type { WorkerVersion } from '../../../../src/shared/wire/worker-version.ts'
 import { type Routing, shouldPublish } from '../../../../src/worker/catalog/should-publish.ts'
 
 const UNVERSIONED = null

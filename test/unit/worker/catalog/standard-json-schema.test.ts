@@ -4,8 +4,8 @@ import { type } from 'arktype'
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import * as mini from 'zod/mini'
-import { checkInput } from '../../../../src/domain/admission/check-input.ts'
-import type { CatalogEntry } from '../../../../src/protocol/catalog.ts'
+import { checkInput } from '../../../../src/service/start/check-input.ts'
+import type { CatalogEntry } from '../../../../src/shared/wire/catalog.ts'
 import { defineCatalog } from '../../../../src/worker/catalog/define-catalog.ts'
 
 const GREET = async ({ name }: { name: string; times?: number | undefined }): Promise<{ text: string }> => ({
@@ -65,5 +65,5 @@ function expectGreet(greet: CatalogEntry | undefined): void {
     paths({ name: '' }),
     paths({ name: 'Ada', times: '2' }),
     paths({}),
-  ]).toEqual([[], ['/input/name'], ['/input/times'], ['/input']])
+  ]).toEqual([[], ['/input/name'], ['/input/times'], ['/input/name']])
 }

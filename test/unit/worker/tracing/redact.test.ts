@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { parseEntries } from '../../../../src/protocol/trace/document.ts'
-import type { TraceEntry, TraceError } from '../../../../src/protocol/trace/entry.ts'
-import { unreadable } from '../../../../src/temporal/payload-json.ts'
+import { unreadable } from '../../../../src/shared/temporal/payload-json.ts'
+import { parseEntries } from '../../../../src/shared/wire/trace/document.ts'
+import type { TraceEntry, TraceError } from '../../../../src/shared/wire/trace/entry.ts'
+import { TRUNCATED } from '../../../../src/shared/wire/trace/entry.ts'
 import { type Redact, safeRedact, toRedacted } from '../../../../src/worker/tracing/redact.ts'
-import { TRUNCATED } from '../../../../src/worker/tracing/to-json-value.ts'
 
 const ENTRY: TraceEntry = { id: 's', parentId: 'p', kind: 'http', name: 'GET', at: 1, phase: 'ended' }
 const keep: Redact = (_path, value) => value
 
-test('redact: replaces values under secret names, in any case, container and depth', () => {
+test('redact: replaces values under secret names, in any case, container and depth (threat 86)', () => {
   const headers = { Authorization: 'secret-1', 'X-API-Key': 'secret-2', accept: '*/*' }
   const pairs = [
     ['Cookie', 'secret-3'],
@@ -32,7 +32,7 @@ test('redact: replaces values under secret names, in any case, container and dep
   expect([input, output]).toEqual([{ etag: 'x', 'set-cookie': '[redacted]' }, { 'proxy-authorization': '[redacted]' }])
 })
 
-test('redact: replaces the value and warns if the function throws or returns a promise', () => {
+test('redact: replaces the value and warns if the function throws or returns a promise (threat 86)', () => {
   const warnings: unknown[] = []
   const warn = (_message: string, fields?: Readonly<Record<string, unknown>>) => void warnings.push(fields?.path)
   const throwing = safeRedact(() => {

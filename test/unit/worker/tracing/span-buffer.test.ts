@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
+import type { TraceEntry } from '../../../../src/shared/wire/trace/entry.ts'
+import { TRUNCATED } from '../../../../src/shared/wire/trace/entry.ts'
 import { createSpanBuffer } from '../../../../src/worker/tracing/span-buffer.ts'
-import { TRUNCATED } from '../../../../src/worker/tracing/to-json-value.ts'
 
 const RUN = { namespace: 'default', runId: 'r' }
 
@@ -141,6 +141,26 @@ test('span buffer: spans that are being sent count towards the limit', async () 
 
   expect(requests.flat()).toHaveLength(2)
   expect(dropped).toEqual([1, 1])
+})
+
+test('span buffer: while a store is unreachable the oldest spans are dropped, whether or not they were tried', async () => {
+  const sent: number[] = []
+  let isDown = true
+  const answer = async (runId: string) => {
+    if (isDown) throw new Error('down')
+    sent.push(Number(runId))
+  }
+  const { buffer } = makeRequests({ answer, maxBytes: 2000 })
+  for (let index = 0; index < 60; index++) {
+    buffer.add({ namespace: 'default', runId: String(index) }, entry('a'))
+    if (index % 20 === 19) await buffer.flush()
+  }
+  isDown = false
+  await buffer.flush()
+
+  const latest = Array.from({ length: sent.length }, (_, index) => 60 - sent.length + index)
+  expect(sent.length).toBeGreaterThan(0)
+  expect(sent.toSorted((one, other) => one - other)).toEqual(latest)
 })
 
 test('span buffer: flush sends all buffered spans', async () => {

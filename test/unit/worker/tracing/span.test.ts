@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
-import { toTraceTree } from '../../../../src/protocol/trace/tree.ts'
+import type { TraceEntry } from '../../../../src/shared/wire/trace/entry.ts'
+import { toTraceTree } from '../../../../src/shared/wire/trace/tree.ts'
 import { span, withSpanContext } from '../../../../src/worker/tracing/span.ts'
 
 test('span: runs the function without recording it outside a traced activity', async () => {

@@ -1,13 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
-import {
-  exitSignal,
-  isGone,
-  observeProcesses,
-  type RunningProcess,
-  startProcess,
-} from '../../../../../src/cli/dev/servers/process.ts'
+import { hasExited, observeProcesses, startProcess } from '../../../../../dev/servers/process.ts'
+import { exitSignal, type RunningProcess } from '../../../../../src/cli/dev/servers/process.ts'
 import { until } from '../../../../../src/cli/dev/servers/until.ts'
 
 // Prints its process id and keeps running until a signal ends it.
@@ -25,12 +20,12 @@ test('startProcess: the child is killed when its parent is killed', async () => 
   const [line] = await once(parent.stdout, 'data')
   const childPid = Number(line)
   onTestFinished(() => {
-    if (!isGone(childPid)) process.kill(childPid, 'SIGKILL')
+    if (!hasExited(childPid)) process.kill(childPid, 'SIGKILL')
   })
 
   parent.kill('SIGKILL')
 
-  await until('the child is gone', () => isGone(childPid))
+  await until('the child is gone', () => hasExited(childPid))
 })
 
 test('startProcess: the exit code and the output of a child are available after its end', async () => {
@@ -95,7 +90,7 @@ test('kill: kills the processes that the child has started, too', async () => {
 
   await child.kill()
 
-  await until('the grandchild is gone', () => isGone(grandchildPid))
+  await until('the grandchild is gone', () => hasExited(grandchildPid))
 })
 
 test('stop: returns the exit code of a child that has already exited', async () => {
@@ -124,5 +119,5 @@ test('stop: a command that a shell waits for is ended too', async () => {
 
   await shell.stop(30_000)
 
-  await until('the command is gone', () => isGone(pid ?? 0))
+  await until('the command is gone', () => hasExited(pid ?? 0))
 })

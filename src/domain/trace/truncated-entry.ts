@@ -1,6 +1,0 @@
-import type { TraceEntry } from '../../protocol/trace/entry.ts'
-
-/** An entry that marks the node of the given entry as truncated. */
-export function truncatedEntry({ id, parentId, kind, name, at }: TraceEntry): TraceEntry {
-  return { id, parentId, kind, name, at, phase: 'began', attributes: { truncated: true } }
-}

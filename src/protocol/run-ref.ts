@@ -1,5 +1,0 @@
-/** Identifies exactly one run. */
-export interface RunRef {
-  workflowId: string
-  runId: string
-}

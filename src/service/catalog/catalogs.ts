@@ -1,0 +1,128 @@
+import { type CachedValue, type CacheOptions, decideFresh, readThroughCache } from '../../shared/lib/cache.ts'
+import {
+  CATALOG_TYPE,
+  type CatalogEntry,
+  type CatalogMemo,
+  catalogWorkflowId,
+  parseCatalogMemo,
+  parseCatalogWorkflows,
+} from '../../shared/wire/catalog.ts'
+import { isOpen } from '../../shared/wire/execution.ts'
+import type { RunRef } from '../../shared/wire/run-ref.ts'
+import { backgroundCall, type Call, withinCall } from '../model/call.ts'
+import type { CatalogListing } from '../model/catalog-listing.ts'
+import { TIMEOUT_MS } from '../model/deadlines.ts'
+import type { Engine } from '../model/engine.ts'
+import { nullWhenNotFound, ServiceError } from '../model/errors.ts'
+
+/** The catalogs of the task queues. Cached for a short time, and shared by all requests. */
+export interface Catalogs {
+  /** Namespace of the engine, a part of trace destinations. */
+  namespace: string
+  /** The published catalog; null when none is published. With `freshSince` (epoch ms) it is not older than that. */
+  published(catalog: string, freshSince?: number): Cached<Published | null>
+  /**
+   * The workflows with their schemas, from the run that `published` was read from; null when it has no definition.
+   * Returns the same array as long as that run is cached.
+   */
+  workflows(published: Published): CatalogEntry[] | null | Promise<CatalogEntry[] | null>
+  /** When a worker last polled the task queue. */
+  lastPolledAt(catalog: string, freshSince?: number): Cached<Date | null>
+  /** Whether a catalog in the older format was read under this workflow id. */
+  isOlderForm(workflowId: string): boolean
+}
+
+type Cached<T> = CachedValue<T> | Promise<CachedValue<T>>
+
+export interface Published extends CatalogMemo {
+  run: RunRef
+}
+
+export interface CatalogOptions extends CacheOptions {
+  engine: Engine
+  namespace: string
+  ttlMs: number
+}
+
+// A published catalog takes a few kilobytes. With more task queues than this, some are read more often.
+const MAX_CATALOGS = 1000
+
+// Up to 2 MiB each, and each deploy adds one.
+const MAX_DEFINITIONS = 50
+
+export function createCatalogs({ engine, namespace, ttlMs, ...options }: CatalogOptions): Catalogs {
+  const shared = { maxKeys: MAX_CATALOGS, ...options }
+  const olderForms = new Set<string>()
+
+  async function readPublished(catalog: string): Promise<Published | null> {
+    const call = catalogCall()
+    const parked = await readForm(engine, catalogWorkflowId(catalog), call)
+    const older = parked === null ? await readForm(engine, catalog, call) : null
+    if (older === null) olderForms.delete(catalog)
+    else olderForms.add(catalog)
+    return parked ?? older
+  }
+
+  // Keyed by run, whose definition never changes. Entries need no TTL, only a limit on their number.
+  const definitions = readThroughCache({
+    name: 'catalog_definition',
+    async read(run) {
+      const { args } = await engine.input(JSON.parse(run), catalogCall()).catch(withoutIds)
+      return parseCatalogWorkflows(args[0])
+    },
+    ttlMs: Number.POSITIVE_INFINITY,
+    ...shared,
+    maxKeys: MAX_DEFINITIONS,
+  })
+
+  return {
+    namespace,
+    published: readThroughCache({ name: 'catalog', read: readPublished, ttlMs, ...shared }).get,
+    workflows({ run }) {
+      const definition = definitions.get(JSON.stringify(run))
+      return definition instanceof Promise ? definition.then(({ value }) => value) : definition.value
+    },
+    lastPolledAt: readThroughCache({
+      name: 'task_queue',
+      read: (catalog) => engine.lastPolledAt(catalog, catalogCall()),
+      ttlMs,
+      ...shared,
+    }).get,
+    isOlderForm: (workflowId) => olderForms.has(workflowId),
+  }
+}
+
+async function readForm(engine: Engine, workflowId: string, call: Call): Promise<Published | null> {
+  const description = await engine.describe({ workflowId }, call).catch(nullWhenNotFound).catch(withoutIds)
+  if (description === null || description.workflowName !== CATALOG_TYPE || !isOpen(description.status)) return null
+  const memo = parseCatalogMemo(description.memo)
+  return memo === null ? null : { ...memo, run: { workflowId, runId: description.runId } }
+}
+
+/** Removes the ids of the catalog's run, which a client would mistake for those of its own workflow. */
+function withoutIds(error: unknown): never {
+  if (!(error instanceof ServiceError)) throw error
+  const { workflowId: _, runId: __, ...details } = error.details
+  throw new ServiceError(error.error, error.message, { cause: error.cause, details })
+}
+
+function catalogCall(): Call {
+  return backgroundCall('catalog', TIMEOUT_MS.catalog)
+}
+
+/** Lists the workflows of a catalog. */
+export async function readCatalog(
+  { catalogs, now }: { catalogs: Catalogs; now?: () => number },
+  { catalog }: { catalog: string },
+  call: Call,
+): Promise<CatalogListing> {
+  const { value: published } = await decideFresh(
+    async (freshSince) => withinCall(catalogs.published(catalog, freshSince), call),
+    ({ value, readAt }) => (value === null ? readAt : null),
+    now,
+  )
+  const workflows = published && (await withinCall(catalogs.workflows(published), call))
+  if (published === null || workflows === null)
+    throw new ServiceError('CatalogNotFoundError', `Catalog "${catalog}" is not published`)
+  return { catalog, inputsChecked: !catalogs.isOlderForm(published.run.workflowId), workflows }
+}

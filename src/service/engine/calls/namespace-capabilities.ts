@@ -1,0 +1,17 @@
+import type { temporal } from '@temporalio/proto'
+import type { Call } from '../../model/call.ts'
+import type { EngineContext } from '../context.ts'
+import { toServiceError } from '../errors.ts'
+
+/** What the engine can do in the namespace. Engines leave out what they do not know. */
+export async function namespaceCapabilities(
+  { rpc, namespace }: EngineContext,
+  call: Call,
+): Promise<temporal.api.namespace.v1.NamespaceInfo.ICapabilities> {
+  try {
+    const { namespaceInfo } = await rpc('describeNamespace', { namespace }, call)
+    return namespaceInfo?.capabilities ?? {}
+  } catch (error) {
+    throw toServiceError(error, { kind: 'read', details: {} })
+  }
+}

@@ -1,0 +1,141 @@
+import { sharesPromises } from '../../shared/lib/single-flight.ts'
+import type { Codec } from '../../shared/temporal/payload.ts'
+import { fromPayloadJson } from '../../shared/temporal/payload-json.ts'
+import type { RunRef } from '../../shared/wire/run-ref.ts'
+import type { Call } from '../model/call.ts'
+import type { Engine } from '../model/engine.ts'
+import { cancel, terminateRun } from './calls/control.ts'
+import { describe } from './calls/describe.ts'
+import { withProblem } from './calls/diagnosis/with-problem.ts'
+import { events } from './calls/events.ts'
+import { findMessage } from './calls/find-message.ts'
+import { countVisible, listAsking, listVisible } from './calls/list-runs.ts'
+import { pauseRun, pauseSupported, unpauseRun } from './calls/pause.ts'
+import { pollUpdate } from './calls/poll-update.ts'
+import { lastPolledAt } from './calls/pollers.ts'
+import { queryOnce } from './calls/query.ts'
+import { read, readEntries, recordedInput } from './calls/read.ts'
+import { ping, readiness } from './calls/readiness.ts'
+import { pauseActivity, repairSupported, retryActivity, setActivity, unpauseActivity } from './calls/repair-activity.ts'
+import { endedActivity, reportActivity } from './calls/report-activity.ts'
+import { resetRun } from './calls/reset.ts'
+import { searchAttributeTypes } from './calls/search-attribute-types.ts'
+import { setRunOptions } from './calls/set-options.ts'
+import { signalOnce } from './calls/signal.ts'
+import { signalOrStart } from './calls/signal-with-start.ts'
+import { checkStart, start } from './calls/start.ts'
+import { publishToRun } from './calls/stream/publish.ts'
+import { startUpdateOnce, update } from './calls/update.ts'
+import { updateWithStart } from './calls/update-with-start.ts'
+import { createEngineClock, type EngineContext } from './context.ts'
+import { toServiceError } from './errors.ts'
+import { lazyEventToJson } from './events/decode-events.ts'
+import { createPayloads, type EncodedOutput } from './payloads.ts'
+import { createRpc } from './rpc.ts'
+import { createFeeds, type FeedLimits } from './streams/feeds.ts'
+import { createVerification } from './streams/verification.ts'
+import type { Transport } from './transport/transport.ts'
+import { unsharedWait, waitPorts } from './waits/follow-run.ts'
+import { createPollSlots } from './waits/poll-slots.ts'
+import { createSharedWaits } from './waits/shared-waits.ts'
+
+export interface EngineOptions {
+  transport: Transport
+  namespace: string
+  /** Size limit for all payloads of one call together, encoded. */
+  maxPayloadBytes: number
+  codec: Codec | null
+  /** Called for each output, query result or update result that needs a codec while none is configured. */
+  onEncodedOutput?: (output: EncodedOutput) => void
+  /**
+   * Maximum number of long polls, whatever they wait for. Waits for the ends of runs share them. Default: no limit. Not
+   * used on workerd, where each wait has its own.
+   */
+  maxPolls?: number
+  streams?: FeedLimits
+}
+
+const DEFAULT_STREAMS: FeedLimits = { maxBufferBytes: 4 * 1024 * 1024, maxUpdates: 1500 }
+
+/** The port `Engine` for Temporal, over any transport. */
+export function createEngine(options: EngineOptions): Engine {
+  const { transport, namespace, maxPayloadBytes, codec, onEncodedOutput } = options
+  const { maxPolls = Number.POSITIVE_INFINITY, streams = DEFAULT_STREAMS } = options
+  const payloads = createPayloads({ codec, maxBytes: maxPayloadBytes, ...(onEncodedOutput && { onEncodedOutput }) })
+  const polls = createPollSlots(sharesPromises() ? maxPolls : Number.POSITIVE_INFINITY)
+  const { features } = transport
+  const [rpc, clock] = [createRpc(transport), createEngineClock()]
+  const context: EngineContext = { rpc, features, namespace, payloads, clock, polls }
+  const eventToJson = lazyEventToJson()
+  const { wait } = sharesPromises()
+    ? createSharedWaits(waitPorts(context))
+    : { wait: (run: RunRef, call: Call) => unsharedWait(context, run, call) }
+  const verify = createVerification(context)
+  const openStream = createFeeds({ context, ...streams, waitForEnd: wait, verify })
+  return {
+    ...bind(context, {
+      start,
+      checkStart,
+      describe,
+      read,
+      input: recordedInput,
+      signal: signalOnce,
+      pollUpdate,
+      findMessage,
+      signalWithStart: signalOrStart,
+      cancel,
+      terminate: terminateRun,
+      pause: pauseRun,
+      unpause: unpauseRun,
+      pauseSupported,
+      reset: resetRun,
+      reportActivity,
+      retryActivity,
+      pauseActivity,
+      unpauseActivity,
+      setActivity,
+      repairSupported,
+      setOptions: setRunOptions,
+      endedActivity,
+      listRuns: listVisible,
+      listAsking,
+      countRuns: countVisible,
+      searchAttributeTypes,
+      readEntries,
+      lastPolledAt,
+      readiness,
+    }),
+    wait,
+    openStream: async (run, from, call) => openStream(run, from, call),
+    async publish(run, items, key, call) {
+      await verify(run, call)
+      await publishToRun(context, run, items, key, call)
+    },
+    query: (ref, message, call) => withProblem(context, ref, call, () => queryOnce(context, ref, message, call)),
+    update: (ref, message, updateId, call) =>
+      withProblem(context, ref, call, () => update(context, ref, message, updateId, call)),
+    startUpdate: (ref, message, updateId, call) =>
+      withProblem(context, ref, call, () => startUpdateOnce(context, ref, message, updateId, call)),
+    updateWithStart: (request, message, updateId, call) =>
+      withProblem(context, null, call, () => updateWithStart(context, request, message, updateId, call)),
+    events: (run, request, call) => events(context, eventToJson, run, request, call),
+    decode: (payloads) => context.payloads.redactable.decode(payloads.map(fromPayloadJson)),
+    ping: (call) =>
+      ping(context.rpc, call).catch((error) => Promise.reject(toServiceError(error, { kind: 'read', details: {} }))),
+  }
+}
+
+type Bound<Functions> = {
+  [Name in keyof Functions]: Functions[Name] extends (first: never, ...rest: infer Rest) => infer Result
+    ? (...rest: Rest) => Result
+    : never
+}
+
+/** The same functions, whose first argument is always `first`. */
+export function bind<First, Functions extends Record<string, (first: First, ...rest: never[]) => unknown>>(
+  first: First,
+  functions: Functions,
+): Bound<Functions> {
+  const entries = Object.entries(functions).map(([name, act]) => [name, act.bind(null, first)])
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,129 @@
+/** How waits follow a run on the engine, whether they share polls or not. */
+
+import { HistoryEventFilterType } from '../../../shared/temporal/enums.ts'
+import { toStatusWord } from '../../../shared/temporal/outcome.ts'
+import { quoteLiteral } from '../../../shared/temporal/visibility-query.ts'
+import { type Closing, isOpen, STATUSES } from '../../../shared/wire/execution.ts'
+import type { RunRef } from '../../../shared/wire/run-ref.ts'
+import { atMost, backgroundCall, type Call } from '../../model/call.ts'
+import { TIMEOUT_MS } from '../../model/deadlines.ts'
+import { readLast } from '../calls/history-pages.ts'
+import { classifyPollFailure } from '../calls/poll-failure.ts'
+import { pollUntil } from '../calls/poll-until.ts'
+import { type EngineContext, executionIds, toExecution } from '../context.ts'
+import { toServiceError } from '../errors.ts'
+import { readClosing } from '../read-closing.ts'
+import type { SharedWaitsPorts } from './shared-waits.ts'
+
+/**
+ * How the run ended; null when `call` is over first. Used on workerd, where requests cannot share a wait
+ * (`shared-waits.ts`). While the engine allows no more polls, the run is read instead.
+ */
+export async function unsharedWait(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
+  try {
+    return await pollUntilClosed(context, run, call, 'read')
+  } catch (error) {
+    throw toReadError(error, run)
+  }
+}
+
+/**
+ * The same for a wait that requests share: its caller holds a slot for the poll. Ends with `limited` when the engine
+ * allows no more polls at the moment.
+ */
+async function follow(context: EngineContext, run: RunRef, call: Call): Promise<Closing | 'limited' | null> {
+  try {
+    return await pollUntilClosed(context, run, call, 'throw')
+  } catch (error) {
+    if (classifyPollFailure(error) !== 'limited') throw toReadError(error, run)
+    call.note({ waitInterrupted: error })
+    return 'limited'
+  }
+}
+
+function pollUntilClosed(
+  context: EngineContext,
+  run: RunRef,
+  call: Call,
+  whenLimited: 'read' | 'throw',
+): Promise<Closing | null> {
+  return pollUntil({ polls: null }, call, {
+    // The engine responds to each poll of a paused run at once.
+    poll: async (polling) => ({ found: await poll(context, run, polling), isRepeated: true }),
+    read: async () => ({ found: await readClosingNow(context, run, call) }),
+    afterFailure(failure, isFirstPoll) {
+      if (failure === 'limited') return whenLimited
+      // Later, an engine that restarts may not know its namespaces yet.
+      if (failure === 'final' || (failure === 'unregistered' && isFirstPoll)) return 'throw'
+      if (failure === 'unreachable') return 'poll'
+      // An engine that does not respond to polls may respond to other calls: the run may have ended meanwhile.
+      return failure === 'unanswered' ? 'read' : 'back off'
+    },
+  })
+}
+
+function toReadError(error: unknown, run: RunRef): unknown {
+  return toServiceError(error, { kind: 'read', details: executionIds(run) })
+}
+
+/** Null if the run is still open when the engine ends the poll. */
+async function poll({ rpc, namespace, payloads }: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
+  const { history } = await rpc(
+    'getWorkflowExecutionHistory',
+    {
+      namespace,
+      execution: toExecution(run),
+      historyEventFilterType: HistoryEventFilterType.CLOSE_EVENT,
+      waitNewEvent: true,
+    },
+    call,
+  )
+  return await readClosing(history?.events ?? [], payloads, run.workflowId)
+}
+
+/** How the run ended, by its last event, without a long poll. Null while it is open, or if it cannot be read now. */
+export async function readClosingNow(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
+  try {
+    const { events } = await readLast(context, run, atMost(call, TIMEOUT_MS.describe), { maximumPageSize: 1 })
+    // The page has the whole batch of the last event, latest first.
+    return await readClosing(events.slice(0, 1), context.payloads, run.workflowId)
+  } catch (error) {
+    if (classifyPollFailure(error) === 'unregistered') return null
+    const failure = toReadError(error, run)
+    if (classifyPollFailure(failure) === 'final') throw failure
+    return null
+  }
+}
+
+/** The engine calls of shared waits. No request's deadline ends a call that several requests share. */
+export function waitPorts(context: EngineContext): SharedWaitsPorts {
+  return {
+    slots: context.polls,
+    poll: (run, signal, note) =>
+      follow(context, run, { ...backgroundCall('waits', 0), deadlineAt: Number.POSITIVE_INFINITY, signal, note }),
+    findEnded: (runs) => findEnded(context, runs),
+    readClosing: (run) => readClosingNow(context, run, backgroundCall('waits', TIMEOUT_MS.describe)),
+  }
+}
+
+// Not `!= 'Running'`: a paused run is open too, and older engines reject a query with the word `Paused`.
+const ENDED_WORDS = STATUSES.filter((status) => !isOpen(status)).map((status) => quoteLiteral(toStatusWord(status)))
+const ENDED = `ExecutionStatus IN (${ENDED_WORDS.join(',')})`
+
+/**
+ * The run ids of those that the engine's visibility store lists as ended. It may list a run late, or not at all.
+ *
+ * Rejects with an `RpcError` while the store is unavailable or at its rate limit.
+ */
+export async function findEnded(
+  { rpc, namespace }: EngineContext,
+  runs: readonly RunRef[],
+): Promise<ReadonlySet<string>> {
+  const runIds = runs.map(({ runId }) => quoteLiteral(runId)).join(',')
+  const { executions } = await rpc(
+    'listWorkflowExecutions',
+    { namespace, query: `${ENDED} AND RunId IN (${runIds})`, pageSize: runs.length },
+    backgroundCall('waits', TIMEOUT_MS.describe),
+  )
+  return new Set((executions ?? []).map(({ execution }) => execution?.runId ?? ''))
+}

@@ -1,0 +1,10 @@
+import { lazy } from '../../../shared/lib/lazy.ts'
+import type { ReadDocsFile } from './endpoints.ts'
+
+const files = lazy(
+  () => import('./files.ts'),
+  (module) => module.readDocsFile,
+)
+
+/** Reads a file of the reference page. The files are loaded with the first request for one of them (decision 020). */
+export const readDocsFile: ReadDocsFile = async (name) => (await files.get())(name)

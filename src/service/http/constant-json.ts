@@ -1,0 +1,74 @@
+import type { Context } from 'hono'
+import { sha256 } from '../../shared/lib/digest.ts'
+import { singleFlight } from '../../shared/lib/single-flight.ts'
+import { weighedCache } from '../../shared/lib/weighed-cache.ts'
+import type { Env } from './context.ts'
+import { respond } from './response.ts'
+
+/** The body of a response that does not change. */
+export interface Constant {
+  text: string
+  /** A hash of the text, so that every instance of the service sends the same one. */
+  etag: string
+}
+
+/**
+ * Responds with a value that does not change, and its `ETag`; 304 for a client that has it already. The value and its
+ * JSON are created once for each `key`, an object that identifies the value, and cached as long as memory permits.
+ * Concurrent requests share the creation.
+ */
+export type RespondConstant = (c: Context<Env>, key: object, create: () => unknown) => Promise<Response>
+
+// A catalog takes a few kilobytes, the OpenAPI document of a large one some megabytes.
+const MAX_BYTES = 32 << 20
+
+export function createConstantJson(): RespondConstant {
+  const constants = weighedCache<Constant>({ maxBytes: MAX_BYTES, maxAgeMs: Number.POSITIVE_INFINITY })
+  const createOnce = singleFlight<object, Constant>()
+  const names = new WeakMap<object, string>()
+  let named = 0
+
+  async function createConstant(key: object, create: () => unknown): Promise<Constant> {
+    const constant = await constantOf(JSON.stringify(await create()))
+    constants.set(nameOf(key), constant, 2 * constant.text.length)
+    return constant
+  }
+
+  function nameOf(key: object): string {
+    const name = names.get(key) ?? String(named++)
+    names.set(key, name)
+    return name
+  }
+
+  return async (c, key, create) => {
+    const constant = constants.get(nameOf(key)) ?? (await createOnce(key, () => createConstant(key, create)))
+    // What a caller with rules may see depends on the rules, so shared caches must not keep the response.
+    const isRestricted = c.get('caller')?.kind === 'granted'
+    const cacheControl = isRestricted ? 'private, no-cache' : 'no-cache'
+    return constantResponse(c, constant, { 'Content-Type': 'application/json', 'Cache-Control': cacheControl })
+  }
+}
+
+export async function constantOf(text: string): Promise<Constant> {
+  return { text, etag: `"${await sha256(text)}"` }
+}
+
+/** Responds with the text, these headers and the `ETag`; 304 for a client that has the text already. */
+export function constantResponse(
+  c: Context<Env>,
+  { text, etag }: Constant,
+  { 'Content-Type': type, ...headers }: Readonly<Record<string, string>> & { 'Content-Type': string },
+): Response {
+  return matches(c.req.header('If-None-Match'), etag)
+    ? respond(c, null, 304, { ...headers, ETag: etag })
+    : respond(c, text, 200, { ...headers, 'Content-Type': type, ETag: etag })
+}
+
+/**
+ * Compares weakly, because proxies that compress a response make its tag weak (`W/`):
+ * https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3.2
+ */
+function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false
+  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
+}

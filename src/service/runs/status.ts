@@ -1,0 +1,90 @@
+import { toSingleValue } from '../../shared/wire/execution.ts'
+import { REDACTED, redactSecrets } from '../../shared/wire/secret-names.ts'
+import { readPublished } from '../catalog/read-published.ts'
+import { rejectReserved } from '../control/catalog-guard.ts'
+import type { Call } from '../model/call.ts'
+import type { RunInput } from '../model/commands.ts'
+import { hasErrorName } from '../model/errors.ts'
+import type { ActivityProgress, Description, Heartbeats, OnRun, UserValues } from '../model/execution.ts'
+import type { WorkflowStatus } from '../model/workflow-status.ts'
+import type { Ports } from '../ports.ts'
+
+type StatusPorts = Pick<Ports, 'catalogs' | 'engine'>
+
+export async function readStatus(ports: StatusPorts, { ref }: OnRun, call: Call): Promise<WorkflowStatus> {
+  const run = await ports.engine.describe(ref, call)
+  const { workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength, parent } = run
+  const { workerVersion, executionTimeoutMs, runTimeoutMs } = run
+  return {
+    ...{ workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength },
+    problem: (await run.failingTask?.problem(call)) ?? null,
+    ...(await readValues(ports, run, call)),
+    ...{ parent, workerVersion, executionTimeoutMs, runTimeoutMs },
+  }
+}
+
+/** All values are masked if the workers redact their traces: only the workers know which ones are secret. */
+async function readValues(
+  ports: StatusPorts,
+  run: Description,
+  call: Call,
+): Promise<Pick<WorkflowStatus, 'memo' | 'progress' | 'searchAttributes'>> {
+  const { userValues: { memo, searchAttributes } = NO_VALUES, heartbeats } = run
+  // A run whose workflow name is reserved belongs to the workers.
+  if ((run.userValues ?? heartbeats) === undefined || run.workflowName.startsWith('$'))
+    return { progress: null, memo: {}, searchAttributes: {} }
+  const { redacted } = await readPublished(ports, run, call)
+  if (redacted) {
+    return {
+      progress: toProgress(heartbeats, () => REDACTED),
+      memo: masked(memo.names),
+      searchAttributes: masked(Object.keys(searchAttributes)),
+    }
+  }
+  const [memoValues, details] = await Promise.all([
+    decoded(memo.decode, 'memoUnread', call),
+    heartbeats === undefined ? null : decoded(heartbeats.decode, 'progressUnread', call),
+  ])
+  return {
+    progress: toProgress(heartbeats, (at) => redactSecrets(details?.[at] ?? null)),
+    memo: memoValues && withoutSecrets(Object.fromEntries(memo.names.map((name, at) => [name, memoValues[at]]))),
+    searchAttributes: withoutSecrets(searchAttributes),
+  }
+}
+
+const NO_VALUES: UserValues = { memo: { names: [], decode: async () => [] }, searchAttributes: {} }
+
+/** Null if the values cannot be decoded: the status is useful without them. */
+async function decoded(decode: () => Promise<unknown[]>, noteName: string, call: Call): Promise<unknown[] | null> {
+  try {
+    return await decode()
+  } catch (error) {
+    if (!hasErrorName(error, 'PayloadCodecError')) throw error
+    call.note({ [noteName]: error })
+    return null
+  }
+}
+
+function toProgress(heartbeats: Heartbeats | undefined, detailsOf: (at: number) => unknown): ActivityProgress[] | null {
+  return heartbeats?.activities.map((activity, at) => ({ ...activity, details: detailsOf(at) })) ?? null
+}
+
+function masked(names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(names.map((name) => [name, REDACTED]))
+}
+
+function withoutSecrets(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return redactSecrets(values) as Record<string, unknown>
+}
+
+export async function readInput(
+  { engine }: Pick<Ports, 'engine'>,
+  { ref: { workflowId, runId: pinned } }: OnRun,
+  call: Call,
+): Promise<RunInput> {
+  // The start event of a run that was created by a reset does not name that run.
+  const { runId } = pinned === undefined ? await engine.describe({ workflowId }, call) : { runId: pinned }
+  const { workflowName, args } = await engine.input({ workflowId, runId }, call)
+  rejectReserved({ workflowId, workflowName })
+  return { workflowId, runId, input: toSingleValue(args), args }
+}

@@ -1,0 +1,172 @@
+/** Serves a fetch handler with Node's HTTP server. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Duplex, Readable } from 'node:stream'
+import { getRequestListener } from '@hono/node-server'
+import { canonicalHost } from '../../../shared/lib/network-address.ts'
+import { isHeld, isPlace, type LoadShedder, type ReceivedHead, type ShedResponse } from '../../http/pipeline/places.ts'
+import type { Listener, ListenOptions } from '../service.ts'
+import { hasArrived, isBodiless, lastOfConnection } from './early-response.ts'
+import { rejectConnect, rejectHead, rejectOnSocket, rejectUrl } from './parser-errors.ts'
+
+const SERVER_OPTIONS = {
+  // A client that sends its request too slowly gets a response within the contract's 30 s. If only the body is slow,
+  // the app responds first. The time until the response is not limited here.
+  headersTimeout: 20_000,
+  requestTimeout: 28_000,
+  connectionsCheckingInterval: 500,
+  // `rejectHead` does this with an error body and a request id.
+  requireHostHeader: false,
+}
+
+// Load balancers usually close idle connections after 60 s. The server must not close them first: requests would be
+// lost.
+const IDLE_TIMEOUT_MS = 65_000
+
+// Maximum number of connections that the process has not accepted yet. Linux drops others, and their clients retry only
+// after a second: with Node's default of 511, requests of a burst waited for up to 4 s before they could be rejected.
+const BACKLOG = 4096
+
+/** A request over HTTP/1.1 or HTTP/2. */
+type Incoming = Readable & Pick<IncomingMessage, 'complete' | 'headers'>
+
+/** Resolves when the server listens; rejects with Node's error when it cannot. */
+export async function serveNode({
+  fetch,
+  loadShedder,
+  host,
+  port,
+  idleTimeoutMs = null,
+}: Omit<ListenOptions, 'log'>): Promise<Listener> {
+  let closing = false
+  const openResponses = new Set<ServerResponse>()
+  // The handlers of requests that were held, each bound to the place of its request.
+  const held = new WeakMap<object, ListenOptions['fetch']>()
+
+  const handle = getRequestListener(
+    (request, { incoming }) => {
+      const rejection = rejectHead(incoming)
+      // Not a function of its own: each function in which a waiting request is suspended takes half a KiB.
+      if (rejection !== null) return sendable(rejection, incoming)
+      const handleRequest = held.get(incoming) ?? fetch
+      return handleRequest(request).then((it) => sendable(it, incoming))
+    },
+    { hostname: 'localhost', errorHandler: rejectUrl },
+  )
+
+  function sendable(response: Response, incoming: Incoming): Response | Promise<Response> {
+    cancelContinue(incoming)
+    if (closing) response.headers.set('Connection', 'close')
+    if (incoming.complete || isBodiless(incoming)) return response
+    return hasArrived(incoming).then((isComplete) => (isComplete ? response : lastOfConnection(response, incoming)))
+  }
+
+  function track(response: ServerResponse) {
+    openResponses.add(response)
+    response.on('close', onResponseClosed)
+  }
+
+  function onRequest(request: IncomingMessage, response: ServerResponse) {
+    track(response)
+    // The adapter accepts an address only as URLs have it.
+    if (request.headers.host !== undefined) request.headers.host = canonicalHost(request.headers.host)
+    if (closing || !loadShedder?.isActive()) void handle(request, response)
+    else void holdOrHandle(request, response, loadShedder)
+  }
+
+  /** Holds only requests that have arrived completely, because the connection stays open after a rejection. */
+  async function holdOrHandle(request: IncomingMessage, response: ServerResponse, loadShedder: LoadShedder) {
+    const isComplete = isBodiless(request) || (await hasArrived(request))
+    const holding = isComplete ? loadShedder.hold(headOf(request)) : null
+    if (holding === null) return void handle(request, response)
+    if (!isHeld(holding)) return rejectWith(response, holding)
+    response.once('close', holding.giveUp)
+    const outcome = await holding.outcome
+    if (outcome === null) return
+    if (!isPlace(outcome)) return rejectWith(response, outcome)
+    held.set(request, (it) => loadShedder.handle(it, outcome))
+    void handle(request, response)
+  }
+
+  function rejectWith(response: ServerResponse, { status, headers, body }: ShedResponse) {
+    // Without its length Node would send the body in chunks.
+    response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
+  }
+
+  function onResponseClosed(this: ServerResponse) {
+    openResponses.delete(this)
+    closeWhenDone()
+  }
+
+  const server = createServer({ ...SERVER_OPTIONS, keepAliveTimeout: idleTimeoutMs ?? IDLE_TIMEOUT_MS }, onRequest)
+  server.on('checkContinue', (request, response) => {
+    track(response)
+    continueOnRead(request, response)
+    void handle(request, response)
+  })
+  server.on('checkExpectation', (request, response) => {
+    track(response)
+    void handle(request, response)
+  })
+  server.on('connect', rejectConnect)
+  server.on('clientError', onClientError)
+
+  function onClientError(error: Error, socket: Duplex) {
+    const pending = [...openResponses].find((response) => response.socket === socket)
+    // The app has rejected the request already, and this response is the last of the connection.
+    if (pending?.headersSent && !pending.req.complete) return void socket.destroy()
+    if (!pending?.req.complete) return rejectOnSocket(error, socket)
+    // The invalid bytes follow a complete request. Its response comes first on this connection, which is then closed.
+    pending.shouldKeepAlive = false
+    pending.once('close', () => socket.destroy())
+  }
+
+  function closeWhenDone() {
+    // Node would wait for connections that never sent a request: it does not count them as idle.
+    if (closing && openResponses.size === 0) server.closeAllConnections()
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ port, host, backlog: BACKLOG }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+
+  return {
+    url: urlOf(server.address()),
+    close: () =>
+      new Promise((resolve) => {
+        closing = true
+        server.close(() => resolve())
+        closeWhenDone()
+      }),
+  }
+}
+
+function urlOf(address: ReturnType<ReturnType<typeof createServer>['address']>): string {
+  if (address === null || typeof address === 'string') return String(address)
+  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
+}
+
+function headOf({ method = '', url = '', headers }: IncomingMessage): ReceivedHead {
+  return { method, url, header: (name) => headers[name.toLowerCase()]?.toString() }
+}
+
+/**
+ * Sends `100 Continue` when the body is read for the first time.
+ * A request that is rejected for its headers (401, 413) never gets it.
+ */
+function continueOnRead(request: IncomingMessage, response: ServerResponse): void {
+  request._read = (size) => {
+    cancelContinue(request)
+    response.writeContinue()
+    request._read(size)
+  }
+}
+
+/** Called when the response is known: reading the rest of the body no longer sends `100 Continue`. */
+function cancelContinue(request: object): void {
+  // Removes our override, so that `_read` is Node's method again.
+  if (Object.hasOwn(request, '_read')) Reflect.deleteProperty(request, '_read')
+}

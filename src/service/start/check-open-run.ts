@@ -1,0 +1,118 @@
+/** Starts of callers that may not meet every open run of the workflow id: docs/access.md. */
+import { isOpen } from '../../shared/wire/execution.ts'
+import type { RunRef } from '../../shared/wire/run-ref.ts'
+import { attachIds } from '../model/attach-ids.ts'
+import type { Call } from '../model/call.ts'
+import { decorated, type Engine, type EngineStart, type StartedRun } from '../model/engine.ts'
+import { hasErrorName, nullWhenNotFound } from '../model/errors.ts'
+import type { Description } from '../model/execution.ts'
+import type { KnownRuns } from './known-runs.ts'
+
+// How often the run is described, because it has ended, or another one has started, meanwhile.
+const MAX_ATTEMPTS = 3
+
+/**
+ * The engine, decorated: if a start has `objectionTo`, the open run of its id is described first. What the start does
+ * to it is then sent to this run alone, and a new run is only started if none is open. Each new run is known from then
+ * on.
+ */
+export function checkOpenRun(engine: Engine, knownRuns: Pick<KnownRuns, 'add'>): Engine {
+  async function remember<Run extends StartedRun | WithMessage>(
+    request: EngineStart,
+    sent: Promise<Run>,
+  ): Promise<Run> {
+    const run = await sent
+    if (isNew(run)) knownRuns.add({ ...request, ...run })
+    return run
+  }
+
+  async function findOpen({ workflowId, objectionTo }: EngineStart, call: Call): Promise<Description | null> {
+    const run = await engine.describe({ workflowId }, call).catch(nullWhenNotFound)
+    if (run === null || !isOpen(run.status)) return null
+    const objection = objectionTo?.(run.workflowName) ?? null
+    if (objection !== null) throw objection
+    return run
+  }
+
+  /** `useOpen` resolves with null if the run has ended meanwhile. */
+  async function meet<T>(
+    request: EngineStart,
+    useOpen: (run: Description) => Promise<T | null>,
+    startNew: (request: EngineStart) => Promise<T>,
+    call: Call,
+    attempt = 1,
+  ): Promise<T> {
+    const open = await findOpen(request, call)
+    const used = open === null ? null : await useOpen(open)
+    if (used !== null) return used
+    try {
+      return await startNew({ ...request, options: { ...request.options, workflowIdConflictPolicy: 'fail' } })
+    } catch (error) {
+      if (!hasErrorName(error, 'WorkflowAlreadyStartedError') || attempt === MAX_ATTEMPTS) throw error
+      return meet(request, useOpen, startNew, call, attempt + 1)
+    }
+  }
+
+  const nullWhenEnded = (error: unknown) => {
+    if (hasErrorName(error, 'WorkflowNotRunningError', 'WorkflowNotFoundError')) return null
+    throw error
+  }
+
+  return decorated(engine, {
+    start(request, call) {
+      const { objectionTo, options: { workflowIdConflictPolicy: policy = 'fail' } = {} } = request
+      if (objectionTo === undefined || policy === 'fail') return remember(request, engine.start(request, call))
+      let terminated: RunRef | null = null
+      async function useOpen({ workflowId, runId, firstRunId }: Description): Promise<StartedRun | null> {
+        if (policy === 'use-existing') return { workflowId, runId, firstRunId, isExisting: true }
+        // Nothing is terminated for a start that is too large, or that cannot be encoded.
+        await engine.checkStart(request, call)
+        await engine.terminate({ workflowId, runId }, null, call).catch(nullWhenEnded)
+        terminated = { workflowId, runId }
+        return null
+      }
+      async function startNew(onlyNew: EngineStart): Promise<StartedRun> {
+        try {
+          return await remember(onlyNew, engine.start(onlyNew, call))
+        } catch (error) {
+          throw terminated === null ? error : attachIds(error, terminated)
+        }
+      }
+      return meet(request, useOpen, startNew, call)
+    },
+    signalWithStart(request, message, call) {
+      const { workflowId, requestId, objectionTo } = request
+      if (objectionTo === undefined) return remember(request, engine.signalWithStart(request, message, call))
+      const signal = { ...message, ...(requestId !== undefined && { requestId }) }
+      async function useOpen({ runId }: Description) {
+        const signaled = await engine.signal({ workflowId, runId }, signal, call).catch(nullWhenEnded)
+        return signaled && { workflowId, runId, started: false }
+      }
+      async function startNew(onlyNew: EngineStart) {
+        const { runId } = await remember(onlyNew, engine.start(onlyNew, call))
+        const run = { workflowId, runId }
+        await engine.signal(run, signal, call).catch((error) => Promise.reject(attachIds(error, run)))
+        return { ...run, started: true }
+      }
+      return meet(request, useOpen, startNew, call)
+    },
+    updateWithStart(request, message, updateId, call) {
+      const { workflowId, objectionTo, options: { workflowIdConflictPolicy: policy } = {} } = request
+      const send = (request: EngineStart) => remember(request, engine.updateWithStart(request, message, updateId, call))
+      if (objectionTo === undefined || policy === 'fail') return send(request)
+      // If the run ends meanwhile, the update may have been executed, so it is not sent to another run.
+      async function useOpen({ runId }: Description) {
+        const result = await engine.update({ workflowId, runId }, message, updateId, call)
+        return { workflowId, runId, started: false, result }
+      }
+      return meet(request, useOpen, send, call)
+    },
+  })
+}
+
+type WithMessage = RunRef & { started: boolean }
+
+/** With a request id of the caller, the run of an earlier request may be closed by now. */
+function isNew(run: StartedRun | WithMessage): boolean {
+  return 'started' in run ? run.started : !run.isExisting && run.endedStatus === undefined
+}

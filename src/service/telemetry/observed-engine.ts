@@ -1,0 +1,95 @@
+/** Counts and traces what the service sends to the engine. */
+
+import { GrpcCode } from '../../shared/temporal/grpc-code.ts'
+import {
+  isLongPoll,
+  isOperatorMethod,
+  type Method,
+  type Request,
+  type Response,
+  RpcError,
+  type Transport,
+  type TransportCallOptions,
+} from '../engine/transport/transport.ts'
+import { decorated, type Engine } from '../model/engine.ts'
+import type { HostTracer } from './host-tracer.ts'
+import type { Metrics } from './metrics.ts'
+
+export interface EngineObservers {
+  tracer: HostTracer
+  /** Null: nothing is counted. */
+  metrics: Metrics | null
+}
+
+/**
+ * The transport, decorated: calls are counted, and have spans. Long polls have no spans, because requests share them.
+ */
+export function observedTransport(transport: Transport, { tracer, metrics }: EngineObservers): Transport {
+  return {
+    name: transport.name,
+    features: transport.features,
+    close: () => transport.close(),
+    call<M extends Method>(method: M, request: Request<M>, options: TransportCallOptions): Promise<Response<M>> {
+      const isPoll = isLongPoll(request)
+      const send = () => {
+        const spans = isPoll ? null : tracer.loadedSpans
+        if (spans === null) return transport.call(method, request, options)
+        const sendTraced = (headers: Record<string, string> | null) =>
+          transport.call(method, request, headers === null ? options : { ...options, headers })
+        return spans.call(fullRpcName(method), sendTraced, codeName)
+      }
+      return metrics === null ? send() : measure(metrics, { method: rpcName(method), isPoll }, send)
+    },
+  }
+}
+
+async function measure<T>(
+  metrics: Metrics,
+  call: { method: string; isPoll: boolean },
+  send: () => Promise<T>,
+): Promise<T> {
+  const startedAt = performance.now()
+  let code = 'OK'
+  metrics.callStarted(call)
+  try {
+    return await send()
+  } catch (error) {
+    code = codeName(error)
+    throw error
+  } finally {
+    metrics.callEnded(call, code, performance.now() - startedAt)
+  }
+}
+
+/** The engine, decorated: waits are counted unless `metrics` is null. */
+export function measuredWaits(engine: Engine, metrics: Metrics | null): Engine {
+  if (metrics === null) return engine
+  return decorated(engine, {
+    async wait(...args) {
+      metrics.waitStarted()
+      try {
+        return await engine.wait(...args)
+      } finally {
+        metrics.waitEnded()
+      }
+    },
+  })
+}
+
+const CODE_NAMES: ReadonlyMap<number, string> = new Map(Object.entries(GrpcCode).map(([name, code]) => [code, name]))
+
+/** `describeWorkflowExecution` is `DescribeWorkflowExecution` in Temporal's API. */
+function rpcName(method: Method): string {
+  return `${method.charAt(0).toUpperCase()}${method.slice(1)}`
+}
+
+/** With the name of its service, as in the path of a gRPC call. */
+function fullRpcName(method: Method): string {
+  const service = isOperatorMethod(method) ? 'operatorservice.v1.OperatorService' : 'workflowservice.v1.WorkflowService'
+  return `temporal.api.${service}/${rpcName(method)}`
+}
+
+/** The name of the gRPC status code with which a call failed. */
+function codeName(error: unknown): string {
+  return (error instanceof RpcError ? CODE_NAMES.get(error.code) : undefined) ?? 'UNKNOWN'
+}

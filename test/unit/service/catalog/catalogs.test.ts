@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest'
+import { createCatalogs } from '../../../../src/service/catalog/catalogs.ts'
+import { ServiceError } from '../../../../src/service/model/errors.ts'
+import type { Description } from '../../../../src/service/model/execution.ts'
+import { rejection } from '../../call.ts'
+import { aDescription, anEngine, makeCatalogs, notFound, publishedCatalogs } from '../catalog-fixture.ts'
+
+type Fixture = ReturnType<typeof makeCatalogs>
+
+/** The names of the published catalog; null without one. */
+async function names({ catalogs }: Pick<Fixture, 'catalogs'>, freshSince?: number): Promise<string[] | null> {
+  const { value } = await catalogs.published('orders', freshSince)
+  return value === null ? null : [...value.workflowNames.keys()]
+}
+
+test('published: is null when the run is closed, whatever closed it', async () => {
+  const fixture = publishedCatalogs()
+  change(fixture, '$catalog:orders', { status: 'terminated' })
+
+  expect(await names(fixture)).toBeNull()
+})
+
+test('published: is null when the run is another workflow, or has no names', async () => {
+  const [other, nameless] = [makeCatalogs(), makeCatalogs()]
+  other.publish('c1', [{ name: 'order' }])
+  change(other, '$catalog:orders', { workflowName: 'order' })
+  nameless.publish('c1', [{ name: 'order' }])
+  change(nameless, '$catalog:orders', { memo: new Map() })
+
+  expect(await names(other)).toBeNull()
+  expect(await names(nameless)).toBeNull()
+})
+
+test('published: is the current form when both exist', async () => {
+  const fixture = makeCatalogs()
+  fixture.publish('old', [{ name: 'old' }], { id: 'orders' })
+  fixture.publish('new', [{ name: 'new' }])
+
+  expect(await names(fixture)).toEqual(['new'])
+})
+
+test('isOlderForm: is true once such a catalog was read, until it is gone', async () => {
+  const fixture = publishedCatalogs([{ name: 'order' }], { id: 'orders' })
+  const isOlderForm = () => fixture.catalogs.isOlderForm('orders')
+  expect(isOlderForm()).toBe(false)
+
+  await names(fixture)
+  expect(isOlderForm()).toBe(true)
+
+  fixture.runs.clear()
+  fixture.pass(5000)
+  await names(fixture)
+  expect(isOlderForm()).toBe(false)
+})
+
+test('published: is read again after its TTL', async () => {
+  const fixture = makeCatalogs({ ttlMs: 5000 })
+  fixture.publish('c1', [{ name: 'order' }])
+  await names(fixture)
+  fixture.publish('c2', [{ name: 'refund' }])
+
+  fixture.pass(4999)
+  expect(await names(fixture)).toEqual(['order'])
+  fixture.pass(1)
+  expect(await names(fixture)).toEqual(['refund'])
+})
+
+test('published: is read again when it is older than freshSince', async () => {
+  const fixture = publishedCatalogs()
+  await names(fixture)
+  const readAt = fixture.now()
+  fixture.publish('c2', [{ name: 'refund' }])
+  fixture.pass(1)
+
+  expect(await names(fixture, readAt)).toEqual(['order'])
+  expect(await names(fixture, readAt + 1)).toEqual(['refund'])
+})
+
+test('published: is read once for concurrent callers', async () => {
+  const fixture = publishedCatalogs()
+
+  await Promise.all([names(fixture), names(fixture), names(fixture)])
+
+  expect(fixture.reads).toHaveLength(1)
+})
+
+test('published: a failed read is not cached', async () => {
+  const fixture = publishedCatalogs()
+  const { describe: works } = fixture.engine
+  fixture.engine.describe = () => Promise.reject(new ServiceError('EngineUnavailableError', 'away'))
+
+  expect((await rejection(names(fixture))).error).toBe('EngineUnavailableError')
+  fixture.engine.describe = works
+  expect(await names(fixture)).toEqual(['order'])
+})
+
+test("published: a read has its own deadline and no caller's signal", async () => {
+  const beganAt = Date.now()
+  const calls: { signal: AbortSignal; deadlineAt: number }[] = []
+  const engine = anEngine({
+    describe({ workflowId }, call) {
+      calls.push(call)
+      return Promise.reject(notFound(workflowId))
+    },
+  })
+
+  await createCatalogs({ engine, namespace: 'default', ttlMs: 0 }).published('orders')
+
+  expect(calls.map(({ deadlineAt }) => deadlineAt - beganAt > 3000 && deadlineAt - beganAt < 5000)).toEqual([
+    true,
+    true,
+  ])
+  expect(calls.map(({ signal }) => signal.aborted)).toEqual([false, false])
+})
+
+test('lastPolledAt: is cached for the same time, and read again when it is older than freshSince', async () => {
+  const fixture = makeCatalogs()
+  await fixture.catalogs.lastPolledAt('orders')
+  fixture.pass(1)
+  fixture.poll()
+
+  expect((await fixture.catalogs.lastPolledAt('orders')).value).toBeNull()
+  expect((await fixture.catalogs.lastPolledAt('orders', fixture.now())).value).toEqual(new Date(fixture.now()))
+})
+
+test('workflows: are read once for each run, without a TTL', async () => {
+  const fixture = makeCatalogs({ ttlMs: 5000 })
+  fixture.publish('c1', [{ name: 'order' }])
+  const { value: published } = await fixture.catalogs.published('orders')
+  if (published === null) throw new Error('nothing published')
+
+  await fixture.catalogs.workflows(published)
+  fixture.pass(1_000_000)
+  await fixture.catalogs.workflows(published)
+
+  expect(fixture.reads.filter((read) => read === 'input c1')).toHaveLength(1)
+})
+
+function change({ runs }: Fixture, workflowId: string, changes: Partial<Description>): void {
+  runs.set(workflowId, aDescription({ ...runs.get(workflowId), ...changes }))
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { readCatalog } from '../../../../src/service/catalog/catalogs.ts'
+import { aCall, rejection } from '../../call.ts'
+import { makeCatalogs, publishedCatalogs } from '../catalog-fixture.ts'
+
+function listed({ catalogs, now }: ReturnType<typeof makeCatalogs>) {
+  return readCatalog({ catalogs, now }, { catalog: 'orders' }, aCall())
+}
+
+test('readCatalog: makes no calls while the catalog is cached', async () => {
+  const fixture = publishedCatalogs()
+  await listed(fixture)
+  fixture.pass(1000)
+
+  await listed(fixture)
+
+  expect(fixture.reads).toEqual(['describe $catalog:orders', 'input c1'])
+})
+
+test('readCatalog: returns the same array until another run holds the catalog', async () => {
+  const fixture = publishedCatalogs()
+  const first = await listed(fixture)
+  fixture.pass(60_000)
+  const later = await listed(fixture)
+  fixture.publish('c2', [{ name: 'order' }])
+  fixture.pass(60_000)
+
+  expect(later.workflows).toBe(first.workflows)
+  expect((await listed(fixture)).workflows).not.toBe(first.workflows)
+})
+
+test('readCatalog: reads again before it reports that nothing is published', async () => {
+  const fixture = makeCatalogs()
+  await rejection(listed(fixture))
+  fixture.pass(1)
+  fixture.publish('c1', [{ name: 'order' }])
+
+  expect((await listed(fixture)).workflows).toHaveLength(1)
+})

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { type Assets, isAssets, readDocsFileFrom } from '../../../../../src/service/fronts/docs/assets.ts'
+
+const PAGE = { type: 'text/html; charset=utf-8', text: '<html>' }
+
+/** Responds to `path` with the page, to every other path with `notFound`, and records the requested paths. */
+function assetsWith(path: string, notFound: () => Response): Assets & { paths: string[] } {
+  const paths: string[] = []
+  return {
+    paths,
+    async fetch(url) {
+      paths.push(new URL(url).pathname)
+      return new URL(url).pathname === path ? Response.json(PAGE) : notFound()
+    },
+  }
+}
+
+test('assets: a file is read from its JSON', async () => {
+  const read = readDocsFileFrom(assetsWith('/docs-page/page.html.json', Response.error))
+
+  expect(await read('page.html')).toEqual(PAGE)
+})
+
+test('assets: a missing file is null, also if the assets respond with a page of their own', async () => {
+  const missing = [
+    () => new Response('Not found', { status: 404 }),
+    () => new Response('<html>', { headers: { 'Content-Type': 'text/html; charset=utf-8' } }),
+  ]
+
+  expect(
+    await Promise.all(missing.map((notFound) => readDocsFileFrom(assetsWith('/', notFound))('page.html'))),
+  ).toEqual([null, null])
+})
+
+test('assets: no name leads out of the folder (threat 62)', async () => {
+  const assets = assetsWith('/', () => new Response(null, { status: 404 }))
+  const names = ['../secret', 'a/b', '..\\secret', '%2e%2e%2fsecret', '?', '#', '', '.', '..', 'page.css']
+
+  await Promise.all(names.map(readDocsFileFrom(assets)))
+
+  expect(assets.paths.toSorted()).toEqual(['/docs-page/...json', '/docs-page/..json', '/docs-page/page.css.json'])
+})
+
+test('assets: a binding of another kind is ignored', () => {
+  expect([undefined, null, 'text', 7, {}, { fetch: 'text' }].filter(isAssets)).toEqual([])
+})

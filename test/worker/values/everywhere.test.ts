@@ -1,0 +1,266 @@
+/**
+ * Values beside a secret that are not JSON as `JSON.parse` reads it, or not JSON at all, written by a worker with a
+ * payload converter of its own: everywhere where a value is shown or stored.
+ */
+import { randomBytes } from 'node:crypto'
+import { appendFile, mkdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
+import { untilPolled } from '../../../dev/servers/worker.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
+import { parseJson } from '../../../src/shared/lib/json.ts'
+import { payloadToWire } from '../../../src/shared/temporal/payload-wire.ts'
+import { STREAM_PUBLISH } from '../../../src/shared/wire/stream.ts'
+import { spansFile } from '../../../src/shared/wire/trace/keys.ts'
+import type { TraceNode } from '../../../src/shared/wire/trace/tree.ts'
+import { deliveryQueue } from '../../../src/worker/closed-runs/webhooks/deliver.ts'
+import { defineCatalog, parseWebhooksConfig, type Redact } from '../../../src/worker/index.ts'
+import type { Api } from '../../support/api.ts'
+import { archivedTrace } from '../../support/archived-trace.ts'
+import { test as baseTest } from '../../support/fixtures.ts'
+import { readiness } from '../../support/readiness.ts'
+import { nodesIn } from '../../support/trace-nodes.ts'
+import { newSecret, startWebhookReceiver } from '../../support/webhook-receiver.ts'
+import * as activities from './activities.ts'
+import { payloadOf } from './converter.ts'
+import { KINDS, type KindName, redactedAs, SECRET, shownAs } from './kinds.ts'
+import { CLOSED, OPEN, type Place, PUBLIC_URL } from './places.ts'
+
+const payloadConverterPath = fileURLToPath(new URL('./converter.ts', import.meta.url))
+const SIGNING_KEY = randomBytes(32).toString('base64url')
+const workflowsPath = new URL('./workflows.ts', import.meta.url)
+
+const test = baseTest
+  .extend('receiver', { scope: 'file' }, async ({ cleanup }) => {
+    const receiver = await startWebhookReceiver()
+    cleanup.defer(() => receiver.close())
+    return receiver
+  })
+  /** Starts a worker that archives its runs to `folder`, and sends webhooks to the path `/<name>`. */
+  .extend('startSender', { scope: 'file' }, ({ receiver, startTracedWorker, connection }) => {
+    return async (name: string, taskQueue: string, redact?: Redact) => {
+      const hook = { url: `${receiver.url}/${name}`, secretEnv: ['SERVICE_WEBHOOK_TEST'], workflows: ['carries'] }
+      const endpoints = { [name]: { ...hook, include: ['output', 'error'] } }
+      const webhooks = parseWebhooksConfig({
+        SERVICE_WEBHOOK_TEST: newSecret(),
+        SERVICE_WEBHOOKS: JSON.stringify({ version: 1, endpoints }),
+      })
+      await startTracedWorker({
+        taskQueue,
+        plugin: { catalog: defineCatalog({ carries: {}, returns: {} }), webhooks, ...(redact && { redact }) },
+        workflowsPath,
+        activities,
+        options: { dataConverter: { payloadConverterPath } },
+      })
+      await untilPolled(connection, 'default', deliveryQueue(name, taskQueue), 'activities')
+    }
+  })
+  .extend('serviceProcess', { scope: 'file' }, async ({ startSender, startService, catalog, folder }) => {
+    await startSender('all', catalog)
+    const service = await startService({
+      env: { SERVICE_TRACE_LOCAL_DIR: folder, SERVICE_SIGNING_KEY: SIGNING_KEY, SERVICE_PUBLIC_URL: PUBLIC_URL },
+    })
+    await readiness(service)
+    return service
+  })
+  /** Signals `finish`, and waits for the end of the run. */
+  .extend('finish', { scope: 'file' }, ({ client, connection }) => {
+    return async (workflowId: string, as: KindName) => {
+      await connection.workflowService.signalWorkflowExecution({
+        namespace: 'default',
+        workflowExecution: { workflowId },
+        signalName: 'finish',
+        input: { payloads: [payloadOf(as)] },
+        requestId: crypto.randomUUID(),
+      })
+      await client.workflow
+        .getHandle(workflowId)
+        .result()
+        .catch(() => {})
+    }
+  })
+  /** Starts a run whose arguments, memo, header and stream have the value; resolves when all of it is there. */
+  .extend('startRun', { scope: 'file' }, ({ client, connection, catalog, serviceProcess: service }) => {
+    return async (as: KindName, isFailing: boolean, queue = catalog) => {
+      const payload = payloadOf(as)
+      const workflowId = `${as}-${crypto.randomUUID()}`
+      const { runId } = await connection.workflowService.startWorkflowExecution({
+        namespace: 'default',
+        requestId: crypto.randomUUID(),
+        workflowId,
+        workflowType: { name: 'carries' },
+        taskQueue: { name: queue },
+        input: { payloads: [payload, json(isFailing)] },
+        memo: { fields: { started: payload } },
+        header: { fields: { 'x-note': payload } },
+      })
+      const items = [{ topic: 'notes', data: payloadToWire(payload) }]
+      await client.workflow.getHandle(workflowId).signal(STREAM_PUBLISH, { items, publisher_id: '', sequence: 0 })
+      await until('it reports its progress, and an activity will be retried', async () => {
+        const { body } = await service.get(`${workflowId}/explain`)
+        const { body: status } = await service.get(`${workflowId}/status`)
+        return body.verdict === 'activity_retrying' && status.progress !== null
+      })
+      return { workflowId, runId }
+    }
+  })
+
+const encoder = new TextEncoder()
+
+function json(value: unknown) {
+  return { metadata: { encoding: encoder.encode('json/plain') }, data: encoder.encode(JSON.stringify(value)) }
+}
+
+/** Whether the text has the secret, as it is or in base64, also inside of base64. */
+function hasSecret(text: string): boolean {
+  if (text.includes(SECRET)) return true
+  return [...text.matchAll(/[\w+/-]{12,}={0,2}/g)].some(([run]) => hasSecret(Buffer.from(run, 'base64').toString()))
+}
+
+function expectShown(as: KindName, { name, has }: Pick<Place, 'has' | 'name'>, text: string): void {
+  if (has === 'value') expect(text, name).toContain(shownAs(as))
+  if (has === 'redacted') expect(text, name).toContain(redactedAs(as))
+  if (has !== 'value') expect(hasSecret(text), `${name}: ${text}`).toBe(false)
+}
+
+const NAMES = Object.keys(KINDS) as KindName[]
+
+test.for(NAMES)(
+  'a run with %s: no response and no file shows its secret, results and messages show the value (threat 86)',
+  async (as, { serviceProcess: service, startRun, finish, folder, receiver }) => {
+    for (const isFailing of [false, true]) {
+      const run = await startRun(as, isFailing)
+      for (const place of OPEN) expectShown(as, place, await place.read(service, run, { as }))
+
+      await finish(run.workflowId, as)
+      for (const place of CLOSED) expectShown(as, place, await place.read(service, run, { as }))
+      await archivedTrace(folder, run.runId)
+      const [archive, log] = [
+        await readFile(fileOf(folder, run.runId), 'utf8'),
+        await service.get(`${run.workflowId}/trace-log`),
+      ]
+      expectShown(as, { name: 'archive', has: 'redacted' }, archive)
+      expectShown(as, { name: 'archived trace-log', has: 'redacted' }, log.text)
+      expect(log.body.source).toBe('local')
+      const message = await until('its webhook has arrived', () =>
+        receiver.at('/all').find(({ body }) => body.includes(run.workflowId)),
+      )
+      expectShown(as, { name: 'webhook', has: 'value' }, message.body)
+    }
+  },
+)
+
+test.for(NAMES)(
+  'history and traces have %s in every event and node, redacted (threat 86)',
+  async (as, { serviceProcess: service, startRun, finish }) => {
+    const run = await startRun(as, true)
+    await finish(run.workflowId, as)
+    const times = (text: string) => text.split(redactedAs(as)).length - 1
+
+    const { events } = await readExactly(service, `${run.workflowId}/history?pageSize=1000`)
+    const { data } = await readExactly(service, `${run.workflowId}/trace-log`)
+
+    const inEvents = events.filter((event) => times(JSON.stringify(event)) > 0).map(({ eventType }) => eventType)
+    expect(new Set(inEvents)).toEqual(
+      new Set([
+        'WorkflowExecutionStarted',
+        'WorkflowPropertiesModified',
+        'ActivityTaskScheduled',
+        'ActivityTaskCompleted',
+        'ActivityTaskFailed',
+        'MarkerRecorded',
+        'StartChildWorkflowExecutionInitiated',
+        'ChildWorkflowExecutionCompleted',
+        'WorkflowExecutionSignaled',
+        'WorkflowExecutionFailed',
+      ]),
+    )
+    const own = nodesIn(data).map(({ children: _, ...node }) => [node.name, times(JSON.stringify(node))])
+    expect(own).toEqual(
+      expect.arrayContaining([
+        ['carries', 2],
+        ['passes', 3],
+        ['fails', 2],
+        [STREAM_PUBLISH, 1],
+        ['returns', 2],
+        ['finish', 1],
+      ]),
+    )
+  },
+)
+
+test('webhooks of a worker with `redact` show no secret', async ({
+  serviceProcess: _,
+  startSender,
+  startRun,
+  finish,
+  receiver,
+}) => {
+  const queue = `redacts-${crypto.randomUUID()}`
+  await startSender('redacted', queue, (_path, value) => value)
+  for (const as of NAMES) {
+    for (const isFailing of [false, true]) {
+      const { workflowId } = await startRun(as, isFailing, queue)
+      await finish(workflowId, as)
+      const message = await until('its webhook has arrived', () =>
+        receiver.at('/redacted').find(({ body }) => body.includes(workflowId)),
+      )
+      expectShown(as, { name: `webhook, ${isFailing ? 'failed' : 'completed'}`, has: 'redacted' }, message.body)
+    }
+  }
+})
+
+test.for(NAMES)('a run that the API starts returns %s', async (as, { serviceProcess: service }) => {
+  const { text } = await service.run('returns', { as })
+  const { text: events } = await service.post(
+    'run',
+    { workflowName: 'returns', input: { as } },
+    { Accept: 'text/event-stream' },
+  )
+
+  expect(text).toContain(shownAs(as))
+  expect(events).toContain(shownAs(as))
+})
+
+test('a span of another program with NaN, or nested too deep, ends (threat 86)', async ({
+  serviceProcess: service,
+  startRun,
+  finish,
+  folder,
+}) => {
+  const { workflowId, runId } = await startRun('foreign', false)
+  const lines = (['notANumber', 'deepJson'] as const).flatMap((as) => {
+    const span = { id: `${runId}:span:${as}`, parentId: runId, kind: 'llm', name: as, at: Date.now() }
+    const ended = JSON.stringify({ ...span, phase: 'ended', output: 0 }).replace(
+      '"output":0',
+      `"output":${KINDS[as].text}`,
+    )
+    return [JSON.stringify({ ...span, phase: 'began' }), ended]
+  })
+  const list = join(folder, spansFile(runId))
+  await mkdir(dirname(list), { recursive: true })
+  await appendFile(list, lines.map((line) => `${line}\n`).join(''))
+  await finish(workflowId, 'foreign')
+
+  const archive = await until('it is archived', async () => {
+    const text = await readFile(fileOf(folder, runId), 'utf8')
+    return text.includes('deepJson') && text
+  })
+  const { body, text } = await service.get(`${workflowId}/trace-log`)
+
+  const [nan, deep] = ['notANumber', 'deepJson'].map((name) => nodesIn(body.data).find((node) => node.name === name))
+  expect([nan, deep]).toMatchObject([{ endedAt: expect.any(Number) }, { endedAt: expect.any(Number) }])
+  expect(text).toContain(redactedAs('notANumber'))
+  expect(deep).toMatchObject({ output: { password: '[redacted]' } })
+  expect([body.source, body.warnings, hasSecret(text), hasSecret(archive)]).toEqual(['local', [], false, false])
+})
+
+/** With all digits of its numbers. */
+async function readExactly(service: Api, path: string): Promise<{ events: { eventType: string }[]; data: TraceNode }> {
+  return parseJson((await service.get(path)).text) as { events: { eventType: string }[]; data: TraceNode }
+}
+
+function fileOf(folder: string, runId: string): string {
+  return join(folder, 'default', `${runId}.json`)
+}
