@@ -55,11 +55,11 @@ import { notFound, unmatched } from './http/pipeline/unmatched.ts'
 import { createLinks, type Links } from './links/links.ts'
 import { type Call, shareCalls } from './model/call.ts'
 import { TIMEOUT_MS } from './model/deadlines.ts'
-import type { Engine } from './model/engine.ts'
+import { decorated, type Engine } from './model/engine.ts'
 import { withoutRepeat } from './model/errors.ts'
 import { toKey } from './model/execution.ts'
 import type { Ports } from './ports.ts'
-import { keepClosedRuns } from './runs/closed-runs.ts'
+import { keepClosedRuns, noteRuns } from './runs/closed-runs.ts'
 import { checkOutput } from './runs/output-checks.ts'
 import { createReadChain } from './runs/read-chain.ts'
 import { createSearchAttributes } from './runs/search-attributes.ts'
@@ -297,7 +297,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
   const kept = keepClosedRuns(given.engine, { maxBytes: resultCacheBytes, onCacheRead })
   const describeShared = shareCalls(TIMEOUT_MS.describe, (key: string, call) => kept.describe(JSON.parse(key), call))
   const knownRuns = createKnownRuns({ engine: kept, onCacheRead })
-  const parts = { ...given, engine: checkOpenRun(kept, knownRuns) }
+  const parts = { ...given, engine: noteRuns(checkOpenRun(kept, knownRuns)) }
   const engineSupport = createEngineSupport({ engine: kept, onCacheRead })
   const ports: VerbPorts = {
     ...parts,
@@ -307,7 +307,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     knownRuns,
     searchAttributes: createSearchAttributes({ engine: kept, onCacheRead }),
     links: given.links ?? createLinks({ ...NO_KEYS, defaults }),
-    describeShared: (ref, call) => describeShared(toKey(ref), call),
+    describeShared: noteRuns(decorated(kept, { describe: (ref, call) => describeShared(toKey(ref), call) })).describe,
     ...(sharesPromises() && { limitLastReads: createLimiter(LAST_READS_AT_ONCE) }),
     filterCatalog: createCatalogFilter(),
     readChain: createReadChain(parts),

@@ -38,6 +38,31 @@ test('status 1, also for an unknown id; result 1 when the history fits a page', 
   expect(await counted(reading)).toEqual({ DescribeWorkflowExecution: 2, GetWorkflowExecutionHistory: 1 })
 })
 
+test('the log line of a read names the run and its workflow; that of a 404 its error', async () => {
+  const { body: run } = await served().run('echo', 1)
+  const { workflowId, runId } = run
+  const paths = ['status', 'result', 'result?wait=1s', 'input', 'explain', 'history', 'trace-log', 'stream']
+  const reading = async () => {
+    for (const path of paths) await get(`${workflowId}/${path}`)
+    await post(`${workflowId}/query/unknown`)
+    await get('unknown-id/status')
+  }
+  const lines: Record<string, unknown>[] = []
+  served().onLine((line) => lines.push(JSON.parse(line)))
+
+  await reading()
+
+  const facts = lines
+    .filter(({ message }) => message === 'request')
+    .map(({ workflowId, runId, workflowName, reason }) => [workflowId, runId, workflowName, reason])
+  const named = [workflowId, runId, 'echo']
+  expect(facts).toEqual([
+    ...paths.map((path) => [...named, path === 'stream' ? 'StreamNotFoundError' : undefined]),
+    [...named, 'HandlerNotFoundError'],
+    ['unknown-id', undefined, undefined, 'WorkflowNotFoundError'],
+  ])
+})
+
 test('the OpenAPI document: 0 while the catalog is cached', async () => {
   const { status } = await served().call('GET', '/openapi.json')
 

@@ -39,6 +39,8 @@ export interface Env {
     caller?: Caller
     /** The decisions of the request, for the audit log. */
     audit: Decision[]
+    /** The run that the request has read. */
+    run?: Decision
     /** The trace context for the workflow or message; undefined if the request has none. */
     traceContext?: () => Readonly<Record<string, string>> | undefined
     /** Headers of the request for workers. Only set with `SERVICE_FORWARD_HEADERS`. */
@@ -94,6 +96,7 @@ function createCall(c: Context<Env>): Call {
     ...(forwardedHeaders && { forwardedHeaders }),
     ...(caller && { caller }),
     note: (fields) => void Object.assign(c.get('facts'), fields),
+    noteRun: (run) => c.set('run', c.get('run') ?? run),
     reportError: (error) => {
       c.error = error
     },

@@ -30,6 +30,7 @@ export function admitMessage(
 ): Promise<string[]> {
   return admit(ports, kind, message, call, async (freshSince, readCall) => {
     const { value: run, readAt } = await withinCall(ports.knownRuns.read(ref, freshSince), readCall)
+    call.noteRun?.({ workflowId: ref.workflowId, runId: run.runId, workflowName: run.workflowName })
     return isChecked(run, kind) ? { ...run, workflowId: ref.workflowId, readAt } : null
   })
 }

@@ -26,6 +26,8 @@ export interface Call {
   forwardedHeaders?: Readonly<Record<string, string>>
   /** Adds fields to the request's log line. */
   note(fields: Record<string, unknown>): void
+  /** Says which run the request has found, for its log line; only the first one counts. Absent without such a line. */
+  noteRun?(run: Found): void
   /** Sets the error of the request's log line, for a response that reports an error as a success. */
   reportError(error: Error): void
   /** Adds facts to a decision that the audit log records. Later facts add to earlier ones. */
@@ -50,6 +52,8 @@ export interface Call {
   /** Logs a warning that concerns more than this request. */
   warn(message: string, fields: Record<string, unknown>): void
 }
+
+type Found = Pick<AuditFacts, 'runId' | 'workflowId' | 'workflowName'>
 
 export type DecideAgain = (caller: Caller) => unknown
 

@@ -1,4 +1,4 @@
-/** A closed run does not change, so its result is read once: docs/decisions/027-results-in-memory.md. */
+/** What is done with each run that is read. A closed run does not change: docs/decisions/027-results-in-memory.md. */
 import { type CacheOptions, readThroughCache } from '../../shared/lib/cache.ts'
 import { weighedCache } from '../../shared/lib/weighed-cache.ts'
 import type { Execution } from '../../shared/wire/execution.ts'
@@ -125,4 +125,18 @@ export function memoryOf(value: unknown, limit: number): number {
     if (bytes <= limit) for (const member of members) pending.push(member)
   }
   return bytes
+}
+
+/** The engine, decorated: the log line of a request names the run that it has read. */
+export function noteRuns(engine: Engine): Engine {
+  return decorated(engine, {
+    describe: (ref, call) => engine.describe(ref, call).then((run) => noted(ref, run, call)),
+    read: (ref, call, closing) => engine.read(ref, call, closing).then((run) => noted(ref, run, call)),
+    input: (run, call) => engine.input(run, call).then((input) => noted(run, input, call)),
+  })
+}
+
+function noted<Read extends { workflowName: string; runId?: string }>(ref: ExecutionRef, read: Read, call: Call): Read {
+  call.noteRun?.({ ...ref, ...(read.runId !== undefined && { runId: read.runId }), workflowName: read.workflowName })
+  return read
 }

@@ -93,7 +93,7 @@ export function observe(c: Context<Env>, observers: Observers, span: RequestSpan
       ms: Math.round(ms),
       ...runOf(c),
       ...(c.get('caller') && { caller: c.get('caller')?.id }),
-      ...(c.error instanceof ServiceError && { reason: reasonOf(c.error) }),
+      reason: reasonOf(c, error, status),
       ...withoutStacks(c.get('facts')),
       ...(concernsOperator(c.error, severity) && { cause: causeOf(originalError(c.error)) }),
     })
@@ -106,13 +106,20 @@ export function observe(c: Context<Env>, observers: Observers, span: RequestSpan
 function runOf(c: Context<Env>): Record<'runId' | 'workflowId' | 'workflowName', string | undefined> {
   const { workflowId, runId, workflowName } = c.get('audit').findLast((one) => one.workflowId !== undefined) ?? {}
   const ofError = c.error instanceof ServiceError ? c.error.details : {}
-  return { workflowId: ofError.workflowId ?? workflowId, runId: ofError.runId ?? runId, workflowName }
+  const read = c.get('run') ?? {}
+  const id = ofError.workflowId ?? workflowId ?? read.workflowId
+  const { runId: readId, workflowName: readName } = read.workflowId === id ? read : {}
+  return { workflowId: id, runId: ofError.runId ?? runId ?? readId, workflowName: workflowName ?? readName }
 }
 
-/** Why the request failed, if its error has a reason for the log, or what of it is not valid, without the value. */
-function reasonOf({ reason, details: { issues = [] } }: ServiceError): string | undefined {
-  const [first] = issues
-  return reason ?? (first && `${first.path || 'the body'} is not valid`)
+/**
+ * Why the request failed: what the error says for the log alone, what is not valid, without the value, or for any other
+ * error of the client its name.
+ */
+function reasonOf({ error: thrown }: Context<Env>, error: string | undefined, status: number): string | undefined {
+  const { reason, details = {} }: Partial<ServiceError> = thrown instanceof ServiceError ? thrown : {}
+  const [first] = details.issues ?? []
+  return reason ?? (first && `${first.path || 'the body'} is not valid`) ?? (status < 500 ? error : undefined)
 }
 
 function withoutError({ error: _, ...facts }: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -40,8 +40,9 @@ test('log: a line says which run the request is about, who sent it, and why it w
   const { call, events } = makeApi({
     auth: { policy: tokenPolicy({ name: 'ci', can: ['*'] }) },
     workflows: {
-      status: async (_ref, { audit }) => {
-        audit({ action: 'read', rule: 'ci', workflowId: 'w', runId: 'r', workflowName: 'order' })
+      status: async ({ ref }, { audit, noteRun }) => {
+        audit({ action: 'read', rule: 'ci', ...ref })
+        for (const runId of ['r', 'next']) noteRun?.({ workflowId: 'w', runId, workflowName: 'order' })
         return running
       },
       start: () =>
@@ -50,6 +51,8 @@ test('log: a line says which run the request is about, who sent it, and why it w
   })
 
   await call('GET', '/workflow/w/status', undefined, bearer('ci'))
+  await call('GET', '/workflow/other/status', undefined, bearer('ci'))
+  await call('GET', '/workflow/w/none', undefined, bearer('ci'))
   await call('POST', '/workflow/start', { workflowName: 'order', workflowId: 'x', input: 1 }, bearer('ci'))
   await call('POST', '/workflow/start', { workflowName: 7, password: 'hunter2' }, bearer('ci'))
   await call('GET', '/workflow/w/status', undefined, bearer('none'))
@@ -65,7 +68,9 @@ test('log: a line says which run the request is about, who sent it, and why it w
     ])
   expect(facts).toEqual([
     ['w', 'r', 'order', 'token:ci', undefined],
-    ['x', undefined, undefined, 'token:ci', undefined],
+    ['other', undefined, undefined, 'token:ci', undefined],
+    [undefined, undefined, undefined, 'token:ci', 'NotFoundError'],
+    ['x', undefined, undefined, 'token:ci', 'WorkflowAlreadyStartedError'],
     [undefined, undefined, undefined, 'token:ci', '/workflowName is not valid'],
     [undefined, undefined, undefined, undefined, 'unknown token'],
   ])
