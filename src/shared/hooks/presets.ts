@@ -40,7 +40,6 @@ export const CHALLENGES = ['hub', 'query', 'okta', 'graph', 'eventgrid', 'cloude
 export type Challenge = (typeof CHALLENGES)[number]
 
 interface Preset extends SignatureScheme {
-  challenge?: Challenge
   /** The header and the value of an event that only tries the hook out. */
   ping?: readonly [header: string, value: string]
 }
@@ -87,7 +86,6 @@ export const PRESETS = {
     id: { body: '/event_id' },
     headers: ['X-Slack-Request-Timestamp', 'X-Slack-Retry-Num', 'X-Slack-Retry-Reason'],
     forms: true,
-    challenge: 'slack',
   },
   // https://shopify.dev/docs/apps/build/webhooks/subscribe/https
   shopify: {
@@ -132,7 +130,6 @@ export const PRESETS = {
     signed: 'v0:{timestamp}:{body}',
     timestamp: { header: 'x-zm-request-timestamp' },
     headers: ['x-zm-request-timestamp'],
-    challenge: 'zoom',
   },
   // https://developers.facebook.com/docs/graph-api/webhooks/getting-started
   meta: { signature: { header: 'X-Hub-Signature-256', prefix: 'sha256=' } },

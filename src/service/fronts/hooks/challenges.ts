@@ -1,7 +1,6 @@
 /** How senders try out the URL of a hook. Each is answered only on hooks that name it, and starts nothing. */
 import type { Context } from 'hono'
 import type { Hook, Hooks } from '../../../shared/hooks/hooks.ts'
-import { objectOf } from '../../../shared/hooks/presets.ts'
 import { textAt } from '../../../shared/hooks/schemes.ts'
 import { anyEqual, hmac, toBytes, toHex } from '../../../shared/lib/digest.ts'
 import type { Env, RequestStep } from '../../http/context.ts'
@@ -33,8 +32,7 @@ export function answerToUnproven(c: Context<Env>, { challenge }: Hook): Response
 const ZOOM_TOKEN = /^[\w-]{1,200}$/
 
 /** The body of the response to a challenge that the sender has proven to be its own; null if it is an event. */
-export async function answerToProven(hook: Hook, event: unknown, secret: string): Promise<object | null> {
-  const { challenge = objectOf(hook.scheme).challenge } = hook
+export async function answerToProven({ challenge }: Hook, event: unknown, secret: string): Promise<object | null> {
   const at = (pointer: string) => textAt(event, pointer)
   const zoomToken = at('/payload/plainToken')
   if (challenge === 'slack' && at('/type') === 'url_verification') return { challenge: at('/challenge') }
