@@ -36,7 +36,7 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)(?::\d+)?[.,;)]?$/
 
 /**
  * Replaces the value of a variable, or a part of it, by `<NAME>`, and any other address, except loopback and
- * that of the engine, by `<address>`.
+ * that of the engine, by `<address>`. An address that the engine's name resolves to is known by its port.
  */
 export function redactValues(env: Environment): (message: string) => string {
   const secrets = Object.keys(env).filter((name) => name.startsWith(HOOK_SECRET_PREFIX))
@@ -49,11 +49,27 @@ export function redactValues(env: Environment): (message: string) => string {
     // A whole value must be replaced before its parts.
     .toSorted((a, b) => b.part.length - a.part.length)
     .map(({ name, part }) => ({ name, pattern: asWord(part) }))
-  const isShown = (address: string) => LOOPBACK.test(address) || ofEngine.has(address.replace(/[.,;)]+$/, ''))
+  const ports = enginePorts(env)
+  const isShown = (found: string) => {
+    const address = found.replace(/[.,;)]+$/, '')
+    const [, port = ''] = /^[^<]*:(\d+)$/.exec(address) ?? []
+    return LOOPBACK.test(found) || ofEngine.has(address) || ports.has(port)
+  }
   return (message) =>
     patterns
       .reduce((redacted, { name, pattern }) => redacted.replace(pattern, `<${name}>`), message)
       .replace(NETWORK_ADDRESSES, (address) => (isShown(address) ? address : '<address>'))
+}
+
+// Those of URLs without a port.
+const DEFAULT_PORTS = ['80', '443', '6379']
+
+/** The ports of the engine, unless something else that the service calls may have them, too. */
+function enginePorts(env: Environment): Set<string> {
+  const portsOf = (names: readonly string[]) =>
+    names.flatMap((name) => /:(\d+)(?:\/|$)/.exec(env[name] ?? '')?.[1] ?? [])
+  const others = [...portsOf(REDACTED.filter((name) => name !== 'ENGINE_HTTP_URL')), ...DEFAULT_PORTS]
+  return new Set(portsOf(['ENGINE_ADDRESS', 'ENGINE_HTTP_URL']).filter((port) => !others.includes(port)))
 }
 
 /** The value, the entries of a list, the host and credentials of a URL, the host of an address. */

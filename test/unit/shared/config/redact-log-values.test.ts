@@ -23,6 +23,9 @@ test.each([
     { ENGINE_ADDRESS: '10.0.0.9:7233', SERVICE_KVSTORE_URL: 'redis://10.0.0.9:6379' },
     'connect ECONNREFUSED 10.0.0.9:7233',
   ],
+  [{ ENGINE_ADDRESS: 'engine.internal:7233' }, 'connect ECONNREFUSED 10.0.0.7:7233. Resolution note: '],
+  [{ ENGINE_ADDRESS: 'engine.internal:7233' }, 'dial tcp [fd00::1]:7233'],
+  [{ ENGINE_HTTP_URL: 'http://engine:7243/base' }, 'connect ECONNREFUSED fd00::1:7243'],
   [{ ENGINE_NAMESPACE: 'shop' }, 'Namespace shop is not found.'],
 ])('redactValues: the operator sees the engine and its namespace: %o', (env, said) => {
   expect(redactValues(env)(said)).toBe(said)
@@ -41,6 +44,13 @@ test('redactValues: the address that a name resolves to is redacted, too (threat
   expect(hide('getaddrinfo ENOTFOUND engine.internal')).toBe('getaddrinfo ENOTFOUND <address>')
   expect(hide('Deadline exceeded,remote_addr=10.0.0.7:7233')).toBe('Deadline exceeded,remote_addr=<address>')
   expect(hide('dial tcp [fe80::1]:7234')).toBe('dial tcp <address>')
+  const shared = redactValues({ ENGINE_ADDRESS: 'engine:8000', ENGINE_CODEC_ENDPOINT: 'http://codec:8000/v1' })
+  const hidden = [
+    redactValues({ ENGINE_ADDRESS: 'engine:7233' })('connect ECONNREFUSED 10.0.0.7:17233'),
+    redactValues({ ENGINE_ADDRESS: 'engine:443' })('connect ECONNREFUSED 10.0.0.7:443'),
+    shared('connect ECONNREFUSED 10.0.0.7:8000'),
+  ]
+  expect(hidden).toEqual(hidden.map(() => 'connect ECONNREFUSED <address>'))
 })
 
 test('redactValues: loopback addresses are kept, unless they are the value of a variable', () => {
