@@ -14,6 +14,8 @@ test.for(STACKS)(
     const { workflowId } = (await service.start('neverEnds')).body
     const [plain, keyed] = [markedRun({ timeout: '60s' }), markedRun({ timeout: '60s' })]
     const marks = [plain.mark, keyed.mark]
+    // Programs are installed and compiled by their first request, which can take minutes.
+    await send({ url: `${url}/health` }, browser)
     replicas.takeRequests()
 
     const sending = Promise.all([
