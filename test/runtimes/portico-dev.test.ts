@@ -1,11 +1,13 @@
 /** `portico dev`, as the package has it. */
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
+import { Client, Connection } from '@temporalio/client'
 import { expect } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { hasExited, startProcess } from '../../dev/servers/process.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { exitSignal, type RunningProcess } from '../../src/cli/dev/servers/process.ts'
+import { ensureTemporal } from '../../src/cli/dev/servers/temporal.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Environment } from '../../src/shared/config.ts'
 import { test as base } from '../support/fixtures.ts'
@@ -79,7 +81,7 @@ test.for([
   },
 )
 
-test('portico dev --watch: a change restarts the worker alone, also after a crash', async ({
+test('portico dev --watch: a change restarts the worker alone, also after a crash; its own engine keeps the runs', async ({
   startDev,
   folder,
   catalog,
@@ -90,10 +92,17 @@ test('portico dev --watch: a change restarts the worker alone, also after a cras
   await mkdir(join(folder, 'node_modules'), { recursive: true })
   const write = (text: string) => writeFile(file, `console.log('${text}'); setInterval(() => {}, 60_000)`)
   await write('first')
-  const dev = await startDev(['--watch', '--catalog', catalog, '--port', `${port}`, '--', process.execPath, file])
+  const args = ['--watch', '--catalog', catalog, '--port', `${port}`, '--', process.execPath, file]
+  const path = `${dirname(await ensureTemporal())}${delimiter}${process.env.PATH}`
+  const dev = await startDev(args, { ENGINE_ADDRESS: '', PATH: path })
   const printed = (text: string) => until(`${text} is printed`, () => dev.output().includes(text))
   await printed('worker │ first')
   await ready(dev, port)
+  await printed('Temporal        ')
+  const [, address = ''] = /^Temporal +(\S+)$/m.exec(dev.output()) ?? []
+  const connection = await Connection.connect({ address })
+  await new Client({ connection }).workflow.start('kept', { workflowId: 'kept-1', taskQueue: catalog })
+  await connection.close()
 
   await write('second')
   await printed('worker │ second')
@@ -103,9 +112,12 @@ test('portico dev --watch: a change restarts the worker alone, also after a cras
   await write('third')
   await printed('worker │ third')
 
-  const [first, api, ...more] = programs(dev)
+  const [engine, first, api, ...more] = programs(dev)
   expect(more).toHaveLength(3)
-  expect([first, api, ...more].map((pid) => hasExited(Number(pid)))).toEqual([true, false, true, true, false])
+  const exited = [engine, first, api, ...more].map((pid) => hasExited(Number(pid)))
+  expect(exited).toEqual([false, true, false, true, true, false])
+  const status = await fetch(`http://127.0.0.1:${port}/workflow/kept-1/status`)
+  expect(await status.json()).toMatchObject({ workflowName: 'kept', status: 'running' })
   expect(dev.output()).not.toContain('exited (exit code')
   await dev.stop(10_000)
   expect(hasExited(Number(more.at(-1)))).toBe(true)
