@@ -1,6 +1,7 @@
 /** Random rules, scopes of access tokens and requests, and what the oracle says about each. */
 
 import {
+  activityOutcome,
   type OracleRequest,
   type OracleRule,
   type OracleScope,
@@ -188,12 +189,10 @@ function activity({ pick, chance }: Random, workflowId: string, base: string): A
   }
 }
 
-/** Whoever may use some activities of the run, learns that it is closed or has no such activity. */
+/** Whoever may use some activities of a closed run learns that it is closed. */
 function outcomeOnActivity(run: KnownRun, activityId: string, ofType: (type: string) => Outcome): Outcome {
-  const outcomes = HANDLERS.map(ofType)
-  if (outcomes.every((outcome) => outcome === 403)) return 403
-  if (!isOpen(run)) return outcomes.includes('reached') ? 'reached' : 404
-  return run.activities.includes(activityId) && ofType(activityId) === 'reached' ? 'reached' : 404
+  if (!isOpen(run) && HANDLERS.some((type) => ofType(type) === 'reached')) return 'reached'
+  return activityOutcome(HANDLERS, run.activities.includes(activityId) ? activityId : null, ofType)
 }
 
 /** An event stream is read up to its second event. */

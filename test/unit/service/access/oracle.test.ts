@@ -60,9 +60,9 @@ function aRequest({ one, some, maybe }: Random): OfRun {
 }
 
 function expectedOutcome(rules: OracleRule[], scope: OracleRule | null, request: OfRun): Outcome {
-  return request.verb === 'repair'
-    ? activityOutcome(rules, scope, request, HANDLERS)
-    : outcomeOf(rules, scope, [request])
+  const { verb, handler = null } = request
+  const ofType = (type: string) => outcomeOf(rules, scope, [{ ...request, handler: type }])
+  return verb === 'repair' ? activityOutcome(HANDLERS, handler, ofType) : outcomeOf(rules, scope, [request])
 }
 
 /** What the guard does with the request. */

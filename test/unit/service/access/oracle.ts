@@ -38,19 +38,14 @@ export function outcomeOf(rules: OracleRule[], token: OracleScope | null, reques
   return ([403, 404] as const).find((denial) => outcomes.includes(denial)) ?? 'reached'
 }
 
-/**
- * The type of an activity, of all `types`, is known only from its run: a caller that may do this to others of the run
- * gets the response for an activity that does not exist.
- */
+/** The type of an activity is known from its run alone: who may use others of `types` learns that it does not exist. */
 export function activityOutcome(
-  rules: OracleRule[],
-  token: OracleScope | null,
-  request: OracleRequest,
   types: readonly string[],
+  type: string | null,
+  ofType: (type: string) => Outcome,
 ): Outcome {
-  const outcomeFor = (handler: string | undefined) => outcomeOf(rules, token, [{ ...request, handler }])
-  if (outcomeFor(request.handler) !== 403) return outcomeFor(request.handler)
-  return types.every((type) => outcomeFor(type) === 403) ? 403 : 404
+  if (types.every((other) => ofType(other) === 403)) return 403
+  return type !== null && ofType(type) === 'reached' ? 'reached' : 404
 }
 
 /** A start that may meet an open run, of the workflow `met`, must be allowed for this workflow, too. */
