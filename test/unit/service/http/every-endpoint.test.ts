@@ -1,7 +1,8 @@
 /** Each kind of request that every endpoint must reject, before it calls a verb. */
 import { afterEach, expect, test, vi } from 'vitest'
 import { ENDPOINTS } from '../../../../src/service/endpoints.ts'
-import type { Endpoint } from '../../../../src/service/http/endpoint.ts'
+import { type Endpoint, limited } from '../../../../src/service/http/endpoint.ts'
+import { zodToJsonSchema } from '../../../../src/service/openapi/to-json-schema.ts'
 import { bearer, tokenPolicy } from './policies.ts'
 import { RUN_ID } from './run-api.ts'
 import {
@@ -15,6 +16,7 @@ import {
   LIMITED,
   makeWalk,
   requestOf,
+  type Sent,
   send,
   UNAUTHORIZED,
 } from './walk.ts'
@@ -136,6 +138,29 @@ test('every endpoint: each parameter of its path is checked, and decoded once (t
   const is = ({ endpoint: { path } }: Form) => /^\/workflow\/.*:/.test(path)
 
   await expectEach(makeWalk(), INVALID, { is, sent: pathsOf })
+})
+
+const OF_ENGINE = 'temporal-sys-scheduler:nightly'
+
+test("every endpoint: ids and types of the engine's own workflows are a 400, in its path, parameters and body (threat 51)", async () => {
+  const namesRun = (name: string) => /^workflow(?:Id|Name)$/.test(name)
+  const sent = ({ endpoint }: Form): Sent[] => {
+    const [, path, body] = requestOf(endpoint)
+    const fields = Object.keys(
+      endpoint.body ? (zodToJsonSchema(limited(endpoint.body.schema, 1000)).properties ?? {}) : {},
+    )
+    return [
+      ...(endpoint.path.includes('/:id') ? [{ path: pathWith(endpoint, 'id', encodeURIComponent(OF_ENGINE)) }] : []),
+      ...parametersOf(endpoint)
+        .filter(namesRun)
+        .map((name) => ({ path: `${path}?${name}=${OF_ENGINE}` })),
+      ...fields.filter(namesRun).map((name) => ({ body: { ...Object(body), [name]: OF_ENGINE } })),
+    ]
+  }
+  const named = FORMS.flatMap((form) => sent(form).map((one) => `${form.endpoint.id} ${JSON.stringify(one)}`))
+
+  await expectEach(makeWalk(), INVALID, { sent })
+  expect(named.join()).toMatch(/startWorkflow .*"workflowId".*startWorkflow .*"workflowName".*listRuns .*workflowName=/)
 })
 
 function pathWith(endpoint: Endpoint, name: string, value: string): string {

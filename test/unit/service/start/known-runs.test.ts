@@ -1,6 +1,9 @@
 import { expect, test, vi } from 'vitest'
 import { assertUnusedId } from '../../../../src/service/messages/unused-id.ts'
 import { TIMEOUT_MS } from '../../../../src/service/model/deadlines.ts'
+import type { EngineStart } from '../../../../src/service/model/engine.ts'
+import { ServiceError } from '../../../../src/service/model/errors.ts'
+import type { ExecutionRef } from '../../../../src/service/model/execution.ts'
 import { checkOpenRun } from '../../../../src/service/start/check-open-run.ts'
 import { createKnownRuns } from '../../../../src/service/start/known-runs.ts'
 import { aCall } from '../../call.ts'
@@ -40,6 +43,37 @@ test('known runs: a run that an update-with-start found is not remembered as a s
   await finding.engine.updateWithStart(REQUEST, MESSAGE, 'u', aCall())
 
   expect([(await starting.known()).workflowName, (await finding.known()).workflowName]).toEqual(['refund', 'order'])
+})
+
+test('start: a run that takes the place of the one that was checked is neither terminated nor sent anything (threat 20)', async () => {
+  const replaced = new ServiceError('WorkflowNotRunningError', 'It is not running')
+  const reached: unknown[] = []
+  const reach = async (ref: ExecutionRef) => {
+    reached.push(ref.runId)
+    throw replaced
+  }
+  const start = async ({ options }: EngineStart) => {
+    reached.push(options?.workflowIdConflictPolicy)
+    throw new ServiceError('WorkflowAlreadyStartedError', 'Another run is open')
+  }
+  const unchecked = anEngine({
+    describe: async () => aDescription({ runId: 'checked' }),
+    checkStart: async () => {},
+    ...{ terminate: reach, signal: reach, update: reach, start },
+  })
+  const engine = checkOpenRun(unchecked, { add: () => {} })
+  const request = { ...REQUEST, objectionTo: () => null }
+  const terminating = { ...request, options: { workflowIdConflictPolicy: 'terminate-existing' as const } }
+
+  const ended = await Promise.allSettled([
+    engine.start(terminating, aCall()),
+    engine.signalWithStart(request, MESSAGE, aCall()),
+    engine.updateWithStart(request, MESSAGE, 'u', aCall()),
+  ])
+
+  expect(ended.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(new Set(reached)).toEqual(new Set(['checked', 'fail']))
+  expect(reached.filter((one) => one === 'checked')).toHaveLength(3 + 3 + 1)
 })
 
 test('known runs: a read may take as long as a description, so that the key of a message is compared', async () => {

@@ -63,7 +63,17 @@ test('signalWithStart: the signal has the argument, and the workflow starts with
 
 test('an id can be a large integer, and a body that has no value for it is a 400', async () => {
   const { send, sent } = makeHookApi({ scheme: 'github', start: START })
-  const bodies = ['{}', '{"id":""}', '{"id":1.5}', '{"id":null}', '{"id":{"a":1}}', '[]', '7', '12345678901234567890']
+  const bodies = [
+    '{}',
+    '{"id":""}',
+    '{"id":1.5}',
+    '{"id":null}',
+    '{"id":{"a":1}}',
+    '{"id":"\\ud800"}',
+    '[]',
+    '7',
+    '12345678901234567890',
+  ]
 
   await send('{"id":12345678901234567890}')
   const responses = await Promise.all([...bodies, `{"id":"${'x'.repeat(1000)}"}`].map((body) => send(body)))
@@ -74,13 +84,15 @@ test('an id can be a large integer, and a body that has no value for it is a 400
 
 const CHARGE = { scheme: 'github', complete: { workflowId: 'order:{/id}', activityId: 'charge:{/no}' } } as const
 
-test('complete: a body without the id of the activity, or with one that is too long, is a 400', async () => {
+test('complete: a body without the id of the activity, or with one that is too long or not Unicode, is a 400', async () => {
   const { send, sent } = makeHookApi(CHARGE)
 
   const missing = await send('{"id": 7}')
   const long = await send(JSON.stringify({ id: 7, no: 'x'.repeat(1000) }))
+  const lone = await send('{"id":7,"no":"\\udfff"}')
 
   expect(await rejection(missing)).toEqual([400, 'ValidationError'])
   expect(await rejection(long)).toEqual([400, 'ValidationError'])
+  expect(await rejection(lone)).toEqual([400, 'ValidationError'])
   expect(sent).toEqual([])
 })

@@ -31,6 +31,28 @@ test('statuses: a message that the protocol does not allow is a 400, and an unkn
   expect(found[4]?.body).toMatchObject({ id: 1, error: { data: { supported: ['2026-07-28'] } } })
 })
 
+test('errors: none grows with what the client has sent, whatever part of the message is long (threat 104)', async () => {
+  const { legacy, modern } = mcpApi()
+  const long = 'x'.repeat(100_000)
+  const meta = { 'io.modelcontextprotocol/protocolVersion': long, 'io.modelcontextprotocol/clientCapabilities': {} }
+
+  const found = await Promise.all([
+    legacy('tools/list', { cursor: long }),
+    legacy(long),
+    legacy('tools/call', { name: long }),
+    legacy('tools/call', { name: 'greet', _meta: { 'portico/idempotencyKey': long } }),
+    legacy('tools/call', { name: 'greet', _meta: { progressToken: long } }),
+    legacy('ping', { _meta: meta }, { 'MCP-Protocol-Version': long, 'Mcp-Method': 'ping' }),
+    modern('tools/list', { cursor: long }),
+    modern('ping', { _meta: { ...meta, [long]: long } }),
+    modern('subscriptions/listen', { notifications: { taskIds: [long] } }),
+  ])
+
+  const sizes = found.map(({ body }) => JSON.stringify(body).length)
+  expect(found.map(({ body }) => 'error' in body || body.result.isError)).not.toContain(false)
+  expect(Math.max(...sizes)).toBeLessThan(1000)
+})
+
 test('tasks: a client must declare that it can handle them, and those of older revisions do not exist', async () => {
   const { modern } = mcpApi()
 

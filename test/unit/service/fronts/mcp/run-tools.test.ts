@@ -67,6 +67,30 @@ test('workflow_result: an error of a read is not one of a start', async () => {
   expect([structuredContent.status, isError]).toEqual(['rejected', true])
 })
 
+test("every tool for runs: ids and types of the engine's own workflows are rejected (threat 51)", async () => {
+  const tools = RUN_TOOLS.flatMap(({ tool: { name, inputSchema } }) =>
+    ['workflowId', 'workflowName']
+      .filter((field) => field in Object(inputSchema.properties))
+      .map((field) => ({ name, field })),
+  )
+  const rejected = await Promise.all(
+    tools.map(async ({ name, field }) => {
+      const required = { signal: 'x', query: 'x', update: 'x' }
+      const named = Object.entries(required).filter(([kind]) => name.endsWith(kind))
+      const { structuredContent } = await use(name.replace('workflow_', ''), {
+        ...Object.fromEntries(named),
+        [field]: 'temporal-sys-scheduler:nightly',
+      })
+      return structuredContent.error
+    }),
+  )
+
+  expect(rejected).toMatchObject(
+    tools.map(({ field }) => ({ name: 'ValidationError', issues: [{ path: `/${field}` }] })),
+  )
+  expect(new Set(tools.map(({ field }) => field)).size).toBe(2)
+})
+
 test.for<[tool: string, given: Record<string, unknown>, path: string]>([
   ['result', {}, ''],
   ['result', { workflowId: 7 }, '/workflowId'],
@@ -97,4 +121,14 @@ test('the tools for runs say which of them only read, and which one stops a run'
     workflow_stop: stops,
     workflow_runs: reads,
   })
+})
+
+test('tools for messages: the schema of their payload names all types of JSON', () => {
+  const payloads = RUN_TOOLS.flatMap(({ tool }) => Object(tool.inputSchema.properties).payload ?? [])
+
+  expect(payloads).toHaveLength(3)
+  for (const { anyOf } of payloads)
+    expect(anyOf.map(({ type }: { type: string }) => type).toSorted()).toEqual([
+      ...['array', 'boolean', 'null', 'number', 'object', 'string'],
+    ])
 })
