@@ -70,7 +70,10 @@ test('README.md: says once which Node.js is needed, the one of package.json', ()
 })
 
 test('docs: no curl repeats a request without an Idempotency-Key, and loops on a result repeat a 424', () => {
-  const commands = ['README.md', 'SKILL.md', ...filesIn('docs', '.md'), ...filesIn('deploy', '.md')].flatMap((page) =>
+  const files = ['docs', 'deploy', 'examples'].flatMap((folder) =>
+    filesIn(folder, '').filter((file) => /\.\w+$/.test(file)),
+  )
+  const commands = ['README.md', 'SKILL.md', 'llms.txt', ...files].flatMap((page) =>
     textOf(page)
       .replaceAll(/\\\n\s*/g, ' ')
       .split('\n')

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { makeApi, rejecting, running } from './api.ts'
+import { RUN_ID } from './run-api.ts'
 
 const workflows = {
   start: async () => ({ workflowId: 'a/b', runId: 'r' }),
@@ -27,17 +28,34 @@ test('base path: a framework may have removed it', async () => {
 
 test('base path: every Location is absolute where the address for clients is known, also of a namespace', async () => {
   const mount = { basePath: '/portico', publicUrl: 'https://api.example.com/portico' }
-  const { call } = makeApi({ workflows, mount })
+  const update = { workflowId: 'w', runId: RUN_ID, updateId: 'u' }
+  const { call } = makeApi({
+    workflows: {
+      ...workflows,
+      result: rejecting('WorkflowExecutionTimedOutError', 'later', { workflowId: 'w', retryAfterSeconds: 1 }),
+      update: rejecting('OutcomeUnknownError', 'later', { ...update, stage: 'accepted' }),
+      startUpdate: async () => update,
+    },
+    mount,
+  })
 
   const answers = [
     await call('POST', '/portico/workflow/start', body),
     await call('POST', '/portico/namespaces/default/workflow/run', body),
     await call('POST', '/portico/workflow/run', body, { Prefer: 'respond-async, wait=1' }),
+    await call('POST', '/portico/workflow/w/update/set', {}, { Prefer: 'respond-async' }),
+    await call('POST', '/portico/workflow/w/update/set', {}),
+    await call('GET', '/portico/workflow/w/result?wait=1s'),
+    await call('GET', '/portico/workflow/w/result?wait=1s&pending=202'),
   ]
 
   expect(answers.map(({ headers }) => headers.get('Location'))).toEqual([
     'https://api.example.com/portico/workflow/a%2Fb/result',
     'https://api.example.com/portico/namespaces/default/workflow/w/result',
     'https://api.example.com/portico/workflow/w/result?pending=202',
+    ...Array(2).fill(`https://api.example.com/portico/workflow/w/runs/${RUN_ID}/update/set/u`),
+    'https://api.example.com/portico/workflow/w/result',
+    'https://api.example.com/portico/workflow/w/result?pending=202',
   ])
+  expect(answers.map(({ status }) => status)).toEqual([200, 424, 202, 202, 424, 424, 202])
 })

@@ -47,9 +47,9 @@ test.for([
 ] as const)('Prefer: %s', async ([header, expected]) => {
   const { prefer, waits } = makePreferApi()
 
-  const { status } = await prefer(header)
+  const { status, headers } = await prefer(header)
 
-  expect([status, waits]).toEqual([202, [expected]])
+  expect([status, headers.get('Retry-After'), waits]).toEqual([202, '1', [expected]])
 })
 
 test.for(['wait=10', 'respond-asynchronously', 'x="respond-async, wait=1"', '"respond-async', '', ',;="\\'])(

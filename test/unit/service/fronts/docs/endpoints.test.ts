@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { ENDPOINTS } from '../../../../../src/service/endpoints.ts'
 import type { ReadDocsFile } from '../../../../../src/service/fronts/docs/endpoints.ts'
+import { generalDocument } from '../../../../../src/service/openapi/general-document.ts'
 import { makeApi, never, rejection } from '../../http/api.ts'
+
+const FOLDER = new URL('../../../../../src/service/fronts/docs/', import.meta.url).href
 
 const FILES = new Map([
   ['page.html', { type: 'text/html; charset=utf-8', text: '<meta content="{{token}}">' }],
@@ -92,4 +96,23 @@ describe('GET /docs', () => {
     expect(await rejection(page)).toEqual([501, 'NotSupportedError'])
     expect(await rejection(file)).toEqual([404, 'NotFoundError'])
   })
+})
+
+test('the page fills in a new Idempotency-Key for each request that takes one (threat 108)', async () => {
+  const { forReaders, NEW_KEY } = await import(`${FOLDER}for-readers.js`)
+  const catalog = { name: 'orders', namespace: 'default', state: 'described' }
+  const { paths, components } = forReaders({ ...structuredClone(await generalDocument()), 'x-catalog': catalog })
+
+  const keyed = ENDPOINTS.filter(({ key, id }) => key === 'taken' && !/Mcp/.test(id)).map(({ method, path }) => {
+    const { parameters } = paths[path.replace(/:(\w+)/g, '{$1}')][method]
+    const all = parameters.map(
+      ({ $ref, ...own }: { $ref?: string }) => components.parameters[$ref?.split('/').at(-1) ?? ''] ?? own,
+    )
+    return [path, all.find(({ name }: { name: string }) => name === 'Idempotency-Key')?.example]
+  })
+
+  expect(keyed.map(([path]) => path)).toEqual(
+    expect.arrayContaining(['/workflow/start', '/workflow/signal-with-start/:name']),
+  )
+  expect(keyed.filter(([, example]) => example !== NEW_KEY)).toEqual([])
 })

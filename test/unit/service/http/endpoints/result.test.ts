@@ -124,5 +124,8 @@ test('result: with pending=202 a wait that the end of the credential has ended i
 
   const answers = [await get('/workflow/w/result?wait=1&pending=202'), await get('/workflow/w/result?pending=200')]
 
-  expect(answers.map(({ status }) => status)).toEqual([424, 400])
+  expect(answers.map(({ status, headers }) => [status, headers.get('Location')])).toEqual([
+    [424, '/workflow/w/result'],
+    [400, null],
+  ])
 })

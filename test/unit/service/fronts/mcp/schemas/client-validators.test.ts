@@ -2,6 +2,7 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv'
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/client/validators/cf-worker'
 import { AjvJsonSchemaValidator as OlderValidator } from '@modelcontextprotocol/sdk/validation/ajv'
+import { RE2JS } from 're2js'
 import { expect, test } from 'vitest'
 import { type ToolValue, toolArguments, toolOutputs } from '../../../../../support/tool-schemas.ts'
 
@@ -32,3 +33,28 @@ test.for(VALIDATORS)('client validators: %s accepts every valid output of a tool
 test.for(VALIDATORS)('client validators: %s accepts every valid argument of a tool', ([, validate]) => {
   expect(rejected(toolArguments(), validate)).toEqual([])
 })
+
+test('client validators: RE2 compiles every pattern of an input schema', () => {
+  const patterns = new Set(toolArguments().flatMap(({ schema }) => patternsIn(JSON.parse(schema))))
+
+  expect(patterns.size).toBeGreaterThan(10)
+  expect([...patterns].filter((pattern) => !isCompiled(pattern))).toEqual([])
+})
+
+function patternsIn(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  return Object.entries(schema).flatMap(([keyword, value]) => [
+    ...(keyword === 'pattern' && typeof value === 'string' ? [value] : []),
+    ...(keyword === 'patternProperties' ? Object.keys(Object(value)) : []),
+    ...patternsIn(value),
+  ])
+}
+
+function isCompiled(pattern: string): boolean {
+  try {
+    RE2JS.compile(pattern)
+    return true
+  } catch {
+    return false
+  }
+}

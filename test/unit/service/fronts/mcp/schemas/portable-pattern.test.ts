@@ -1,3 +1,4 @@
+import { RE2JS } from 're2js'
 import { expect, test } from 'vitest'
 import {
   isPortableKeyPattern,
@@ -13,6 +14,7 @@ test.for([
   '(a{10}){100}',
 ])('isPortablePattern: %s is read alike by Python and RE2', (pattern) => {
   expect(isPortablePattern(pattern)).toBe(true)
+  expect(() => RE2JS.compile(pattern)).not.toThrow()
 })
 
 test.for([
