@@ -3,8 +3,8 @@ import { expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { taskIdOf } from '../../../src/service/fronts/mcp/tasks/tasks.ts'
 import type { Api } from '../../support/api.ts'
-import { callOfTask } from '../../support/call-of-task.ts'
-import { testWithCallers, tokenRule } from './callers.ts'
+import { callOfTask, notificationOf } from '../../support/call-of-task.ts'
+import { testWithCallers, tokenOf, tokenRule } from './callers.ts'
 
 const RULES = [
   tokenRule('typed', { can: ['start', 'read', 'signal', 'stop'], ids: ['c:*'], workflows: ['becomes', 'echo'] }),
@@ -48,7 +48,7 @@ test('a stream ends before the run of another workflow, as events and as JSON (t
 })
 
 test('a task ends with the last run that its caller may read, and cancels no other (threat 16)', async ({
-  callers: { as, operator },
+  callers: { as, operator, service },
   client,
 }) => {
   const run = await continued(operator, 'messages', 'secret')
@@ -59,10 +59,13 @@ test('a task ends with the last run that its caller may read, and cancels no oth
 
   const task = await ofTask(as('typed'), 'tasks/get')
   const canceled = await ofTask(as('typed'), 'tasks/cancel')
+  const headers = { Authorization: `Bearer ${tokenOf('typed')}` }
+  const notified = await notificationOf({ fetch: service.fetch, headers }, taskIdOf(run))
   const { events } = await client.workflow.getHandle(run.workflowId).fetchHistory()
 
   expect(task).toMatchObject({ status: 'completed', result: { structuredContent: { status: 'continued' } } })
-  expect(JSON.stringify([task, canceled])).not.toContain(run.last)
+  expect(notified).toMatch(/"notifications\/tasks".*"structuredContent":\{[^}]*"status":"continued"/)
+  expect(JSON.stringify([task, canceled, notified])).not.toContain(run.last)
   expect(events?.filter((event) => event.workflowExecutionCancelRequestedEventAttributes)).toEqual([])
   await operator.post(`${run.workflowId}/terminate`)
 })
