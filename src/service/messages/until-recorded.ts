@@ -1,7 +1,7 @@
 /** Waits until a message is in the history of its run. */
 import { sleep } from '../../shared/lib/abort.ts'
 import type { Call } from '../model/call.ts'
-import type { ServiceError } from '../model/errors.ts'
+import { hasErrorName, type ServiceError } from '../model/errors.ts'
 import type { Description } from '../model/execution.ts'
 
 const READ_PAUSE_MS = 100
@@ -23,10 +23,14 @@ export async function untilRecorded<T>(
   call: Call,
   unrecorded: () => ServiceError,
 ): Promise<T> {
+  const isLate = () => Date.now() + READ_PAUSE_MS >= call.deadlineAt
   while (true) {
-    const recorded = await read()
+    const recorded = await read().catch((error) => {
+      // The last read may be the one that the deadline ends.
+      throw isLate() && hasErrorName(error, 'EngineUnavailableError') ? unrecorded() : error
+    })
     if (recorded !== null) return recorded
-    if (Date.now() + READ_PAUSE_MS >= call.deadlineAt) throw unrecorded()
+    if (isLate()) throw unrecorded()
     await sleep(READ_PAUSE_MS, call.signal)
   }
 }
