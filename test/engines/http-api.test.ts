@@ -97,6 +97,21 @@ describe.concurrent('engine over http: differences from gRPC', () => {
     expect(rejected.map(({ error }) => error)).toEqual(rejected.map(() => 'NotSupportedError'))
   })
 
+  test('repairs of activities with a slash in their id are rejected as not supported', async () => {
+    const { engine } = fixture
+    const activity = { ...(await fixture.start('nothing')), activityId: 'a/b' }
+    const retry = { dropHeartbeat: false, restoreOptions: false, position: '' }
+
+    const rejected = [
+      await rejection(engine.retryActivity(activity, retry, call())),
+      await rejection(engine.pauseActivity(activity, null, call())),
+      await rejection(engine.unpauseActivity(activity, call())),
+      await rejection(engine.setActivity(activity, 'restore', call())),
+    ]
+
+    expect(rejected.map(({ error }) => error)).toEqual(rejected.map(() => 'NotSupportedError'))
+  })
+
   test.for(['ünï ✓', 'a?b=c&d', 'a#b', '%2F', '100%', 'a:b', 'a+b;c', 'back\\slash', '...', ' '])(
     'the id %s is carried as it is',
     async (odd) => {

@@ -74,14 +74,21 @@ export function repair(api: () => ApiFixture): void {
     const { workflowId, runId, activity } = await backingOff()
     const ids = { workflowId, runId, activityId: 'approval' }
 
-    const paused = [await post(`${activity}/pause`, { reason: 'the bank is closed' }), await post(`${activity}/pause`)]
+    const paused = [
+      await post(`${activity}/pause`, { reason: 'the bank is closed' }),
+      await post(`${activity}/pause`, { reason: 'another one' }),
+    ]
     const reason = await reasonOf(workflowId)
+    const pausedRuns = `runs?query=TemporalPauseInfo+IS+NOT+NULL&searchAttributes[WorkflowId]=${workflowId}`
+    await until('the run is listed', async () => (await api().service.get(pausedRuns)).body.runs.length === 1)
     const unpaused = await api().service.call(reason.action.method, reason.action.path)
     await untilOpen(activity)
+    const { attempt } = await reasonOf(workflowId)
     const again = await post(`${workflowId}/runs/${runId}/activities/approval/unpause`)
 
     expect(paused.map(({ status, body }) => [status, body])).toEqual(paused.map(() => [200, { ...ids, paused: true }]))
-    expect(reason).toMatchObject({ state: 'paused', action: { method: 'POST', body: null } })
+    expect(reason).toMatchObject({ state: 'paused', attempt, action: { method: 'POST', body: null } })
+    expect(attempt).toBe(2)
     expect(reason.advice).toMatch(/paused: the bank is closed; unpause activity outside$/)
     expect(reason.action.path).toBe(`/workflow/${workflowId}/runs/${runId}/activities/approval/unpause`)
     expect([unpaused, again].map(({ status, body }) => [status, body])).toEqual([
@@ -105,6 +112,16 @@ export function repair(api: () => ApiFixture): void {
       ...['pause_requested', 'unpause', 'paused', 200],
     ])
     await end(workflowId)
+  })
+
+  test('pause: an attempt that is executed completes the activity', async () => {
+    const { workflowId, activity } = await executing()
+
+    await post(`${activity}/pause`)
+    const completed = await post(`${activity}/complete`, { output: 1 })
+
+    const { body } = await api().service.get(`${workflowId}/result?wait=60s`)
+    expect([completed.status, body.output]).toEqual([200, [1]])
   })
 
   test('retry: what the activity has reported stays, unless it is to be dropped', async () => {
@@ -153,6 +170,11 @@ export function repair(api: () => ApiFixture): void {
 
     const changed = await patch(activity, { startToCloseTimeout: '5m', retry: { maximumAttempts: 7 } })
     const restored = await patch(activity, { restore: true })
+    await patch(activity, { scheduleToStartTimeout: '1m', retry: { backoffCoefficient: 3 } })
+    await post(`${activity}/retry`, { restoreOptions: true })
+    await untilOpen(activity)
+    const read = await patch(activity, { heartbeatTimeout: '1m' })
+    await post(`${activity}/fail`, { message: 'the bank is closed' })
     const moved = await patch(activity, { retry: { initialInterval: '1s' } })
     await untilOpen(activity)
 
@@ -164,8 +186,35 @@ export function repair(api: () => ApiFixture): void {
     }
     expect([changed.status, changed.body]).toEqual([200, { ...ids, options }])
     expect([restored.status, restored.body]).toEqual([200, { ...ids, options: scheduled }])
+    expect(read.body.options).toEqual(scheduled)
     expect([moved.status, moved.body.options.retry.initialIntervalMs]).toEqual([200, 1000])
     await end(workflowId)
+  })
+
+  test('set: a timeout limits the attempt that is executed, and the next one', async () => {
+    const { workflowId, activity } = await executing()
+    const untilFailed = () =>
+      until('the attempt has timed out', async () => (await reasonOf(workflowId)).lastFailure?.message)
+
+    await patch(activity, { startToCloseTimeout: '1s' })
+    const running = await untilFailed()
+    await post(`${activity}/retry`)
+    const next = await untilFailed()
+
+    expect([running, next]).toEqual(Array(2).fill(expect.stringMatching(/StartToClose timeout/)))
+    await end(workflowId)
+  })
+
+  test('set: with fewer attempts than were made, the next one is the last', async () => {
+    const { workflowId, activity } = await backingOff()
+    const fail = { message: 'the bank is closed' }
+
+    const { status } = await patch(activity, { retry: { initialInterval: '1s', maximumAttempts: 1 } })
+    await untilOpen(activity)
+    await post(`${activity}/fail`, fail)
+
+    const { body } = await api().service.get(`${workflowId}/result?wait=60s`)
+    expect([status, body.status, body.error]).toEqual([200, 'failed', fail.message])
   })
 
   test('set: a waiting activity moves to the task queue', async () => {
@@ -219,6 +268,7 @@ export function repair(api: () => ApiFixture): void {
       await post(`${activity}/pause`, { reason: 1 }),
       await patch(`${workflowId}/options`, {}),
     ]
+    const run = await post(`${workflowId}/runs/no-uuid/activities/approval/retry`)
     const keyed = await post(`${activity}/retry`, {}, { 'Idempotency-Key': 'k' })
 
     expect(answers.map(({ status, body }) => [status, body.issues?.[0].path])).toEqual([
@@ -232,7 +282,36 @@ export function repair(api: () => ApiFixture): void {
       [400, '/reason'],
       [400, ''],
     ])
+    expect([run.status, run.body.error]).toEqual([400, 'ValidationError'])
     expect([keyed.status, keyed.body.error]).toEqual([501, 'NotSupportedError'])
+    await end(workflowId)
+  })
+
+  test('options: a run is pinned to a version that polls its task queue', async () => {
+    const [taskQueue, deploymentName, { client }] = [anId(), anId(), api()]
+    const pinned = { deploymentName, buildId: 'b1' }
+    const { workflowId } = await startDirectly(api(), 'nothing', { taskQueue })
+    const { workflowService } = client.connection
+    const polling = new AbortController()
+    const poll = {
+      ...{ namespace: 'default', taskQueue: { name: taskQueue }, identity: 'a test' },
+      deploymentOptions: { ...pinned, workerVersioningMode: 2 },
+    }
+    const polled = client.withDeadline(Date.now() + 60_000, () =>
+      client.withAbortSignal(polling.signal, () => workflowService.pollWorkflowTaskQueue(poll).catch(() => null)),
+    )
+    // The engine remembers for a while that it does not know a version.
+    const version = { namespace: 'default', deploymentVersion: pinned }
+    await until('the engine knows it', async () => {
+      const { versionTaskQueues } = await workflowService.describeWorkerDeploymentVersion(version)
+      return versionTaskQueues.length > 0
+    })
+
+    const { status, body } = await patch(`${workflowId}/options`, { versioningOverride: { pinned } })
+    polling.abort()
+    await polled
+
+    expect([status, body.workflowId, body.versioningOverride]).toEqual([200, workflowId, { pinned }])
     await end(workflowId)
   })
 

@@ -12,6 +12,7 @@ const RULES = [
   tokenRule('signals', { can: ['signal', 'read'], ids: ['own:*'] }),
   tokenRule('repairs', { can: ['read', 'repair:outside'], ids: ['own:*'], options: ['priority'] }),
   tokenRule('changes', { can: ['repair'], ids: ['own:*'], options: ['priority'] }),
+  tokenRule('moves', { can: ['repair'], ids: ['own:*'], catalogs: ['elsewhere'], options: ['versioningOverride'] }),
   tokenRule('twin-a', { can: ['complete'], ids: ['own:*'] }),
 ]
 
@@ -121,6 +122,10 @@ test('repairs need their right for the type, the task queue and each option, and
     await patch('changes', `${idOf(own)}/options`, { versioningOverride: 'auto-upgrade' }),
   ]
   const retried = await as('repairs').post(`${own}/retry`)
+  const allowed = [
+    await patch('moves', own, { taskQueue: 'elsewhere' }),
+    await patch('moves', `${idOf(own)}/options`, { versioningOverride: 'auto-upgrade' }),
+  ]
   // The engine then starts an attempt that waits: docs/api/control.md.
   const changed = await patch('changes', `${idOf(own)}/options`, { priority: { priorityKey: 1 } })
 
@@ -130,6 +135,7 @@ test('repairs need their right for the type, the task queue and each option, and
   )
   expect([hidden.status, changed.status, retried.status]).toEqual([404, 200, 200])
   expect(denied.map(rejectionOf)).toEqual(denied.map(() => [403, 'ForbiddenError', 'repair']))
+  expect(allowed.map(({ status }) => status)).toEqual([200, 200])
   const ofRequest = retried.headers.get('X-Request-Id')
   expect(lines.find((line) => line.message === 'audit' && line.requestId === ofRequest)?.action).toBe('repair:outside')
   for (const activity of [own, other]) await operator.post(`${idOf(activity)}/terminate`)

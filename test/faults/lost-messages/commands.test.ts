@@ -73,9 +73,11 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
         ...(name !== 'retry' && { times: 1 }),
         ...(fault === 'dropped' && { times: 1 }),
       })
-      const answer = await api.post(`${activity}/${name}`)
+      const answer = await (name === 'set'
+        ? api.call('PATCH', `/workflow/${activity}`, { startToCloseTimeout: '2m' })
+        : api.post(`${activity}/${name}`))
       takeBack()
-      return answer.status
+      return answer
     }
     const backOff = async () => {
       await untilOpen()
@@ -90,9 +92,11 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
     const paused = await repair('pause', 'PauseActivityExecution', 'lost')
     const unpaused = await repair('unpause', 'UnpauseActivityExecution', 'lost')
     await untilOpen()
+    const set = await repair('set', 'UpdateActivityExecutionOptions', 'lost')
 
-    expect([lost, dropped, paused, unpaused]).toEqual([200, 200, 200, 200])
-    expect(calls).toEqual(['retry lost', 'retry dropped', 'pause lost', 'unpause lost'])
+    expect([lost, dropped, paused, unpaused, set].map(({ status }) => status)).toEqual(Array(5).fill(200))
+    expect(set.body.options.startToCloseTimeoutMs).toBe(120_000)
+    expect(calls).toEqual(['retry lost', 'retry dropped', 'pause lost', 'unpause lost', 'set lost'])
     await end(workflowId)
   })
 
