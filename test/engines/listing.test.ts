@@ -1,8 +1,11 @@
 import { expect } from 'vitest'
+import { listenToWorkerLog } from '../../dev/servers/worker.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { defineCatalog, parseWebhooksConfig, porticoPlugin } from '../../src/worker/index.ts'
 import type { Answer } from '../support/api.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
 import { HOSTILE_VALUES } from '../support/hostile-filters.ts'
+import { newSecret } from '../support/webhook-receiver.ts'
 
 // Lists have a rate limit of their own, which these tests would reach.
 const test = testWithOwnEngine({
@@ -44,6 +47,7 @@ const numbers = (length: number) => Array.from({ length }, (_, index) => index)
 
 let list: (parameters?: Record<string, string>) => Promise<Answer>
 let count: (parameters?: Record<string, string>) => Promise<Answer>
+let questions: (parameters?: Record<string, string>) => Promise<Answer>
 let start: (workflowName: string, options?: object) => Promise<Run>
 
 test.beforeAll(({ serve, client, catalog }) => {
@@ -52,6 +56,7 @@ test.beforeAll(({ serve, client, catalog }) => {
   const search = (parameters: Record<string, string>) => `${new URLSearchParams({ catalog, ...parameters })}`
   list = (parameters = {}) => service.get(`runs?${search(parameters)}`)
   count = (parameters = {}) => service.get(`runs/count?${search(parameters)}`)
+  questions = (parameters = {}) => service.call('GET', `/questions?${search(parameters)}`)
   start = async (workflowName, options = {}) => {
     const workflowId = `list-${crypto.randomUUID()}`
     const run = await client.workflow.start(workflowName, { taskQueue: catalog, workflowId, ...options })
@@ -63,6 +68,29 @@ test('problem: an engine that does not record problems is a 501, for lists and c
   const answers = await Promise.all([list({ problem: 'true' }), list({ problem: 'false' }), count({ problem: 'true' })])
 
   expect(answers.map(({ status, body }) => [status, body.error])).toEqual(answers.map(() => [501, 'NotSupportedError']))
+})
+
+test('problem: a worker that is to report problems warns if its engine does not record them', async ({
+  startWorker,
+  catalog,
+  cleanup,
+}) => {
+  const warnings: string[] = []
+  cleanup.defer(listenToWorkerLog(({ level, message }) => void (level === 'WARN' && warnings.push(message))))
+  const endpoints = { test: { url: 'http://127.0.0.1:1', secretEnv: ['SERVICE_WEBHOOK_TEST'], on: ['problem'] } }
+  const webhooks = parseWebhooksConfig({
+    SERVICE_WEBHOOK_TEST: newSecret(),
+    SERVICE_WEBHOOKS: JSON.stringify({ version: 1, endpoints }),
+  })
+  const plugins = [porticoPlugin({ catalog: defineCatalog({}), webhooks })]
+
+  const worker = await startWorker({ taskQueue: `${catalog}-problems`, options: { plugins } })
+  const warning = await until('it has warned', () => warnings.find((one) => one.startsWith('workflow.problem')))
+  await worker.stop()
+
+  expect(warning).toBe(
+    'workflow.problem is not sent: this Temporal server does not list runs with problems (1.32 does)',
+  )
 })
 
 const untilListed = (parameters: Record<string, string>, expected: number) =>
@@ -191,6 +219,17 @@ test('a search attribute is compared as its type demands', async () => {
 
   expect(await listed(matching)).toEqual(Object.keys(matching).map((name) => [name, 1]))
   expect(await listed(others)).toEqual(Object.keys(others).map((name) => [name, 0]))
+})
+
+test('questions for everybody are found by the value * of their search attribute', async () => {
+  const memo = { $asks: { first: { signal: 'answer', message: 'Refund 250 EUR?', schema: { type: 'object' } } } }
+  const asking = await start('asking', { memo, searchAttributes: { Tags: ['*'] } })
+  await start('asking', { memo, searchAttributes: { Tags: ['finance'] } })
+  await untilListed({ workflowName: 'asking' }, 2)
+
+  const { body } = await questions({ 'searchAttributes[Tags]': '*' })
+
+  expect(body.questions).toMatchObject([{ ...asking, key: 'first' }])
 })
 
 test('a search attribute that is not registered, or a value of another type, is rejected', async () => {

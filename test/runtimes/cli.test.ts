@@ -55,7 +55,9 @@ test('portico: start, status, signal, query, update, stop, explain, history, tra
   })
   expect(await json('query', 'talk', 'state')).toEqual({ gathered: [1, 'two'], value: null })
   expect(await json('update', 'talk', 'set', '--input', '{"n":1}')).toEqual({ before: null, after: { n: 1 } })
-  expect(await json('explain', 'talk')).toMatchObject({ verdict: 'waiting_handler' })
+  const { since } = await json('explain', 'talk')
+  const headline = `waiting_handler since ${since.slice(0, 19).replace('T', ' ')} UTC`
+  expect((await portico(['explain', 'talk', '--text'])).stdout).toContain(`${headline}\n- ${headline}: send `)
   expect(await json('status', 'talk', '--run', started.runId)).toMatchObject({
     runId: started.runId,
     status: 'running',
@@ -67,6 +69,7 @@ test('portico: start, status, signal, query, update, stop, explain, history, tra
   expect((await json('catalog', catalog)).workflows).toContainEqual(expect.objectContaining({ name: 'messages' }))
   const listed = ['list', '--catalog', catalog, '--workflow', 'messages', '--status', 'canceled'] as const
   await until('the run is listed', async () => (await json(...listed)).runs.length === 1)
+  expect((await json(...listed, '--problem')).runs).toEqual([])
 })
 
 test('portico: arguments come from stdin and from files', async ({ portico, folder }) => {

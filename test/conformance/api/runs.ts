@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Answer } from '../../support/api.ts'
 import { answersTo, changedBytes, damageToken, forgeToken, positionIn } from '../../support/forge-token.ts'
-import { type ApiFixture, anId, startDirectly } from './api-fixture.ts'
+import { type ApiFixture, anId, pause, startDirectly } from './api-fixture.ts'
 
 /** GET runs and runs/count. */
 export function runs(api: () => ApiFixture): void {
@@ -44,19 +44,38 @@ export function runs(api: () => ApiFixture): void {
     expect((await get(`/count?${filter}`)).body).toEqual({ count: 5, groups: [] })
   })
 
-  test('runs: problem=true finds an open run whose code fails again and again, until it has ended', async () => {
+  test('runs: problem=true finds an open run whose code fails again and again, until it ends or makes progress', async () => {
     const options = { taskQueue: api().plainTaskQueue, workflowTaskTimeout: '1s' }
     const { workflowId } = await startDirectly(api(), 'failTask', options)
-    const find = (problem: string) => get(`?searchAttributes%5BWorkflowId%5D=${workflowId}&problem=${problem}`)
+    const fixed = await startDirectly(api(), 'failsUntilFixed', options)
+    const find = (problem: string, id = workflowId) => get(`?searchAttributes%5BWorkflowId%5D=${id}&problem=${problem}`)
 
-    const found = await until('it has a problem', async () => (await find('true')).body.runs[0])
+    const [found] = await Promise.all(
+      [workflowId, fixed.workflowId].map((id) =>
+        until('it has a problem', async () => (await find('true', id)).body.runs[0], { timeoutMs: 60_000 }),
+      ),
+    )
+    await fixed.signal('fix')
+    await pause(api(), workflowId)
+    const paused = await until('it is listed as paused', async () => {
+      const [run] = (await find('true')).body.runs
+      return run?.status === 'paused' && run
+    })
     const others = await find('false')
     const count = await get(`/count?searchAttributes%5BWorkflowId%5D=${workflowId}&problem=true`)
     await api().service.post(`${workflowId}/terminate`)
     const ended = await until('it is listed as ended', async () => (await find('false')).body.runs[0])
+    const going = await until(
+      'the other one makes progress',
+      async () => (await find('false', fixed.workflowId)).body.runs[0],
+      { timeoutMs: 60_000 },
+    )
+    await fixed.terminate()
     const invalid = await Promise.all([find('yes'), find('true&problem=true')])
 
     expect(found).toMatchObject({ workflowId, status: 'running', problem: true })
+    expect(paused).toMatchObject({ workflowId, problem: true })
+    expect(going).toMatchObject({ status: 'running', problem: false })
     expect([others.body.runs, count.body.count]).toEqual([[], 1])
     expect(ended).toMatchObject({ workflowId, status: 'terminated', problem: false })
     expect(invalid.map(({ status }) => status)).toEqual([400, 400])

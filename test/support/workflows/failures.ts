@@ -1,5 +1,14 @@
 /** Workflows that fail, each in another way. */
-import { ApplicationFailure, CancelledFailure, executeChild, proxyActivities, workflowInfo } from '@temporalio/workflow'
+import {
+  ApplicationFailure,
+  CancelledFailure,
+  condition,
+  defineSignal,
+  executeChild,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow'
 import type * as activities from '../activities.ts'
 import { alwaysFails, rejects, step } from './proxied.ts'
 
@@ -78,6 +87,18 @@ export async function failCancelledUnasked(): Promise<never> {
 /** Its workflow task fails again and again; the run stays open. */
 export async function failTask(): Promise<never> {
   throw new Error('a bug in the workflow')
+}
+
+/** Its workflow task fails again and again until it gets the signal `fix`; then it waits. */
+export async function failsUntilFixed(): Promise<void> {
+  let isFixed = false
+  setHandler(defineSignal('fix'), () => {
+    isFixed = true
+  })
+  // The handler is called after this.
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve()
+  if (!isFixed) throw new Error('a bug in the workflow')
+  await condition(() => false)
 }
 
 /** Its workflow task fails again and again after its step. */
