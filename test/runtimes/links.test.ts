@@ -1,5 +1,6 @@
 /** One-use links on each runtime, whose `crypto` and forms differ. */
 import { expect } from 'vitest'
+import type { EngineAddresses } from '../../dev/servers/engine.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { makeApi } from '../support/api.ts'
 import { EVERY_RUNTIME } from '../support/entries.ts'
@@ -7,6 +8,7 @@ import { test as sharedTest } from '../support/fixtures.ts'
 import { damageToken } from '../support/forge-token.ts'
 import { readiness } from '../support/readiness.ts'
 import { testCatalog } from '../support/test-catalog.ts'
+import { twentyAnswers } from '../support/twenty-answers.ts'
 
 const BASE = 'https://portico.example'
 
@@ -23,19 +25,23 @@ const QUESTION = {
 
 const ANSWER = { go: true, comment: 'schön' }
 
+function envOf({ address, httpUrl }: EngineAddresses, catalog: string): Record<string, string> {
+  return {
+    SERVICE_CATALOG_ID: catalog,
+    SERVICE_HOST: '127.0.0.1',
+    ENGINE_ADDRESS: address,
+    ENGINE_HTTP_URL: httpUrl ?? '',
+    SERVICE_ALLOW_ANONYMOUS: 'true',
+    SERVICE_SIGNING_KEY: Buffer.alloc(32, 9).toString('base64url'),
+    SERVICE_PUBLIC_URL: BASE,
+  }
+}
+
 for (const [runtime, start] of Object.entries(EVERY_RUNTIME)) {
   test(`${runtime}: a link of each kind answers once, with the form of its page, and a forged one does not (threat 64)`, {
     timeout: 240_000,
   }, async ({ engine, catalog, client, worker: _, onTestFinished }) => {
-    const service = await start({
-      SERVICE_CATALOG_ID: catalog,
-      SERVICE_HOST: '127.0.0.1',
-      ENGINE_ADDRESS: engine.address,
-      ENGINE_HTTP_URL: engine.httpUrl ?? '',
-      SERVICE_ALLOW_ANONYMOUS: 'true',
-      SERVICE_SIGNING_KEY: Buffer.alloc(32, 9).toString('base64url'),
-      SERVICE_PUBLIC_URL: BASE,
-    })
+    const service = await start(envOf(engine, catalog))
     onTestFinished(() => service.stop())
     await readiness(makeApi({ url: service.url }))
     const startRun = (workflowType: string, args: object[] = []) =>
@@ -83,5 +89,34 @@ for (const [runtime, start] of Object.entries(EVERY_RUNTIME)) {
     expect(await updated.query('state')).toMatchObject({ value: ANSWER })
     expect(await signaled.query('state')).toMatchObject({ gathered: [ANSWER] })
     expect(await completed.result()).toEqual([ANSWER])
+  })
+
+  test(`${runtime}: of twenty answers to a question, by API, agents and link at two replicas, one is recorded (threat 92)`, {
+    timeout: 240_000,
+  }, async ({ engine, catalog, client, worker: _, onTestFinished }) => {
+    const [one, other] = await Promise.all(
+      [1, 2].map(async () => {
+        const { url, stop } = await start(envOf(engine, catalog))
+        onTestFinished(stop)
+        const api = makeApi({ url })
+        await readiness(api)
+        return api
+      }),
+    )
+    if (one === undefined || other === undefined) return expect.unreachable()
+    const workflowId = `asking-${crypto.randomUUID()}`
+    const { body: run } = await one.start('asksPerson', {}, { workflowId })
+    const link = () => one.post(`${workflowId}/links`, { question: 'question-1' })
+    const created = await until('it asks', async () => {
+      const { status, body } = await link()
+      return status === 201 && body
+    })
+
+    const recorded = await twentyAnswers(run, created.url.slice(BASE.length), (person) => {
+      const api = person % 2 === 0 ? one : other
+      return { api, holder: api }
+    })
+
+    expect(await client.workflow.getHandle(workflowId).result()).toEqual([recorded])
   })
 }

@@ -134,6 +134,18 @@ export function explain(api: () => ApiFixture): void {
       reason: { timerId: null, firesAt: INSTANT, ...advice(`the run begins at ${AT}`) },
     }),
     () => ({
+      verdict: 'waiting_answer',
+      workflowName: 'asksPerson',
+      input: {},
+      reason: {
+        ...{ key: 'question-1', message: 'Refund 250 EUR?', signal: 'answer', to: ['finance'] },
+        schema: expect.objectContaining({ required: ['approved'] }),
+        since: '2026-11-28T08:00:00.000Z',
+        due: '2026-12-01T08:00:00.000Z',
+        action: { method: 'POST', path: expect.stringMatching(/\/questions\/question-1\/answer$/), body: null },
+      },
+    }),
+    () => ({
       verdict: 'waiting_handler',
       workflowName: 'messages',
       options: { taskQueue: api().catalog },

@@ -1,10 +1,9 @@
 /** Answers to one question by many callers, at two replicas. */
 import { expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import { taskIdOf } from '../../../src/service/fronts/mcp/tasks/tasks.ts'
 import { newId } from '../../../src/shared/lib/new-id.ts'
 import { makeApi } from '../../support/api.ts'
-import { callOfTask } from '../../support/call-of-task.ts'
+import { twentyAnswers } from '../../support/twenty-answers.ts'
 import { type Callers, startCallers, testWithCallers, tokenRule, untilAsked } from './callers.ts'
 
 const RULES = [
@@ -15,6 +14,8 @@ const RULES = [
   tokenRule('mailer', { can: ['link', 'read', 'signal:answer'] }),
   tokenRule('other-mailer', { can: ['link', 'read', 'signal:other'] }),
   tokenRule('blind-mailer', { can: ['link', 'signal:answer'] }),
+  tokenRule('split', { can: ['list'] }),
+  { ...tokenRule('split', { can: ['read'], workflows: ['asks*'] }), name: 'split-read' },
   tokenRule('elsewhere', { can: ['list', 'read', 'signal'], ids: ['other-*'] }),
 ]
 
@@ -44,36 +45,17 @@ test('twenty callers answer at once by the API, as agents and with a link, at tw
   replica,
   client,
 }) => {
-  const { workflowId, runId, path } = await asking(callers)
-  const taskId = taskIdOf({ workflowId, runId })
+  const { workflowId, runId } = await asking(callers)
   const link = await linkTo(callers.operator, workflowId)
-  const answer = async (person: number) => {
+
+  const recorded = await twentyAnswers({ workflowId, runId }, link.path, (person) => {
     const portico = person % 2 === 0 ? callers : replica
-    const api = portico.as(`person-${person}`)
-    const content = { approved: person % 3 === 0, person }
-    if (person < 2) {
-      const { status, body } = await holderAt(portico).call('POST', link.path, { choice: ['Yes', 'No'][person] })
-      return status === 200 ? 'recorded' : body.error
-    }
-    if (person % 4 < 2) {
-      const { status, body } = await api.post(path, { content })
-      return status === 200 ? 'recorded' : body.error
-    }
-    const inputResponses = { 'question-1': { action: 'accept', content } }
-    const { body } = await callOfTask(api, 'tasks/update', { taskId, inputResponses })
-    return body.error?.data.name ?? 'recorded'
-  }
+    return { api: portico.as(`person-${person}`), holder: holderAt(portico) }
+  })
 
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, person) => answer(person)))
-
-  const winner = answers.indexOf('recorded')
-  const late = (person: number) => (person < 2 ? 'LinkUsedError' : 'QuestionAnsweredError')
-  expect(answers).toEqual(answers.map((_, person) => (person === winner ? 'recorded' : late(person))))
   const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory()
   expect(events?.filter((event) => event.workflowExecutionSignaledEventAttributes)).toHaveLength(1)
-  expect(await client.workflow.getHandle(workflowId, runId).result()).toEqual([
-    { approved: winner % 3 === 0, ...(winner >= 2 && { person: winner }) },
-  ])
+  expect(await client.workflow.getHandle(workflowId, runId).result()).toEqual([recorded])
 })
 
 test('a link to a question asks it, answers it, and is used once the question is answered (threat 63)', async ({
@@ -139,6 +121,29 @@ test('a link to a question: a comment that its schema rejects is a 400, and answ
   expect([valid.status, valid.body.recorded]).toEqual([200, 'Fine'])
 })
 
+test('a link to a question has a choice for each value of its enum, and needs choices for any other form', async ({
+  callers,
+}) => {
+  const plan = { type: 'string', enum: ['gold', 'silver'] }
+  const schema = { type: 'object', properties: { plan, size: { type: 'integer' } } }
+  const [one, two] = [
+    await asking(callers, { schema: { ...schema, required: ['plan'] } }),
+    await asking(callers, { schema: { ...schema, required: ['plan', 'size'] } }),
+  ]
+  const holder = holderAt(callers)
+  const { path } = await linkTo(callers.as('mailer'), one.workflowId)
+
+  const open = await holder.call('GET', path, undefined, { Accept: 'application/json' })
+  const used = await holder.call('POST', path, { choice: 'silver' })
+  const same = await callers.operator.post(one.path, { content: { plan: 'silver' } })
+  const without = await linkTo(callers.as('mailer'), two.workflowId)
+  await callers.operator.post(two.path, { content: { plan: 'gold', size: 1 } })
+
+  expect(open.body.choices.map(({ label }: { label: string }) => label)).toEqual(plan.enum)
+  expect([used.body.recorded, same.status]).toEqual(['silver', 200])
+  expect([without.status, without.body.issues]).toEqual([400, [expect.objectContaining({ path: '/choices' })]])
+})
+
 test('a link to a question that the workflow has withdrawn is a 404, and sends nothing', async ({
   callers,
   client,
@@ -195,7 +200,7 @@ test('questions are those of runs that the caller may list and read, and an answ
     return [status, body.action]
   }
 
-  expect(await Promise.all(['reader', 'lister', 'elsewhere'].map(listed))).toEqual([[false], [], []])
+  expect(await Promise.all(['reader', 'split', 'lister', 'elsewhere'].map(listed))).toEqual([[false], [false], [], []])
   expect((await callers.as('person-1').call('GET', '/questions')).status).toBe(403)
   expect((await callers.as('person-1').get(`${workflowId}/questions`)).body.questions).toMatchObject([
     { mayAnswer: true },
