@@ -91,6 +91,27 @@ describe('workers that encode their payloads', () => {
     expect(textIn([ends, described.raw.pendingActivities])).not.toContain('secret')
   })
 
+  test('questions: they are decoded, and answers are encoded, of which the first one counts', async ({ client }) => {
+    const { body: run } = await service(2).start('asksPerson', { key: 'secret question' })
+    const path = `${run.workflowId}/questions`
+    const [question] = await until('it is asked', async () => {
+      const { questions } = (await service(2).get(path)).body
+      return questions.length > 0 && questions
+    })
+    const answer = async (approved: boolean) => {
+      const content = { approved, note: 'secret note' }
+      return (await service(2).post(`${path}/${encodeURIComponent(question.key)}/answer`, { content })).status
+    }
+
+    const statuses = [await answer(true), await answer(true), await answer(false)]
+    const { body: result } = await service(2).get(`${run.workflowId}/result?wait=20s`)
+    const { events } = await client.workflow.getHandle(run.workflowId).fetchHistory()
+
+    expect([question.key, statuses]).toEqual(['secret question', [200, 200, 409]])
+    expect(result.output).toEqual([{ approved: true, note: 'secret note' }])
+    expect(textIn(events)).not.toContain('secret')
+  })
+
   test('encoded progress: is decoded with the codec, and null while the codec server fails', async () => {
     const { body: run } = await service(2).start('reportsProgress', { details: { percent: 40 } })
     const read = async () => (await service(2).get(`${run.workflowId}/status`)).body

@@ -1,4 +1,5 @@
 /** One service for two namespaces with the same workflow ids, task queue and keys: nothing of one is in the other. */
+import { Client } from '@temporalio/client'
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { sha256 } from '../../src/shared/lib/digest.ts'
@@ -56,6 +57,51 @@ test('a run of one namespace does not exist in the other, although it was read t
     paths.map(() => [404, 'WorkflowNotFoundError']),
   )
   expect(answers.map(({ text }) => text).join()).not.toContain('secret')
+})
+
+test('repairs and questions are below the namespace, as are the requests that explain names (threat 35)', async ({
+  both: { call },
+  connection,
+  catalog: taskQueue,
+}) => {
+  const client = new Client({ connection, namespace: 'acme' })
+  const start = async (name: string, input: object) => {
+    const workflowId = `${name}-${crypto.randomUUID()}`
+    await client.workflow.start(name, { taskQueue, workflowId, args: [input] })
+    return `/workflow/${workflowId}`
+  }
+  const [asking, failing] = [await start('asksPerson', {}), await start('completesOutside', { retryInterval: '1h' })]
+  const activity = `${PREFIXES.acme}${failing}/activities/approval`
+  const act = (path: string, body?: object) => call('POST', path, body)
+  const actionOf = (run: string) =>
+    until('there is something to do', async () => {
+      return (await call('GET', `${PREFIXES.acme}${run}/explain`)).body.reasons?.[0].action
+    })
+  await until('an attempt is executed', async () => (await act(`${activity}/heartbeat`)).status === 200)
+  await act(`${activity}/fail`, { message: 'no' })
+  const [answer, retry] = [await actionOf(asking), await actionOf(failing)]
+  const listed = async (prefix: string) => (await call('GET', `${prefix}/questions`)).body.questions
+
+  const questions = await until('the question is listed', async () => {
+    const found = await listed(PREFIXES.acme)
+    return found.length > 0 && found
+  })
+  const others = await listed(PREFIXES.own)
+  const elsewhere = await act(answer.path.slice(PREFIXES.acme.length), { content: { approved: true } })
+  const repairs = [
+    await act(retry.path),
+    await act(`${activity}/pause`),
+    await act(`${activity}/unpause`),
+    await call('PATCH', activity, { heartbeatTimeout: '2m' }),
+    await call('PATCH', `${PREFIXES.acme}${failing}/options`, { priority: { priorityKey: 1 } }),
+  ]
+  const answered = await act(answer.path, { content: { approved: true } })
+
+  expect([questions.length, others, elsewhere.status]).toEqual([1, [], 404])
+  expect(answer.path).toMatch(/^\/namespaces\/acme\/workflow\/asksPerson-.+\/runs\/.+\/questions\/question-1\/answer$/)
+  expect(retry.path).toMatch(/^\/namespaces\/acme\/.+\/activities\/approval\/retry$/)
+  expect([...repairs, answered].map(({ status }) => status)).toEqual(Array(6).fill(200))
+  await act(`${PREFIXES.acme}${failing}/terminate`)
 })
 
 test('a key starts one run in each namespace, and repeats it there', async ({ both: { call } }) => {

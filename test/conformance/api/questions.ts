@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import { type ApiFixture, anId } from './api-fixture.ts'
+import { type ApiFixture, anId, startDirectly } from './api-fixture.ts'
 
 /** GET questions of all runs and of one, and POST answers. */
 export function questions(api: () => ApiFixture): void {
@@ -19,13 +19,14 @@ export function questions(api: () => ApiFixture): void {
   test('questions: those of one run and of all runs are the same, for those who are named', async () => {
     const to = `team-${anId()}`
     const run = await asking({ to: [to] })
-    const listed = async (name: string) => {
-      const { body } = await get(`/questions?workflowName=asksPerson&pageSize=1000&to=${name}`)
+    const listed = async (...names: string[]) => {
+      const to = names.map((name) => `&to=${name}`).join('')
+      const { body } = await get(`/questions?workflowName=asksPerson&pageSize=1000${to}`)
       return body.questions
     }
 
     const all = await until('it is listed', async () => {
-      const found = await listed(to)
+      const found = await listed(`other-${to}`, to)
       return found.length > 0 && found
     })
     const others = await listed(`other-${to}`)
@@ -79,6 +80,7 @@ export function questions(api: () => ApiFixture): void {
     const other = await answer(path, { approved: false })
     await api().service.post(`${workflowId}/unpause`)
     const { body: result } = await get(`/workflow/${workflowId}/result?wait=60s`)
+    const { events } = await api().client.workflow.getHandle(workflowId).fetchHistory()
     const late = await answer(path.replace('/', `/runs/${runId}/`), { approved: false })
 
     expect([invalid.status, invalid.body.issues]).toEqual([
@@ -96,7 +98,24 @@ export function questions(api: () => ApiFixture): void {
         { error: 'QuestionAnsweredError', workflowId, runId, key: 'question-1', at: first.body.at },
       ])
     expect(result.output).toEqual([{ approved: true }])
+    expect(events?.filter((event) => event.workflowExecutionSignaledEventAttributes)).toHaveLength(1)
     expect(await questionsOf()).toEqual([])
+  })
+
+  test('answer: while a worker executes the workflow, one that is not recorded in time is a 504', async () => {
+    const [taskQueue, { client }] = [anId(), api()]
+    const $asks = { 'question-1': { signal: 'answer', message: 'Refund 250 EUR?', schema: { type: 'object' } } }
+    const { workflowId } = await startDirectly(api(), 'nothing', {
+      ...{ taskQueue, workflowTaskTimeout: '2m', memo: { $asks } },
+    })
+    const poll = { namespace: 'default', taskQueue: { name: taskQueue } }
+    await client.withDeadline(Date.now() + 60_000, () => client.connection.workflowService.pollWorkflowTaskQueue(poll))
+
+    const { status, body } = await answer(`${workflowId}/questions/question-1/answer`, { approved: true })
+    await api().service.post(`${workflowId}/terminate`)
+
+    expect([status, body.error, body.workflowId]).toEqual([504, 'DeadlineExceededError', workflowId])
+    expect(body.message).toMatch(/^The answer was delivered, but /)
   })
 
   test('answer: an unknown question is 404, and one of a run that ended without an answer 409', async () => {

@@ -9,6 +9,15 @@ const AUTHORIZATION = { Authorization: 'Bearer s3cret' }
 function verbsOf(namespace: string) {
   return {
     status: async () => ({ ...running, workflowId: namespace }),
+    explain: async () => ({
+      ...{ workflowId: 'w', runId: 'r', verdict: 'paused' as const, since: null },
+      reasons: [
+        {
+          ...{ kind: 'paused' as const, since: null, advice: 'unpause the run' },
+          action: { method: 'POST' as const, path: '/workflow/w/runs/r/unpause', body: null },
+        },
+      ],
+    }),
     start: async () => ({ workflowId: 'a/b', runId: 'r' }),
     run: rejecting('WorkflowExecutionTimedOutError', 'later', { workflowId: 'w' }),
     ready: async () => 'reachable' as const,
@@ -33,13 +42,18 @@ test('namespaces: they are below the base path, which a framework may have remov
   const api = makeApi({ workflows: verbsOf('default'), namespaces, mount })
   const body = { workflowName: 'echo', input: 1 }
 
+  const prefixes = ['/portico/namespaces/acme', '/namespaces/acme']
   const locations = await Promise.all(
-    ['/portico/namespaces/acme', '/namespaces/acme'].map(async (path) =>
-      (await api.call('POST', `${path}/workflow/start`, body)).headers.get('Location'),
-    ),
+    prefixes.map(async (path) => (await api.call('POST', `${path}/workflow/start`, body)).headers.get('Location')),
+  )
+  const explained = await Promise.all(
+    prefixes.map(async (path) => (await api.call('GET', `${path}/workflow/w/explain`)).json()),
   )
 
   expect(locations).toEqual(Array.from({ length: 2 }, () => '/portico/namespaces/acme/workflow/a%2Fb/result'))
+  expect(explained.map(({ reasons }) => reasons[0].action.path)).toEqual(
+    prefixes.map(() => '/portico/namespaces/acme/workflow/w/runs/r/unpause'),
+  )
 })
 
 test('namespaces: every name that is not one gets the same response', async () => {
