@@ -42,11 +42,20 @@ export function createConstantJson(): RespondConstant {
 
   return async (c, key, create) => {
     const constant = constants.get(nameOf(key)) ?? (await createOnce(key, () => createConstant(key, create)))
-    // What a caller with rules may see depends on the rules, so shared caches must not keep the response.
-    const isRestricted = c.get('caller')?.kind === 'granted'
-    const cacheControl = isRestricted ? 'private, no-cache' : 'no-cache'
-    return constantResponse(c, constant, { 'Content-Type': 'application/json', 'Cache-Control': cacheControl })
+    return jsonOf(c, constant)
   }
+}
+
+/** Responds with a value that is requested again and again, and its `ETag`; 304 for a client that has it already. */
+export async function taggedResponse(c: Context<Env>, value: unknown): Promise<Response> {
+  return jsonOf(c, await constantOf(JSON.stringify(value)))
+}
+
+function jsonOf(c: Context<Env>, constant: Constant): Response {
+  // What a caller with rules may see depends on the rules, so shared caches must not keep the response.
+  const isRestricted = c.get('caller')?.kind === 'granted'
+  const cacheControl = isRestricted ? 'private, no-cache' : 'no-cache'
+  return constantResponse(c, constant, { 'Content-Type': 'application/json', 'Cache-Control': cacheControl })
 }
 
 export async function constantOf(text: string): Promise<Constant> {

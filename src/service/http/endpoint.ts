@@ -8,7 +8,7 @@ import type { ErrorName } from '../model/errors.ts'
 import type { ExecutionRef } from '../model/execution.ts'
 import type { Link } from '../model/link.ts'
 import { VERBS, type Workflows } from '../verbs.ts'
-import type { RespondConstant } from './constant-json.ts'
+import { type RespondConstant, taggedResponse } from './constant-json.ts'
 import { type Env, toCall } from './context.ts'
 import type { AccessTokens } from './credentials/access-tokens.ts'
 import type { StreamFormat } from './events/stream-events.ts'
@@ -220,6 +220,8 @@ interface PlainDeclaration<Name extends VerbName, Path extends string, Query, Bo
   output?(output: Output, parts: Parts<Path, Query, Body>): unknown
   /** Default: 200. */
   status?: number
+  /** Set for what clients request again and again: an `ETag`, and 304 for a client that has the body already. */
+  isTagged?: true
 }
 
 /** An endpoint that does nothing but to call its verb. */
@@ -231,7 +233,7 @@ export function endpointOf<
   Output = Awaited<ReturnType<Workflows[Name]>>,
 >(
   verb: Name,
-  { input, output = (it) => it, status, ...declaration }: PlainDeclaration<Name, Path, Query, Body, Output>,
+  { input, output = (it) => it, status, isTagged, ...declaration }: PlainDeclaration<Name, Path, Query, Body, Output>,
 ): Endpoint<Path, Query, Body> {
   const readers = [...declaration.path.matchAll(/:(\w+)/g)].map(([, name]) => (name === 'id' ? 'ref' : name))
   const readPath = (c: Context<Env>) => readers.map((name) => [name, PATH_READERS[name as keyof PathReaders](c)])
@@ -247,7 +249,8 @@ export function endpointOf<
         key: declaration.key === 'taken' ? idempotencyKey(c) : {},
       }
       const act = tools.workflows[verb] as (input: unknown, call: Call) => Promise<Output>
-      return jsonResponse(c, output(await act(input(parts), tools.call(c)), parts), status)
+      const body = output(await act(input(parts), tools.call(c)), parts)
+      return isTagged ? taggedResponse(c, body) : jsonResponse(c, body, status)
     },
   }
 }

@@ -35,6 +35,8 @@ export const filterParameters = {
   query: optional(filterValue(), "A condition in Temporal's list filter language"),
 }
 
+const NOT_MODIFIED = { description: 'The client has this response already', headers: ['ETag'] } as const
+
 const list = endpointOf('list', {
   method: 'get',
   path: '/workflow/runs',
@@ -43,13 +45,17 @@ const list = endpointOf('list', {
   summary: 'List runs',
   docs: 'api/runs.md#list-runs',
   query: z.strictObject({ ...filterParameters, ...pageParameters }),
+  headers: ['If-None-Match'],
   responses: {
     200: {
       description: 'A page of runs: open ones first, then the one that closed last',
       schema: schemaOf('RunPage'),
+      headers: ['ETag'],
       links: ['listedRuns', 'nextRuns'],
     },
+    304: NOT_MODIFIED,
   },
+  isTagged: true,
   errors: [...ENGINE_ERRORS, 'InvalidPageTokenError'],
   takes: 'work',
   key: 'ignored',
@@ -72,7 +78,12 @@ const count = endpointOf('count', {
     ...filterParameters,
     groupBy: optional(z.literal('status', { error: 'must be status' }), 'Count by status, too'),
   }),
-  responses: { 200: { description: 'The number of runs', schema: schemaOf('RunCount') } },
+  headers: ['If-None-Match'],
+  responses: {
+    200: { description: 'The number of runs', schema: schemaOf('RunCount'), headers: ['ETag'] },
+    304: NOT_MODIFIED,
+  },
+  isTagged: true,
   errors: ENGINE_ERRORS,
   takes: 'work',
   key: 'ignored',

@@ -30,7 +30,11 @@ const { fetch } = makeApi({
   mcp: { waitMs: 0, ttlMs: 0, maxOutputBytes: 65_536 },
   readMetrics: () => '',
   readDocsFile: async (name) => ({ name, text: '' }) as never,
-  workflows: { catalog: catalogOf() },
+  workflows: {
+    catalog: catalogOf(),
+    list: async () => ({ runs: [], nextPageToken: null }),
+    count: async () => ({ count: 0, groups: [] }),
+  },
 })
 
 test('an operation has exactly the headers that its route reads', async () => {
