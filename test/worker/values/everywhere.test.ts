@@ -7,16 +7,18 @@ import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
+import { tracedEnv } from '../../../dev/servers/traced-worker.ts'
 import { untilPolled } from '../../../dev/servers/worker.ts'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { parseJson } from '../../../src/shared/lib/json.ts'
 import { payloadToWire } from '../../../src/shared/temporal/payload-wire.ts'
 import { STREAM_PUBLISH } from '../../../src/shared/wire/stream.ts'
-import { spansFile } from '../../../src/shared/wire/trace/keys.ts'
+import { parseTraceDocument } from '../../../src/shared/wire/trace/document.ts'
+import { spansFile, spansKey } from '../../../src/shared/wire/trace/keys.ts'
 import type { TraceNode } from '../../../src/shared/wire/trace/tree.ts'
 import { deliveryQueue } from '../../../src/worker/closed-runs/webhooks/deliver.ts'
 import { defineCatalog, parseWebhooksConfig, type Redact } from '../../../src/worker/index.ts'
-import type { Api } from '../../support/api.ts'
+import type { Answer, Api } from '../../support/api.ts'
 import { archivedTrace } from '../../support/archived-trace.ts'
 import { test as baseTest } from '../../support/fixtures.ts'
 import { readiness } from '../../support/readiness.ts'
@@ -25,7 +27,7 @@ import { newSecret, startWebhookReceiver } from '../../support/webhook-receiver.
 import * as activities from './activities.ts'
 import { payloadOf } from './converter.ts'
 import { KINDS, type KindName, redactedAs, SECRET, shownAs } from './kinds.ts'
-import { CLOSED, OPEN, type Place, PUBLIC_URL } from './places.ts'
+import { CLOSED, NO_PLACES, OPEN, type Place, PUBLIC_URL, showingEndpoints } from './places.ts'
 
 const payloadConverterPath = fileURLToPath(new URL('./converter.ts', import.meta.url))
 const SIGNING_KEY = randomBytes(32).toString('base64url')
@@ -223,37 +225,120 @@ test.for(NAMES)('a run that the API starts returns %s', async (as, { serviceProc
   expect(events).toContain(shownAs(as))
 })
 
-test('a span of another program with NaN, or nested too deep, ends (threat 86)', async ({
+/** A span of another program whose output is the value: as it is written, or as a payload. */
+function spanOf(runId: string, as: KindName, isPayload: boolean): string[] {
+  const { encoding, text } = KINDS[as]
+  const span = { id: `${runId}:span:${as}:${isPayload}`, parentId: runId, kind: 'llm', name: as, at: Date.now() }
+  const payload = { metadata: { encoding: btoa(encoding) }, data: btoa(text) }
+  const ended = isPayload
+    ? JSON.stringify({ ...span, phase: 'ended', output: payload, encoded: ['/output'] })
+    : JSON.stringify({ ...span, phase: 'ended', output: 0 }).replace('"output":0', `"output":${text}`)
+  return [JSON.stringify({ ...span, phase: 'began' }), ended]
+}
+
+/** The same spans of every kind, in each place where they wait for the archive. */
+function spansOf(runId: string): string[] {
+  const written = (['notANumber', 'deepJson'] as const).flatMap((as) => spanOf(runId, as, false))
+  return [...written, ...NAMES.flatMap((as) => spanOf(runId, as, true))]
+}
+
+function expectSpans({ status, body, text }: Answer, archive: string): void {
+  // The archive keeps payloads, which only the codec of a worker may write: docs/trace-protocol.md.
+  const { found } = parseTraceDocument(archive)
+  const stored = JSON.stringify(found.entries.filter(({ encoded }) => encoded === undefined))
+  // Its child may not be archived yet.
+  const warnings = body.warnings.filter((warning: string) => !warning.startsWith('remote: The object storage has no'))
+  expect([status, warnings, hasSecret(text), hasSecret(stored)]).toEqual([200, [], false, false])
+  expect(stored).toContain('deepJson')
+  const spans = nodesIn(body.data).filter(({ kind }) => kind === 'llm')
+  expect(spans.filter(({ endedAt }) => typeof endedAt !== 'number')).toEqual([])
+  const [, deep] = spans
+  expect(deep).toMatchObject({ name: 'deepJson', output: { password: '[redacted]' } })
+  for (const as of NAMES) {
+    const [ofKind] = spans.filter(({ id }) => id.endsWith(`${as}:true`)).map((node) => JSON.stringify(node))
+    // Large integers have lost their digits here.
+    expect([as, text.includes(redactedAs(as)), ofKind?.includes('[redacted]')]).toEqual([as, true, true])
+  }
+}
+
+test('spans of other programs with values of each kind end, and show no secret (threat 86)', async ({
   serviceProcess: service,
   startRun,
   finish,
   folder,
 }) => {
   const { workflowId, runId } = await startRun('foreign', false)
-  const lines = (['notANumber', 'deepJson'] as const).flatMap((as) => {
-    const span = { id: `${runId}:span:${as}`, parentId: runId, kind: 'llm', name: as, at: Date.now() }
-    const ended = JSON.stringify({ ...span, phase: 'ended', output: 0 }).replace(
-      '"output":0',
-      `"output":${KINDS[as].text}`,
-    )
-    return [JSON.stringify({ ...span, phase: 'began' }), ended]
-  })
   const list = join(folder, spansFile(runId))
   await mkdir(dirname(list), { recursive: true })
-  await appendFile(list, lines.map((line) => `${line}\n`).join(''))
+  await appendFile(
+    list,
+    spansOf(runId)
+      .map((line) => `${line}\n`)
+      .join(''),
+  )
+  const open = await service.get(`${workflowId}/trace-log`)
   await finish(workflowId, 'foreign')
 
   const archive = await until('it is archived', async () => {
     const text = await readFile(fileOf(folder, runId), 'utf8')
     return text.includes('deepJson') && text
   })
-  const { body, text } = await service.get(`${workflowId}/trace-log`)
+  const closed = await service.get(`${workflowId}/trace-log`)
 
-  const [nan, deep] = ['notANumber', 'deepJson'].map((name) => nodesIn(body.data).find((node) => node.name === name))
-  expect([nan, deep]).toMatchObject([{ endedAt: expect.any(Number) }, { endedAt: expect.any(Number) }])
-  expect(text).toContain(redactedAs('notANumber'))
-  expect(deep).toMatchObject({ output: { password: '[redacted]' } })
-  expect([body.source, body.warnings, hasSecret(text), hasSecret(archive)]).toEqual(['local', [], false, false])
+  for (const answer of [open, closed]) expectSpans(answer, archive)
+  expect(closed.body.source).toBe('local')
+})
+
+test('the same in Redis and on S3 (threat 86)', async ({
+  serviceProcess: _,
+  startTracedWorker,
+  startService,
+  startRun,
+  finish,
+  redis,
+  s3,
+  kvStore,
+}) => {
+  const taskQueue = `stored-${crypto.randomUUID()}`
+  const { accessKeyId, secretAccessKey, region, bucket, endpoint } = s3
+  const storage = { accessKeyId, secretAccessKey, region, bucket, endpoint }
+  const remote = { storage, kvstore: { url: redis.url, token: null } }
+  await startTracedWorker({
+    taskQueue,
+    plugin: {
+      catalog: defineCatalog({ carries: {}, returns: {} }),
+      traces: { remote, local: null, maxBytes: 1 << 20 },
+    },
+    workflowsPath,
+    activities,
+    options: { dataConverter: { payloadConverterPath } },
+  })
+  const service = await startService({ catalog: taskQueue, env: tracedEnv(redis, s3) })
+  await readiness(service)
+  for (const as of NAMES) {
+    const { workflowId, runId } = await startRun(as, true, taskQueue)
+    const call = { signal: AbortSignal.timeout(10_000), deadlineAt: Date.now() + 10_000 }
+    await kvStore.append(spansKey('default', runId), spansOf(runId), 60_000, call)
+    const open = await service.get(`${workflowId}/trace-log`)
+    await finish(workflowId, as)
+    const closed = await until('it is archived', async () => {
+      const answer = await service.get(`${workflowId}/trace-log`)
+      return answer.body.source === 'remote' && answer.text.includes('deepJson') && answer
+    })
+    const archive = await (await s3.client.fetch(`${endpoint}/${bucket}/traces/default/${runId}.json`)).text()
+
+    for (const answer of [open, closed]) expectSpans(answer, archive)
+    expect(archive).toContain(redactedAs(as))
+  }
+})
+
+test('places: they are all endpoints whose response can have any JSON or events, except those with a reason', async () => {
+  const places = new Set([...OPEN, ...CLOSED].map(({ endpoint }) => endpoint))
+  const showing = await showingEndpoints()
+
+  expect(showing.filter((id) => !places.has(id) && !(id in NO_PLACES))).toEqual([])
+  expect(Object.keys(NO_PLACES).filter((id) => places.has(id) || !showing.includes(id))).toEqual([])
+  expect(showing.length).toBeGreaterThan(20)
 })
 
 /** With all digits of its numbers. */

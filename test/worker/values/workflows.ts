@@ -35,7 +35,7 @@ export async function carries(value: Value, isFailing: boolean): Promise<Value> 
   setHandler(defineSignal<[Value]>('finish'), (given) => {
     last = given
   })
-  upsertMemo({ note: value })
+  upsertMemo({ note: value, $asks: value })
   await passes(value, value)
   await local.passes(value, value)
   await fails(value, true).catch(() => {})
