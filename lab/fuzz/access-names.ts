@@ -4,3 +4,5 @@ export const WORKFLOWS = ['order', 'admin'] as const
 export const HANDLERS = ['approve', 'app', 'set'] as const
 /** The activities of each run, by their ids, which are also their types. */
 export const ACTIVITIES = ['approve', 'set'] as const
+/** The signal, of no caller, after which a run continues as the other workflow. */
+export const CONTINUE = 'continue-as-other'

@@ -34,6 +34,8 @@ export interface AccessRequest {
   /** Default: JSON. */
   accept?: string
   workflowId: string
+  /** The run, if it is open, continues as the other workflow before the request. */
+  continues?: boolean
   expected(rules: OracleRule[], token: OracleScope | null, run: KnownRun): Outcome
   /** Of a start: whether the rules allow it for the id. */
   mayHave?(rules: OracleRule[], token: OracleScope | null, workflowId: string): boolean
@@ -195,11 +197,12 @@ function outcomeOnActivity(run: KnownRun, activityId: string, ofType: (type: str
   return activityOutcome(HANDLERS, run.activities.includes(activityId) ? activityId : null, ofType)
 }
 
-/** An event stream is read up to its second event. */
+/** An event stream is read up to its second event, and a chain from its first run. */
 function stream({ chance }: Random, workflowId: string, base: string): AccessRequest {
+  const chain = { path: `/workflow/${encodeURIComponent(workflowId)}/stream?from=:run@0`, continues: true }
+  const ofRun = { path: `${base}/stream`, ...(chance(0.5) && { accept: EVENT_STREAM }) }
   return {
-    ...{ method: 'GET', path: `${base}/stream`, workflowId },
-    ...(chance(0.5) && { accept: EVENT_STREAM }),
+    ...{ method: 'GET', workflowId, ...(chance(0.3) ? chain : ofRun) },
     expected: (rules, token, { workflowName }) =>
       outcomeOf(rules, token, [{ verb: 'read', workflowId, workflowName, options: [] }]),
   }

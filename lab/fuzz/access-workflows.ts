@@ -1,21 +1,27 @@
 /**
  * Two workflows with the same handlers, activities, questions and stream, of which a caller may be allowed one. They
- * wait until they are canceled.
+ * wait until they are canceled, or continue as the other one.
  */
 import {
   condition,
   defineQuery,
   defineSignal,
   defineUpdate,
+  makeContinueAsNewFunc,
   scheduleActivity,
   setHandler,
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow'
 import { WorkflowStream } from '@temporalio/workflow-streams/workflow'
-import { ACTIVITIES, HANDLERS } from './access-names.ts'
+import { ACTIVITIES, CONTINUE, HANDLERS } from './access-names.ts'
 
 async function waitForever(): Promise<void> {
+  const { workflowType } = workflowInfo()
+  let continues = false
+  setHandler(defineSignal(CONTINUE), () => {
+    continues = true
+  })
   for (const name of HANDLERS) {
     setHandler(defineSignal<unknown[]>(name), () => {})
     setHandler(defineQuery<string>(name), () => name)
@@ -23,9 +29,10 @@ async function waitForever(): Promise<void> {
   }
   // Each question stays open, whoever answers it.
   upsertMemo({ $asks: Object.fromEntries(HANDLERS.map((signal) => [signal, { signal, message: `${signal}?` }])) })
-  new WorkflowStream().topic<string>('names').publish(workflowInfo().workflowType)
+  new WorkflowStream().topic<string>('names').publish(workflowType)
   for (const type of ACTIVITIES) void executeForever(type)
-  await condition(() => false)
+  await condition(() => continues)
+  await makeContinueAsNewFunc({ workflowType: workflowType === 'order' ? 'admin' : 'order' })()
 }
 
 /** There is always an open activity of the type, whoever completes it. */

@@ -9,7 +9,7 @@ import { outcomeOf } from '../../test/unit/service/access/oracle.ts'
 import { mayCreate } from '../../test/unit/service/access/oracle-scope.ts'
 import { createRandom, type Random } from '../soak/random.ts'
 import { type Caller, createCallers } from './access-callers.ts'
-import { ACTIVITIES, IDS, WORKFLOWS } from './access-names.ts'
+import { ACTIVITIES, CONTINUE, IDS, WORKFLOWS } from './access-names.ts'
 import {
   type AccessRequest,
   aRequest,
@@ -42,8 +42,9 @@ interface Body {
   count?: number
   workflows?: { name: string }[]
   workflowId?: string
-  /** Of a stream. */
+  /** Of a stream, with the position in the next run of the chain. */
   items?: Item[]
+  next?: string | null
 }
 
 interface Item {
@@ -89,17 +90,18 @@ export async function fuzzAccess({ address, seed, requests }: AccessOptions) {
     if (random.chance(0.06)) await compareLists(client, send, caller, compare)
     const request = aRequest(random)
     const before = await prepare(client, random, request.workflowId)
-    const { expected, method, path, body, accept } = request
+    const { expected, method, path, body, accept, continues } = request
+    const last = continues && before.status === 'RUNNING' ? await continueAsOther(client, before) : before
     const sent = path.replace(':run', before.runId)
     const answer = await send(caller.credential, method, sent, request)
-    const shown = { method, path: sent, body, accept, before, answer }
+    const shown = { method, path: sent, body, accept, before, last, answer }
     const outcome = expected(caller.rules, caller.scope, before)
     compare(shown, outcome, answer.outcome)
     compare({ unexpected: answer.status, ...shown }, false, isUnexpected(path, answer.status))
     counts[outcome] = (counts[outcome] ?? 0) + 1
-    await check(client, caller, request, { before, answer }, (what, ...values) =>
-      compare({ ...shown, ...what }, ...values),
-    )
+    const compareShown: Compare = (what, ...values) => compare({ ...shown, ...what }, ...values)
+    await check(client, caller, request, { before, last, answer }, compareShown)
+    if (last !== before && answer.outcome === 'reached') compareChain(caller, last, answer, compareShown)
   }
   return { differences, counts }
 }
@@ -121,20 +123,19 @@ async function check(
   client: Client,
   { rules, scope }: Caller,
   { path, method, workflowId, body = {}, mayHave }: AccessRequest,
-  { before, answer }: { before: KnownRun; answer: Answer },
+  { before, last, answer }: { before: KnownRun; last: KnownRun; answer: Answer },
   compare: Compare,
 ): Promise<void> {
   const handle = client.workflow.getHandle(workflowId)
   if (answer.outcome !== 'reached') {
     const { runId, status } = await describe(handle)
-    compare({ what: 'a refused request has changed the run' }, `${before.runId} ${before.status}`, `${runId} ${status}`)
+    compare({ what: 'a refused request has changed the run' }, `${last.runId} ${last.status}`, `${runId} ${status}`)
   } else if (path.endsWith('/catalog')) {
     const expected = WORKFLOWS.filter((name) => isPublished(rules, scope, name)).toSorted()
     compare({ what: 'catalog' }, `${expected}`, `${answer.body.workflows?.map(({ name }) => name).toSorted()}`)
   } else if (path.endsWith('/stream') && method === 'GET') {
     const { status, body } = answer
-    const names = (body.items ?? []).filter(({ topic }) => topic === 'names').map(({ data }) => data)
-    if (status === 200 && before.status === 'RUNNING') compare({ what: 'items' }, before.workflowName, names.join())
+    if (status === 200 && before.status === 'RUNNING') compare({ what: 'items' }, before.workflowName, namesIn(body))
   } else if (mayHave && !('workflowId' in body)) {
     const id = answer.body.workflowId
     if (id === undefined) return // it has only validated the start
@@ -142,6 +143,19 @@ async function check(
     await client.workflow.getHandle(id).terminate()
   } else if (path.endsWith('/stop') || JSON.stringify(body).includes('workflow_stop'))
     await handle.terminate().catch(() => {}) // the worker may have ended it already
+}
+
+/** A stream that continues in the last run, read from the item of the first run on. */
+function compareChain({ rules, scope }: Caller, last: KnownRun, { body }: Answer, compare: Compare): void {
+  const { workflowId, workflowName } = last
+  const mayFollow = outcomeOf(rules, scope, [{ verb: 'read', workflowId, workflowName, options: [] }]) === 'reached'
+  const next = body.next === null ? 'end' : 'next'
+  compare({ what: 'chain' }, mayFollow ? `${workflowName} next` : ' end', `${namesIn(body)} ${next}`)
+}
+
+/** The names of workflows that the items of a stream show. */
+function namesIn({ items = [] }: Body): string {
+  return items.flatMap(({ topic, data }) => (topic === 'names' ? [data] : [])).join()
 }
 
 /** Lists and counts have no run that the caller may not see, and each open run that it may see. */
@@ -194,6 +208,14 @@ async function prepare(client: Client, { chance, pick }: Random, workflowId: str
   const options = { workflowId, taskQueue: CATALOG, workflowIdConflictPolicy: 'TERMINATE_EXISTING' as const }
   const isOpen = run?.status === 'RUNNING'
   return withActivities(isOpen ? client.workflow.getHandle(workflowId) : await client.workflow.start(workflow, options))
+}
+
+/** The run that continues it, of the other workflow. */
+async function continueAsOther(client: Client, { workflowId, runId }: KnownRun): Promise<KnownRun> {
+  const handle = client.workflow.getHandle(workflowId)
+  await handle.signal(CONTINUE)
+  await until('the run has continued', async () => (await describe(handle)).runId !== runId)
+  return withActivities(handle)
 }
 
 /** The open run, once its workflow has scheduled its activities, also after one was completed. */
