@@ -98,9 +98,15 @@ test('a server that loads its data is left for the server behind the address (fa
   const { kv, open, to } = await balanced(loading)
   await expect(read(kv)).rejects.toThrow('(LOADING)')
 
+  // What workers do: they only write.
+  const appending = append(kv, 'more')
+  await until('it was rejected', async () =>
+    /cmdstat_rpush:.*rejected_calls=[1-9]/.test(await loading.client.info('commandstats')),
+  )
   to(other)
+  await appending
 
-  expect(await read(kv)).toEqual(['there'])
+  expect(await read(kv)).toEqual(['there', 'more'])
   expect(open()).toBe(1)
 })
 

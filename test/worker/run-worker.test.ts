@@ -220,7 +220,7 @@ test('a worker connects over TLS and sends its client certificate to an engine t
   expect(await isPublished(connection, taskQueue)).toBe(true)
 })
 
-test('a worker warns of a certificate that has been replaced, which it uses after a restart (failure 18)', async ({
+test('a worker warns of each file with certificates that has been replaced, which it uses after a restart (failure 18)', async ({
   startProxy,
   startWorkerProcess,
   write,
@@ -241,10 +241,14 @@ test('a worker warns of a certificate that has been replaced, which it uses afte
 
   await write('renewed.pem', renewed.cert)
 
-  await until('it warns', () =>
-    worker.output().includes(`ENGINE_TLS_CERT names a file that has changed (${path}). Restart the worker`),
-  )
+  const untilWarned = (variable: string, path: string) =>
+    until('it warns', () =>
+      worker.output().includes(`${variable} names a file that has changed (${path}). Restart the worker`),
+    )
+  await untilWarned('ENGINE_TLS_CERT', path)
   expect(worker.output()).not.toMatch(/ENGINE_TLS_(?:CA|KEY) names/)
+  const others = [await write('authority.pem', renewed.cert), await write('own-key.pem', renewed.key)] as const
+  await Promise.all([untilWarned('ENGINE_TLS_CA', others[0]), untilWarned('ENGINE_TLS_KEY', others[1])])
 })
 
 test('a worker sends its API key', async ({ cleanup, run, write }) => {
