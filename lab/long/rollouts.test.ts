@@ -51,6 +51,34 @@ const ORDERS: Record<string, { act(rollout: Rollout): Promise<unknown>; counted:
     },
     counted: ['1 of a', '2 of b', '1 of a'],
   },
+  'the newer one ends as it should: the older one counts': {
+    async act({ start, untilCounts }) {
+      await start('1', 'a')
+      const newer = await start('2', 'b')
+      await newer.stop(60_000)
+      await untilCounts('1 of a')
+    },
+    counted: ['1 of a', '2 of b', '1 of a'],
+  },
+  'the newer one is killed and restarts during the rollout: it counts': {
+    async act({ start }) {
+      await start('1', 'a')
+      const newer = await start('2', 'b')
+      await newer.kill()
+      await start('2', 'c')
+    },
+    counted: ['1 of a', '2 of b', '2 of c'],
+  },
+  'the only one is killed and restarts after a minute: it counts': {
+    async act({ start }) {
+      const only = await start('1', 'a')
+      await only.kill()
+      const killedAt = Date.now()
+      await until('a minute has passed', async () => Date.now() - killedAt > 60_000, { timeoutMs: 120_000 })
+      await start('1', 'b')
+    },
+    counted: ['1 of a', '1 of b'],
+  },
   'the older one starts last and ends: the newer one counts': {
     async act({ start, untilCounts }) {
       await start('2', 'a')
