@@ -15,6 +15,27 @@ async function getTask(service: InProcessService, { workflowId, runId }: RunRef)
   return (await callOfTask(service, 'tasks/get', { taskId: `${workflowId}/${runId}` })).body.result
 }
 
+test('tools/call: an output above SERVICE_MCP_MAX_OUTPUT is cut in the text, and takes no further call', async () => {
+  const limited = serveCounted({ SERVICE_MCP_MAX_OUTPUT: '1024' })
+  await limited.get('catalog')
+  const output = 'x'.repeat(1025)
+  const params = { name: 'echo', arguments: { input: output } }
+  const call = async () => {
+    const { body } = await limited.call('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    return body.result
+  }
+  let result: { content: { text: string }[]; structuredContent: object } = { content: [], structuredContent: {} }
+
+  const calls = await counted(async () => {
+    result = await call()
+  })
+  await limited.close()
+
+  expect(calls).toEqual({ StartWorkflowExecution: 1, PollWorkflowExecutionHistory: 1 })
+  expect(result.content.map(({ text }) => text)).toEqual([output.slice(1), expect.stringContaining('offset 1024')])
+  expect(result.structuredContent).toMatchObject({ output })
+})
+
 test('tasks/get of an open run: 2, and one more while the polls of its task queue are not cached', async () => {
   const { body: run } = await served().start('messages', null)
   const cold = serveCounted()

@@ -223,6 +223,18 @@ test('a list and a count 1 each; one more for the types of search attributes, wh
   expect(await counted(byAttribute)).toEqual({ ListWorkflowExecutions: 1 })
 })
 
+test('a filter value that the database cannot search for: 1, and its refusal is not repeated', async () => {
+  const statuses: number[] = []
+  await get('runs?searchAttributes[WorkflowId]=x')
+  const refused = (path: string) => counted(async () => void statuses.push((await get(path)).status))
+  const list = ["runs?query=OptionKeywordList%3D'a%22b'", 'runs?searchAttributes[OptionKeywordList]=a%22b'] as const
+
+  expect(await refused(list[0])).toEqual({ ListWorkflowExecutions: 1 })
+  expect(await refused(list[1])).toEqual({ ListWorkflowExecutions: 1 })
+  expect(await refused('runs/count?searchAttributes[OptionKeywordList]=a%22b')).toEqual({ CountWorkflowExecutions: 1 })
+  expect(statuses).toEqual([400, 501, 501])
+})
+
 test('a run whose workflow task fails: one additional read for the reason', async () => {
   const failing = await start('failTask')
   const status = () => get(`${failing}/status`)

@@ -13,6 +13,7 @@ export function mcpCalls(api: () => ApiFixture): void {
     const wrapped = await resultOf(modern('tools/call', { name: 'echo', arguments: { input: ['a', 1] } }))
     const failed = await callLegacy('failRetryable', {})
     const rejected = await callLegacy('sleepFor', { ms: 'long' })
+    const missing = await callLegacy('sleepFor', {})
 
     expect(completed).toMatchObject({
       content: [{ type: 'text' }, { type: 'text' }],
@@ -28,6 +29,7 @@ export function mcpCalls(api: () => ApiFixture): void {
       isError: true,
       structuredContent: { status: 'rejected', error: { name: 'ValidationError', issues: [{ path: '/ms' }] } },
     })
+    expect(missing.structuredContent.error.issues).toEqual([{ path: '/ms', message: 'is required' }])
   })
 
   test('mcp: a workflow gets the numbers of its arguments with all digits', async () => {

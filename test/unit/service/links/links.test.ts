@@ -4,6 +4,7 @@ import { createAccessTokens } from '../../../../src/service/http/credentials/acc
 import { createLinks, type LinksOptions } from '../../../../src/service/links/links.ts'
 import type { Link } from '../../../../src/service/model/link.ts'
 import { createSealer } from '../../../../src/shared/lib/seal.ts'
+import { makeApi, onlyVerbs } from '../http/api.ts'
 
 const KEY = new Uint8Array(32).fill(7)
 const OPTIONS: LinksOptions = {
@@ -52,6 +53,24 @@ test('links: a URL has the sealed link, which opens until it expires (threat 65)
   ).rejects.toMatchObject({
     reason: 'signature',
   })
+})
+
+test('links: the log says why a link was rejected, as JSON and as a page, and not which link it was', async () => {
+  const token = await tokenOf({})
+  const requests = async (links: ReturnType<typeof createLinks>, path: string) => {
+    const { call, events } = makeApi({
+      openLink: async (token) => ({ link: await links.open(token), workflows: onlyVerbs({}) }),
+    })
+    for (const Accept of ['application/json', 'text/html']) await call('GET', path, undefined, { Accept })
+    expect(JSON.stringify(events)).not.toContain(path.split('/')[2])
+    return events.map(({ fields: { status, error, reason } }) => [status, error, reason])
+  }
+
+  const late = await requests(createLinks({ ...OPTIONS, now: () => 2000 }), `/links/${token}`)
+  const forged = await requests(createLinks(OPTIONS), '/links/made-up')
+
+  expect(late).toEqual(Array(2).fill([410, 'LinkExpiredError', 'expired']))
+  expect(forged).toEqual(Array(2).fill([404, 'LinkNotFoundError', 'signature']))
 })
 
 test('links: a payload keeps its exact numbers', async () => {

@@ -3,6 +3,7 @@ import { admitMessage, admitWithStart, type MessageKind } from '../../../../src/
 import type { StartCommand } from '../../../../src/service/model/commands.ts'
 import { ServiceError } from '../../../../src/service/model/errors.ts'
 import type { ExecutionRef } from '../../../../src/service/model/execution.ts'
+import { rawPayload } from '../../../../src/service/model/raw-payload.ts'
 import { createKnownRuns } from '../../../../src/service/start/known-runs.ts'
 import { aCall, rejection } from '../../call.ts'
 import { aDescription, makeCatalogs, type PublishedWorkflow } from '../catalog-fixture.ts'
@@ -62,6 +63,15 @@ test('admitMessage: reads the run for the first message to an id, and then not f
   expect(first).toEqual(['describe orders-17', 'describe $catalog:orders', 'input c1'])
   expect(second).toEqual([])
   expect(fixture.reads).toEqual(['describe orders-17', 'describe $catalog:orders'])
+})
+
+test('admitMessage: a raw payload is not checked against the schema', async () => {
+  const { send, start } = setUp()
+  const raw = rawPayload({ metadata: { encoding: 'json/plain' }, value: { by: 7 } })
+
+  expect(await send(raw)).toEqual([])
+  expect(await start(raw)).toEqual([])
+  expect((await rejection(send({ by: 7 }))).error).toBe('ValidationError')
 })
 
 test('admitMessage: caches a pinned run separately', async () => {

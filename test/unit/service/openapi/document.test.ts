@@ -43,6 +43,29 @@ describe('the OpenAPI document', () => {
     expect(paths).toHaveProperty(['/health'])
   })
 
+  test('raw payloads can stand for each argument and result of a request', () => {
+    const requests = Object.entries<{ properties?: object }>(document.components.schemas)
+      .map(([name, { properties = {} }]): [string, string[]] => [name, Object.keys(properties)])
+      .filter(
+        ([name, fields]) =>
+          name.endsWith('Request') && fields.some((field) => /^(?:input|payload|output)$/.test(field)),
+      )
+      .map(([name, fields]) => [name, fields.filter((field) => /payloads$/i.test(field))])
+    const withStart = ['inputPayloads', 'payloads']
+
+    expect(Object.fromEntries(requests)).toEqual({
+      StartRequest: ['payloads'],
+      SignalWithStartRequest: withStart,
+      UpdateWithStartRequest: withStart,
+      MessageRequest: ['payloads'],
+      CompleteActivityRequest: ['payloads'],
+    })
+    expect(document.components.schemas.StartRequest.properties.payloads).toMatchObject({
+      type: 'array',
+      items: { required: ['metadata'], properties: { metadata: { required: ['encoding'] }, data: { type: 'string' } } },
+    })
+  })
+
   test('each operation has its own id, which is an identifier', () => {
     const ids = operations.map(([, { operationId }]) => String(operationId))
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { StartCommand } from '../../../../src/service/model/commands.ts'
+import { rawPayload } from '../../../../src/service/model/raw-payload.ts'
 import { aCall, rejection } from '../../call.ts'
 import { makeCatalogs, publishedCatalogs } from '../catalog-fixture.ts'
 import { AMOUNT, admitted } from './admitted.ts'
@@ -35,6 +36,14 @@ test('admitStart: rejects a missing argument only by a fresh catalog, of the ver
   fixture.pass(1)
   await start()
   expect(fixture.reads.at(-1)).toBe('input c2')
+})
+
+test('admitStart: a raw payload is not checked against the schema', async () => {
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
+
+  await admitted(fixture, { args: [rawPayload({ metadata: { encoding: 'json/plain' }, value: {} })] })
+  expect((await rejection(admitted(fixture, { args: [{}] }))).error).toBe('ValidationError')
 })
 
 test('admitStart: ignores parts of a schema that cannot be evaluated, with one warning for each published catalog', async () => {

@@ -1,6 +1,8 @@
 /** Which events a hook takes, in which form, and what it answers to senders that try it out. */
 import { expect, test } from 'vitest'
 import { createMetrics } from '../../../../../src/service/telemetry/metrics.ts'
+import { createHooks, toHook } from '../../../../../src/shared/hooks/hooks.ts'
+import { proofHeaders } from '../../../../../src/shared/hooks/schemes.ts'
 import { rejection } from '../../http/api.ts'
 import { answerOf, FORM_TYPE, JSON_TYPE, makeHookApi, START } from '../../http/endpoints/hook-api.ts'
 
@@ -20,7 +22,7 @@ test("ping of GitHub is a 200 and starts nothing, also on a hook without `when`,
 test('when: all headers and values must match; other events are ignored and counted', async () => {
   const metrics = createMetrics({ version: '1', runtime: 'test', transport: 'grpc' })
   const when = { 'X-GitHub-Event': ['issues', 'push'], '/action': ['opened', 'reopened'], '/n': ['1', 'true'] }
-  const { send, sent } = makeHookApi({ scheme: 'github', start: ANY, when }, { metrics })
+  const { send, sent, events } = makeHookApi({ scheme: 'github', start: ANY, when }, { metrics })
   const sendIssue = async (event: string, body: object) =>
     (await send(JSON.stringify(body), { ...JSON_TYPE, 'X-GitHub-Event': event })).status
 
@@ -38,6 +40,11 @@ test('when: all headers and values must match; other events are ignored and coun
 
   expect([wanted, others, sent.length]).toEqual([[202, 202], Array(5).fill(200), 2])
   expect(metrics.text()).toContain('portico_hook_events_ignored_total{hook="h"} 5')
+  const requests = events.filter(({ message }) => message === 'request').map(({ fields }) => fields)
+  expect(requests.map(({ hook, ignored }) => [hook, ignored])).toEqual([
+    ...wanted.map(() => ['h', undefined]),
+    ...others.map(() => ['h', true]),
+  ])
 })
 
 test('when: an event that is ignored needs its proof first (threat 33)', async () => {
@@ -222,6 +229,27 @@ test('challenge zoom: what it signs can never be an event (threat 33)', async ()
   const answer = await answerOf(await send(JSON.stringify(ZOOM('v0:1800000000:{}'))))
 
   expect([answer[0], sent.length]).toEqual([202, 1])
+})
+
+test('a scheme signs {url}: that of the request with its query, or that below SERVICE_PUBLIC_URL (threat 33)', async () => {
+  const scheme = { signature: { header: 'X-Sig' }, signed: '{url}|{body}' }
+  const hook = { scheme, start: ANY, secretEnv: ['SERVICE_HOOK_A'], argument: 'body' as const }
+  const secrets = { SERVICE_HOOK_A: 's3cret' }
+  const statusOf = async (publicUrl: string | null, signedUrl: string) => {
+    const { call } = makeHookApi(hook, { hooks: createHooks({ h: hook }, secrets, publicUrl) })
+    const sample = { body: new TextEncoder().encode('{}'), url: signedUrl }
+    const proof = await proofHeaders(toHook('h', hook, secrets, null), sample, Date.now())
+    return (await call('POST', '/hooks/h?a=1', '{}', { ...JSON_TYPE, ...proof })).status
+  }
+  const [own, outer] = ['http://portico.test/hooks/h', 'https://portico.example/base/hooks/h']
+
+  const proven = [await statusOf(null, `${own}?a=1`), await statusOf('https://portico.example/base', `${outer}?a=1`)]
+  const others = [await statusOf(null, own), await statusOf('https://portico.example/base', `${own}?a=1`)]
+
+  expect([proven, others]).toEqual([
+    [202, 202],
+    [401, 401],
+  ])
 })
 
 test('challenges are answered only on hooks that name them', async () => {

@@ -20,8 +20,11 @@ test('tokens: a stream whose token expires ends without an error, and the next r
   expect(body).toContain('event: workflow')
   expect(body).not.toContain('server_error')
   expect(again.headers.get('WWW-Authenticate')).toContain('error="invalid_token"')
-  expect(events.filter(({ message }) => message === 'request').map(({ fields }) => fields.status)).toEqual([
-    201, 200, 401,
+  const requests = events.filter(({ message }) => message === 'request').map(({ fields }) => fields)
+  expect(requests.map(({ status, reason }) => [status, reason])).toEqual([
+    [201, undefined],
+    [200, undefined],
+    [401, 'expired'],
   ])
 })
 

@@ -21,6 +21,29 @@ test('CORS: pages of a listed origin may send credentials of the browser, those 
   ])
 })
 
+test.each(['capacitor://localhost', 'tauri://localhost', 'chrome-extension://abcdefghijklmnop'])(
+  'CORS: an app with the origin %s can send a request and read the response',
+  async (origin) => {
+    const { call } = makeApi({
+      corsOrigins: [origin],
+      workflows: { start: async () => ({ workflowId: 'w', runId: 'r' }) },
+    })
+    const asked = { Origin: origin, 'Access-Control-Request-Method': 'POST' }
+    const body = { workflowName: 'order', input: 1 }
+
+    const preflight = await call('OPTIONS', '/workflow/start', undefined, asked)
+    const response = await call('POST', '/workflow/start', body, { Origin: origin, 'Sec-Fetch-Site': 'cross-site' })
+
+    expect([preflight.status, response.status]).toEqual([204, 200])
+    for (const { headers } of [preflight, response])
+      expect([headers.get('Access-Control-Allow-Origin'), headers.get('Access-Control-Allow-Credentials')]).toEqual([
+        origin,
+        'true',
+      ])
+    expect(preflight.headers.get('Access-Control-Allow-Methods')).toContain('POST')
+  },
+)
+
 test('CORS: a preflight with a credential counts towards the limits of its caller (threat 29)', async () => {
   const { call } = makeApi({
     corsOrigins: ['https://app.example'],
