@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'rolldown'
 import { asciiOnly } from './dev/build/ascii-only.ts'
-import { bakedDocsPage, docsPageAssets, separateDocsPage } from './dev/build/baked-docs-page.ts'
 import { bakedHttpSchema } from './dev/build/baked-http-schema.ts'
 import { bakedOpenApi } from './dev/build/baked-openapi.ts'
+import { bakedPages, pageAssets, separatePages } from './dev/build/baked-pages.ts'
 import { leanProtos } from './dev/build/lean-protos.ts'
 import { serviceAsFile } from './dev/build/service-as-file.ts'
 import { withThirdPartyFiles } from './dev/build/third-party-files.ts'
@@ -42,7 +42,7 @@ const configs = defineConfig([
         '@grpc/proto-loader': file('dev/build/empty-module.ts'),
       },
     },
-    plugins: [leanProtos(), bakedHttpSchema(), bakedOpenApi(), separateDocsPage(), asciiOnly()],
+    plugins: [leanProtos(), bakedHttpSchema(), bakedOpenApi(), separatePages(), asciiOnly()],
     output: {
       dir: 'dist',
       format: 'esm',
@@ -68,7 +68,7 @@ const configs = defineConfig([
       conditionNames: ['workerd', 'worker', 'module', 'import', 'default'],
       alias: { ioredis: file('dev/build/ioredis-on-workerd.ts') },
     },
-    plugins: [bakedHttpSchema(), bakedOpenApi(), docsPageAssets('workerd-assets')],
+    plugins: [bakedHttpSchema(), bakedOpenApi(), pageAssets('workerd-assets')],
     output: { dir: 'dist', format: 'esm', minify: true, codeSplitting: false },
   },
   {
@@ -93,14 +93,14 @@ const configs = defineConfig([
     },
     platform: 'node',
     external: [sdk, ...packages],
-    plugins: [bakedHttpSchema(), bakedOpenApi(), separateDocsPage()],
+    plugins: [bakedHttpSchema(), bakedOpenApi(), separatePages()],
     output: { dir: 'dist', format: 'esm', chunkFileNames: 'lib-[name].js' },
   },
   {
-    // The entries above load it with the first request for the reference page (decision 020).
-    input: { 'docs-page': 'src/service/fronts/docs/files.ts' },
+    // The entries above load each with the first request for its page (decision 020).
+    input: { 'docs-page': 'src/service/fronts/docs/files.ts', console: 'src/service/fronts/console/files.ts' },
     platform: 'node',
-    plugins: [bakedDocsPage(), asciiOnly()],
+    plugins: [bakedPages(), asciiOnly()],
     output: { dir: 'dist', format: 'esm', minify: true, postBanner: '// @bun' },
   },
 ])

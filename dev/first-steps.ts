@@ -5,12 +5,14 @@ export interface Facts {
   withToken: boolean
   /** Whether `GET /docs` exists. */
   docs: boolean
+  /** Whether `GET /console` exists. */
+  console: boolean
   uiUrl: string | null
   chatPageUrl: string
 }
 
 /** A message with three requests to paste, one line each. */
-export function firstSteps(url: string, { withToken, docs, uiUrl, chatPageUrl }: Facts): string {
+export function firstSteps(url: string, { withToken, docs, console, uiUrl, chatPageUrl }: Facts): string {
   // The token must not appear in the terminal. The shell that runs the command reads it from its own environment.
   const authorization = withToken ? ` -H "Authorization: Bearer \${SERVICE_API_AUTH_TOKEN%%,*}"` : ''
   // Responses do not end with a newline.
@@ -37,6 +39,7 @@ export function firstSteps(url: string, { withToken, docs, uiUrl, chatPageUrl }:
     ...(withToken
       ? []
       : ['', `A page that shows a workflow's stream: ${chatPageUrl}${url === DEFAULT_URL ? '' : `?api=${url}`}`]),
+    ...(console ? ['', `Runs, questions, and a form for each workflow: ${url}/console`] : []),
     ...(docs ? ['', `API reference, with a form for each request: ${url}/docs`] : []),
     ...(uiUrl === null ? [] : ['', `Histories in Temporal's web UI: ${uiUrl}`]),
     '',

@@ -3,6 +3,7 @@
  * On Cloudflare Workers use `portico/workerd`, which has no gRPC.
  */
 import './require-node.ts'
+import { readConsoleFile } from './service/fronts/console/lazy-files.ts'
 import { readDocsFile } from './service/fronts/docs/lazy-files.ts'
 import { createPortico as create, type Parts, type Portico } from './service/portico.ts'
 
@@ -32,5 +33,5 @@ export {
  * Does not connect to anything, and does not read the environment.
  */
 export function createPortico(parts: Parts): Portico {
-  return create({ readDocsFile, ...parts })
+  return create({ readDocsFile, readConsoleFile, ...parts })
 }

@@ -32,6 +32,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'shared/json-schema/compile-pattern.ts': row('shared/json-schema/', 're2js'),
   'shared/access/': row('shared/access/ shared/lib/', ''),
   'shared/hooks/': row('shared/hooks/ shared/access/patterns.ts shared/lib/', ''),
+  'shared/trace-view/': row('shared/trace-view/ shared/wire/trace/', ''),
   'shared/wire/': row('shared/wire/ shared/lib/', ''),
   'shared/wire/catalog.ts': row('shared/wire/ shared/lib/', 'zod/mini'),
   'shared/wire/checked-string.ts': row('', 'zod/mini'),
@@ -83,7 +84,15 @@ const MAY_IMPORT: Record<string, Row> = {
     'service/fronts/mcp/ service/http/ service/start/ service/model/ service/verbs.ts shared/ version.ts',
     'hono zod/mini',
   ),
-  'service/fronts/docs/files.ts': row('service/fronts/docs/', 'node:fs/promises'),
+  'service/fronts/docs/files.ts': row('service/http/page-files.ts', 'node:fs/promises'),
+  'service/fronts/console/': row(
+    'service/fronts/console/ service/http/ shared/lib/',
+    'node:fs/promises node:url rolldown',
+  ),
+  'service/fronts/console/page/': row(
+    'service/fronts/console/page/ shared/access/ shared/trace-view/ shared/wire/trace/ shared/lib/',
+    'hono/jsx/dom',
+  ),
   'service/stack.ts': row('service/ shared/', 'hono'),
   'service/app-options.ts': row(
     'service/fronts.ts service/fronts/ service/http/ service/model/ service/openapi/ service/verbs.ts shared/',
@@ -102,7 +111,7 @@ const MAY_IMPORT: Record<string, Row> = {
   ),
   'service/telemetry/otlp/': row('service/telemetry/ log.ts version.ts', '@opentelemetry/'),
   'service/runtime/': row(
-    'service/runtime/ service/portico.ts service/engine/transport/ service/fronts/docs/ service/http/ service/telemetry/ service/traces/from-file.ts shared/config.ts shared/lib/ log.ts node-version.ts version.ts',
+    'service/runtime/ service/portico.ts service/engine/transport/ service/fronts/page-assets.ts service/fronts/docs/ service/fronts/console/ service/http/ service/telemetry/ service/traces/from-file.ts shared/config.ts shared/lib/ log.ts node-version.ts version.ts',
     '@hono/node-server node:',
   ),
 
@@ -254,6 +263,7 @@ test('architecture: portico/client loads no part of the service, and no package'
       'abort',
       'duration',
       'error-code',
+      'event-stream',
       'not-sent',
       'percent-encode',
       'retry-after',

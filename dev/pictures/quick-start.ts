@@ -12,7 +12,7 @@ const IN_A_TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(p
 
 /** Runs the commands of the quick start against `npm run dev` at this URL, each after `prelude` in the same shell. */
 export async function recordQuickStart(url: string, prelude = ''): Promise<Step[]> {
-  const facts = { withToken: false, docs: false, uiUrl: null, chatPageUrl: '' }
+  const facts = { withToken: false, docs: false, console: false, uiUrl: null, chatPageUrl: '' }
   const [run = '', startAndStatus = ''] = firstSteps(SHOWN_URL, facts).match(/(?<=^ {2})curl .*$/gm) ?? []
   const commands = [run, startAndStatus, `npx portico run greet --input '{"name":"Ada"}'`]
   const steps: Step[] = []

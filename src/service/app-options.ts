@@ -1,12 +1,12 @@
 import { createHooks, type Hooks } from '../shared/hooks/hooks.ts'
 import { lazy } from '../shared/lib/lazy.ts'
-import { createDocsResponder, type ReadDocsFile } from './fronts/docs/endpoints.ts'
 import { UI_MESSAGES } from './fronts.ts'
 import { createConstantJson } from './http/constant-json.ts'
 import type { AccessTokens } from './http/credentials/access-tokens.ts'
 import type { Callers } from './http/credentials/callers.ts'
 import type { Endpoint, McpSettings, OpenLink, Service } from './http/endpoint.ts'
 import { COMMENT_EVERY_MS } from './http/events/events.ts'
+import { createPageResponder, type ReadPageFile } from './http/page-files.ts'
 import type { Mount } from './http/path.ts'
 import { jsonReader } from './http/pipeline/body.ts'
 import { type ByteBudget, createByteBudget } from './http/pipeline/byte-budget.ts'
@@ -62,7 +62,9 @@ export interface AppOptions {
   /** What `GET /metrics` returns; null where metrics are not supported. If absent, the route does not exist. */
   readMetrics?: (() => string) | null
   /** Reads the files of `GET /docs`; null where the page is not supported. If absent, the routes do not exist. */
-  readDocsFile?: ReadDocsFile | null
+  readDocsFile?: ReadPageFile | null
+  /** The same for the console. */
+  readConsoleFile?: ReadPageFile | null
   /** If absent, there are no links. */
   openLink?: OpenLink
   /** If absent, `POST /mcp` does not exist. */
@@ -90,7 +92,8 @@ export function createService(
   workflows: Workflows,
   { endpoints, basePath }: { endpoints: readonly Endpoint[]; basePath: string },
 ): Service {
-  const { namespace, maxTimeoutMs, isNamespaced = false, readDocsFile = null, readMetrics = null } = options
+  const { namespace, maxTimeoutMs, isNamespaced = false, readMetrics = null } = options
+  const { readDocsFile = null, readConsoleFile = null } = options
   const { unproven = createByteBudget(Number.POSITIVE_INFINITY), bodyTimeoutMs: timeoutMs = 27_000 } = options
   const bodyLimits = { maxBytes: options.maxBodyBytes, timeoutMs }
   const requiresToken = options.callers !== null
@@ -114,7 +117,8 @@ export function createService(
     },
     respondDocument: createConstantJson(),
     respondCatalog: createConstantJson(),
-    respondDocsFile: createDocsResponder({ read: readDocsFile, tokenRequired: requiresToken }),
+    respondDocsFile: createPageResponder(readDocsFile, requiresToken),
+    respondConsoleFile: createPageResponder(readConsoleFile, requiresToken),
     readMetrics,
   }
 }

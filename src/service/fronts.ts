@@ -1,5 +1,6 @@
 /** The fronts: protocols and pages beside the REST API. Without its line here, a front does not exist. */
 import { uiMessages } from './fronts/chat/ui-messages.ts'
+import { consoleEndpoints } from './fronts/console/endpoints.ts'
 import { docsEndpoints } from './fronts/docs/endpoints.ts'
 import { challengeEndpoint, hookEndpoint } from './fronts/hooks/endpoint.ts'
 import { linkEndpoints } from './fronts/links/endpoints.ts'
@@ -18,6 +19,7 @@ const FRONTS: readonly Front[] = [
   { endpoints: mcpEndpoints },
   { endpoints: [hookEndpoint, challengeEndpoint] },
   { endpoints: docsEndpoints },
+  { endpoints: consoleEndpoints },
   { uiMessages },
 ]
 

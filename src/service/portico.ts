@@ -14,9 +14,9 @@ import { VERSION } from '../version.ts'
 import type { AppOptions } from './app-options.ts'
 import type { EncodedOutput } from './engine/payloads.ts'
 import type { Transport } from './engine/transport/transport.ts'
-import type { ReadDocsFile } from './fronts/docs/endpoints.ts'
 import { type AccessTokens, createAccessTokens } from './http/credentials/access-tokens.ts'
 import { type Callers, createCallers } from './http/credentials/callers.ts'
+import type { ReadPageFile } from './http/page-files.ts'
 import type { Mount } from './http/path.ts'
 import { createByteBudget } from './http/pipeline/byte-budget.ts'
 import { createCallerLimiter } from './http/pipeline/limit-callers.ts'
@@ -51,7 +51,9 @@ export interface Parts {
   /** Who may do what, instead of the policy of the configuration. Mistakes throw a `ConfigError`. */
   policy?: PolicyDocument
   /** Reads the files of `GET /docs`. Without it, the page is a 501. */
-  readDocsFile?: ReadDocsFile
+  readDocsFile?: ReadPageFile
+  /** Reads the files of the console. Without it, its pages are a 501. */
+  readConsoleFile?: ReadPageFile
   /**
    * How often a waiting event stream gets a comment. Default: 10 s. On workerd less, because it detects disconnects
    * only by writing.
@@ -92,7 +94,7 @@ export interface Portico {
 export function createPortico(parts: Parts): Portico {
   const { transport, log, runtime = 'embedded' } = parts
   const config = configOf(parts)
-  const readDocsFile = parts.readDocsFile ?? null
+  const pages = pagesOf(parts)
   const { engine, access, limits, traces } = config
   const accessTokens = accessTokensOf(config)
   const callers = callersOf(config, accessTokens, parts)
@@ -120,7 +122,8 @@ export function createPortico(parts: Parts): Portico {
       features: {
         ...transport.features,
         codec: engine.codecEndpoint !== null,
-        docs: config.docs && readDocsFile !== null,
+        docs: Boolean(pages.readDocsFile),
+        console: Boolean(pages.readConsoleFile),
         mcp: config.mcp !== null,
         tokens: accessTokens !== null,
         links: canLink(config),
@@ -159,7 +162,7 @@ export function createPortico(parts: Parts): Portico {
     mount,
     observers,
     ...(config.metrics?.port === null && { readMetrics: metrics?.text ?? null }),
-    ...(config.docs && { readDocsFile }),
+    ...pages,
     ...(config.mcp && { mcp: { ...config.mcp, ttlMs: config.catalogTtlMs } }),
     openRequests,
     async openLink(token) {
@@ -276,6 +279,14 @@ function warnOnce(log: Log): (output: EncodedOutput) => void {
       encoding: encoding.slice(0, 100),
       workflowId,
     })
+  }
+}
+
+/** What reads the files of the pages that are on; null where they are missing. */
+function pagesOf({ config, ...parts }: Parts): Pick<AppOptions, 'readConsoleFile' | 'readDocsFile'> {
+  return {
+    ...(config.docs && { readDocsFile: parts.readDocsFile ?? null }),
+    ...(config.console && { readConsoleFile: parts.readConsoleFile ?? null }),
   }
 }
 

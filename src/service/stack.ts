@@ -124,6 +124,7 @@ export function createApp(options: AppOptions): App {
   const isMounted = {
     metrics: options.readMetrics !== undefined,
     docs: options.readDocsFile !== undefined,
+    console: options.readConsoleFile !== undefined,
     mcp: options.mcp !== undefined,
   }
   const endpoints = ENDPOINTS.filter(

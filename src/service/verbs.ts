@@ -165,10 +165,7 @@ export const VERBS = {
   startable: onCatalog('tools', readCatalog),
   capabilities: forEveryone(
     ({ readCapabilities }, _: object, call) => readCapabilities(call),
-    (capabilities) => ({
-      ...capabilities,
-      engine: { version: null, uiUrl: null },
-    }),
+    (capabilities, caller) => ({ ...capabilities, engine: { version: null, uiUrl: null }, caller }),
   ),
 } satisfies Record<string, AnyVerb>
 

@@ -67,6 +67,8 @@ export interface Config {
   metrics: MetricsConfig | null
   /** Whether `GET /docs` exists. */
   docs: boolean
+  /** Whether `GET /console` exists. */
+  console: boolean
   /** How long a call of a tool waits for its workflow, and how long its text is. Null: `POST /mcp` does not exist. */
   mcp: { waitMs: number; maxOutputBytes: number } | null
   logLevel: LogLevel
@@ -139,6 +141,7 @@ export function parseConfig(env: Environment, { binds, isolated = false, policyF
       traces: tracesConfig(variables, { isolated }),
       metrics: metricsConfig(variables, { isolated, servicePort: port }),
       docs: read('SERVICE_DOCS_ON', flag) ?? false,
+      console: read('SERVICE_CONSOLE_ON', flag) ?? false,
       mcp: mcpConfig(variables),
       logLevel: read('SERVICE_LOG_LEVEL', logLevel) ?? 'info',
       warnings: policy.warnings,

@@ -8,6 +8,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { withoutMcp } from '../../dev/build/without-mcp.ts'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
 import configs from '../../rolldown.config.ts'
+import { CONSOLE_FILES, readConsoleFile } from '../../src/service/fronts/console/files.ts'
 import { DOCS_FILES, readDocsFile } from '../../src/service/fronts/docs/files.ts'
 
 let folder: string
@@ -92,29 +93,40 @@ test('dist/node.js, bun.js, deno.js: are ASCII alone, for Bun reads bundles as L
   expect(others.map(([name]) => name)).toEqual([])
 })
 
-test('dist/docs-page.js: is one file of at most 700 kB in ASCII, which only a request for the reference page loads', async () => {
-  const docsPage = await readFile(join(folder, 'docs-page.js'))
-  const loadedAtStart = ['node.js', 'bun.js', 'deno.js'].flatMap((entry) => loadedWith(entry))
-  const loading = [...servers].filter(([, code]) => importsOf(code).includes('./docs-page.js'))
+test.each([
+  { bundle: 'docs-page.js', maxBytes: 700_000, word: 'swagger-ui-bundle.js' },
+  { bundle: 'console.js', maxBytes: 80_000, word: 'page.js' },
+])(
+  'dist/$bundle: is one file of at most $maxBytes bytes in ASCII, which only a request for its page loads',
+  async (page) => {
+    const { bundle, maxBytes, word } = page
+    const docsPage = await readFile(join(folder, bundle))
+    const loadedAtStart = ['node.js', 'bun.js', 'deno.js'].flatMap((entry) => loadedWith(entry))
+    const loading = [...servers].filter(([, code]) => importsOf(code).includes(`./${bundle}`))
 
-  expect(docsPage.some((byte) => byte > 0x7f)).toBe(false)
-  expect(docsPage.toString()).toContain('swagger-ui-bundle.js')
-  expect(docsPage.length).toBeLessThanOrEqual(700_000)
-  expect(loading).toHaveLength(1)
-  expect(loadedAtStart).not.toContain('docs-page.js')
-  expect(wordsIn(Buffer.concat([workerd, ...servers.values()]), /swagger-ui-bundle/)).toEqual([])
-})
+    expect(docsPage.some((byte) => byte > 0x7f)).toBe(false)
+    expect(docsPage.toString()).toContain(word)
+    expect(docsPage.length).toBeLessThanOrEqual(maxBytes)
+    expect(loading).toHaveLength(1)
+    expect(loadedAtStart).not.toContain(bundle)
+    expect(wordsIn(Buffer.concat([workerd, ...servers.values()]), /swagger-ui-bundle/)).toEqual([])
+  },
+)
 
-test('dist/workerd-assets: has each file of the reference page, and nothing else', async () => {
+test('dist/workerd-assets: has each file of the pages, and nothing else', async () => {
   const assets = join(folder, 'workerd-assets')
   const names = await readdir(assets, { recursive: true, withFileTypes: true })
   const files = names
     .filter((entry) => entry.isFile())
     .map((entry) => relative(assets, join(entry.parentPath, entry.name)))
-  const read = await Promise.all(DOCS_FILES.map((name) => readFile(join(assets, 'docs-page', `${name}.json`), 'utf8')))
+  const wanted = new Map([
+    ...DOCS_FILES.map((name) => [`docs-page/${name}.json`, () => readDocsFile(name)] as const),
+    ...CONSOLE_FILES.map((name) => [`console/${name}.json`, () => readConsoleFile(name)] as const),
+  ])
+  const read = await Promise.all([...wanted.keys()].map((name) => readFile(join(assets, name), 'utf8')))
 
-  expect(files.toSorted()).toEqual(DOCS_FILES.map((name) => `docs-page/${name}.json`).toSorted())
-  expect(read.map((text) => JSON.parse(text))).toEqual(await Promise.all(DOCS_FILES.map(readDocsFile)))
+  expect(files.toSorted()).toEqual([...wanted.keys()].toSorted())
+  expect(read.map((text) => JSON.parse(text))).toEqual(await Promise.all([...wanted.values()].map((own) => own())))
 })
 
 test('dist/node.js, bun.js, deno.js: hold no definitions of Temporal Cloud’s own service', () => {

@@ -31,6 +31,7 @@ test.concurrent.for(['start', 'start:bun', 'start:deno', 'start:workerd'])(
         SERVICE_CATALOG_ID: 'scripts',
         SERVICE_API_AUTH_TOKEN: 't0ken',
         SERVICE_DOCS_ON: 'true',
+        SERVICE_CONSOLE_ON: 'true',
         ENGINE_ADDRESS: address,
         ENGINE_HTTP_URL: httpUrl ?? '',
       },
@@ -51,20 +52,22 @@ test.concurrent.for(['start', 'start:bun', 'start:deno', 'start:workerd'])(
     await npm.ended
 
     expect(statuses).toEqual([401, 404])
-    expect(page.map(({ status }) => status)).toEqual([200, 200, 200, 404, 404])
+    expect(page.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 404, 404])
     expect(page).toEqual(await referencePageOfNode())
     await expect(get('/health', '')).rejects.toThrow('fetch failed')
   },
 )
 
 /**
- * Responses for the page, two of its files, a name that it does not have,
+ * Responses for the console, its script, the page, two of its files, a name that it does not have,
  * and the asset that workerd reads for the page.
  */
 function referencePage(
   get: (path: string) => Promise<Response>,
 ): Promise<{ status: number; headers: object; text: string }[]> {
-  const paths = ['/docs', '/docs/page.css', '/docs/swagger-ui-bundle.js', '/docs/nope.js', '/docs-page/page.html.json']
+  const ofConsole = ['/console/runs', '/console/page.js']
+  const ofDocs = ['/docs', '/docs/page.css', '/docs/swagger-ui-bundle.js', '/docs/nope.js', '/docs-page/page.html.json']
+  const paths = [...ofConsole, ...ofDocs]
   return Promise.all(
     paths.map(async (path) => {
       const answer = await get(path)
@@ -89,7 +92,7 @@ const OF_THE_CONNECTION = new Set([
 ])
 
 async function referencePageOfNode(): ReturnType<typeof referencePage> {
-  const service = serve({ SERVICE_API_AUTH_TOKEN: 't0ken', SERVICE_DOCS_ON: 'true' })
+  const service = serve({ SERVICE_API_AUTH_TOKEN: 't0ken', SERVICE_DOCS_ON: 'true', SERVICE_CONSOLE_ON: 'true' })
   const headers = { Authorization: 'Basic t0ken' }
   const page = await referencePage((path) => service.fetch(new Request(`http://127.0.0.1${path}`, { headers })))
   await service.close()

@@ -45,7 +45,12 @@ test('sbom.cdx.json: has exactly the packages of each bundle (threat 102)', () =
 
   expect(listed.toSorted()).toEqual([...new Set([...packagesInMaps(), ...bakedPackages()])].toSorted())
   expect(listed).toEqual(
-    expect.arrayContaining(['node.js: hono', 'cli-run-cli.js: commander', 'docs-page.js: swagger-ui-dist']),
+    expect.arrayContaining([
+      'node.js: hono',
+      'cli-run-cli.js: commander',
+      'docs-page.js: swagger-ui-dist',
+      'console.js: hono',
+    ]),
   )
 })
 
@@ -108,7 +113,7 @@ function packagesInMaps(): string[] {
   })
 }
 
-/** What bundles contain as text: files of Swagger UI, and the table of Temporal's HTTP messages. */
+/** What bundles contain as text: Swagger UI, the script of the console, the table of Temporal's HTTP messages. */
 function bakedPackages(): string[] {
   const assets = readdirSync(join(dist, 'workerd-assets/docs-page'))
     .filter((name) => existsSync(join(SWAGGER_UI, name.replace(/\.json$/, ''))))
@@ -118,6 +123,7 @@ function bakedPackages(): string[] {
     .filter((name) => readFileSync(join(dist, name), 'utf8').includes('StartWorkflowExecutionRequest'))
   return [
     ...['docs-page.js', ...assets].map((name) => `${name}: swagger-ui-dist`),
+    ...['console.js', 'workerd-assets/console/page.js.json'].map((name) => `${name}: hono`),
     ...withTable.map((name) => `${name}: @temporalio/proto`),
   ]
 }

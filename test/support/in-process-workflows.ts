@@ -14,6 +14,7 @@ const FEATURES = {
     traceKvstore: false,
     traceLocal: false,
     docs: false,
+    console: false,
     mcp: true,
     tokens: false,
     links: false,

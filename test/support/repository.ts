@@ -21,7 +21,7 @@ export function filesIn(folder: string, extension: string): string[] {
 
 /** The TypeScript files below the folders, with slashes on every system. */
 export function sourcesIn(...folders: string[]): string[] {
-  return folders.flatMap((folder) => filesIn(folder, '.ts'))
+  return folders.flatMap((folder) => ['.ts', '.tsx'].flatMap((extension) => filesIn(folder, extension))).toSorted()
 }
 
 export function linesOf(file: string): number {

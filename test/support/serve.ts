@@ -1,5 +1,6 @@
 /** The service inside the test's process, in front of the engine of the run. */
 import { inject } from 'vitest'
+import { readConsoleFile } from '../../src/service/fronts/console/lazy-files.ts'
 import { readDocsFile } from '../../src/service/fronts/docs/lazy-files.ts'
 import { type PolicyDocument, parsePolicy } from '../../src/shared/config/policy.ts'
 import { type Environment, parseConfig, redactValues } from '../../src/shared/config.ts'
@@ -54,7 +55,7 @@ export function serve(env: Environment = {}): Served {
   const transport = isHttp
     ? httpApiTransport({ url: httpUrl ?? '', apiKey })
     : grpcTransport({ address, apiKey, tls: null })
-  const portico = createPortico({ config, transport, log, runtime: 'node', readDocsFile })
+  const portico = createPortico({ config, transport, log, runtime: 'node', readDocsFile, readConsoleFile })
   const { fetch, fetchMetrics, drain } = portico
   const [operatorToken] = config.access.tokens ?? []
   const headers = operatorToken === undefined ? CALLER_HEADERS : { Authorization: `Bearer ${operatorToken}` }

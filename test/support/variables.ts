@@ -98,6 +98,7 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   SERVICE_LOG_LEVEL: word,
   SERVICE_CHECK_OUTPUTS: word,
   SERVICE_METRICS_ON: word,
+  SERVICE_CONSOLE_ON: word,
   SERVICE_DOCS_ON: word,
   SERVICE_MCP_ON: word,
   SERVICE_MCP_WAIT: nowhere('9000053'),

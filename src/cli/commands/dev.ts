@@ -40,10 +40,11 @@ export async function dev(worker: string[], { catalog, port, watch }: DevFlags):
   process.exit(code)
 }
 
-function readyMessage({ url, catalog, address, uiUrl, docs }: ReadyApi, withWorker: boolean): string {
+function readyMessage({ url, catalog, address, uiUrl, docs, console }: ReadyApi, withWorker: boolean): string {
   const lines = [
     '',
     `API             ${url}`,
+    ...(console ? [`Console         ${url}/console`] : []),
     ...(docs ? [`API reference   ${url}/docs`] : []),
     ...(uiUrl === null ? [] : [`Temporal web UI ${uiUrl}`]),
     `Temporal        ${address}`,

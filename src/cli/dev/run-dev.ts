@@ -59,6 +59,8 @@ export interface ReadyApi {
   uiUrl: string | null
   /** Whether `GET /docs` exists. */
   docs: boolean
+  /** Whether `GET /console` exists. */
+  console: boolean
 }
 
 // The defaults of Temporal's own dev server, its clients and workers.
@@ -107,7 +109,7 @@ export async function runDev(options: DevOptions): Promise<number> {
   async function startAll(): Promise<void> {
     const policyFile = await readPolicyFile(env.SERVICE_POLICY_FILE)
     const config = parseConfig(env, { binds: true, policyFile })
-    const { server, access, catalog, docs } = config
+    const { server, access, catalog, docs, console } = config
     await assertFree(server.port, server.host)
     const port = server.port || (await freePort())
 
@@ -133,7 +135,7 @@ export async function runDev(options: DevOptions): Promise<number> {
     follow('api', api)
 
     const url = `http://${addressable(server.host)}:${port}`
-    const ready = { url, withToken: token !== undefined, catalog, address, uiUrl, docs }
+    const ready = { url, withToken: token !== undefined, catalog, address, uiUrl, docs, console }
     const get = probe(url, token)
     const bounds = { timeoutMs: READY_TIMEOUT_MS, everyMs: PROBE_INTERVAL_MS, signal }
     await until('the API reaches the engine', async () => (await get('/ready')).ok, bounds)
@@ -213,6 +215,7 @@ function defaults(catalog: string): ChildEnvironment {
     SERVICE_CATALOG_ID: catalog,
     SERVICE_CHECK_OUTPUTS: 'true',
     SERVICE_DOCS_ON: 'true',
+    SERVICE_CONSOLE_ON: 'true',
     SERVICE_TRACE_LOCAL_ON: 'true',
     SERVICE_TRACE_LOCAL_DIR: join(cacheFolder(), 'traces'),
     // Everything must have exited five seconds after Ctrl-C.

@@ -1,11 +1,11 @@
 /** Sends requests, and repeats them if that is safe. */
 import { deadlineSignal, linkSignals, withDeadline } from '../../shared/lib/abort.ts'
+import { readEvents, type ServerEvent } from '../../shared/lib/event-stream.ts'
 import { wasNotSent } from '../../shared/lib/not-sent.ts'
 import { sentOnce } from '../../shared/lib/sent-once.ts'
 import { PorticoError } from '../portico-error.ts'
 import { pathSegment } from '../target.ts'
 import { type ParsedResponse, readAnswer } from './answer.ts'
-import { readEvents, type ServerEvent } from './event-stream.ts'
 import { parseWithBigInts, toJson } from './json.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
 import { createRepeat, type Repeat, type Send, type Series } from './repeat.ts'

@@ -1,9 +1,9 @@
 /** The stream of a workflow: docs/decisions/042-waits-of-the-client.md */
 import type { StreamRun } from '../../service/model/stream.ts'
+import type { ServerEvent } from '../../shared/lib/event-stream.ts'
 import { parsePosition, positionAt, positionId } from '../../shared/wire/position.ts'
 import { isProblem, toError } from '../connection/answer.ts'
 import type { Connection } from '../connection/connection.ts'
-import type { ServerEvent } from '../connection/event-stream.ts'
 import { newSeries } from '../connection/repeat.ts'
 import type { HttpRequest } from '../connection/request.ts'
 import { PorticoError } from '../portico-error.ts'

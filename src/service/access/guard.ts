@@ -10,6 +10,7 @@ import type { ActivityCommand } from '../model/activity.ts'
 import type { Call } from '../model/call.ts'
 import type { CatalogListing } from '../model/catalog-listing.ts'
 import type { Act, May, SendCommand } from '../model/commands.ts'
+import type { CallerRights } from '../model/deployment.ts'
 import { hasErrorName } from '../model/errors.ts'
 import type { ExecutionRef, OnRun } from '../model/execution.ts'
 import type { Link } from '../model/link.ts'
@@ -349,17 +350,20 @@ export function onHolder<Input extends { link: Link }, Output>(
   }
 }
 
-/** What every caller may. `hide` leaves out what callers with rules do not see. */
+/** What every caller may. `hide` leaves out what callers with rules do not see, and may add what these allow. */
 export function forEveryone<Input, Output>(
   act: Act<VerbPorts, Input, Output>,
-  hide: (output: Output) => Output,
+  hide: (output: Output, caller: CallerRights) => Output,
 ): Verb<Input, Output> {
   return {
     access: 'any',
     act,
-    async decide(_, input, call, act) {
+    async decide(ports, input, call, act) {
       const output = await act(input, call)
-      return isRestricted(call) ? hide(output) : output
+      const rights = rightsOf(call, ports)
+      if (call.caller === undefined || rights.kind === 'operator') return output
+      const can = [...new Set(rights.grants.flatMap(({ can }) => can))].toSorted()
+      return hide(output, { name: call.caller.id, can })
     },
   }
 }

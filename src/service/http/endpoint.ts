@@ -15,6 +15,7 @@ import type { StreamFormat } from './events/stream-events.ts'
 import type { RequestHeader, ResponseHeader } from './openapi/headers.ts'
 import type { DescribeCatalog } from './openapi/open-api-document.ts'
 import type { Schema } from './openapi/schema.ts'
+import type { RespondPageFile } from './page-files.ts'
 import {
   activityIdInPath,
   catalogInPath,
@@ -108,7 +109,7 @@ export type LinkTarget = 'workflow' | 'getWorkflowResult' | 'getRunUpdate' | 'li
 /** Groups the operations of the document. */
 export type Tag = 'Workflows' | 'Start' | 'Find' | 'Inspect' | 'Messages' | 'Control' | 'Links' | 'Service'
 
-export type Feature = 'metrics' | 'docs' | 'mcp'
+export type Feature = 'metrics' | 'docs' | 'console' | 'mcp'
 
 /**
  * What a handler gets besides the context. The functions read and check the parts of a request; the first error is
@@ -168,7 +169,9 @@ export interface Service {
   respondDocument: RespondConstant
   respondCatalog: RespondConstant
   /** The response to a request for a file of the reference page. */
-  respondDocsFile(c: Context<Env>, name: string): Promise<Response>
+  respondDocsFile: RespondPageFile
+  /** The response to a request for a file of the console. */
+  respondConsoleFile: RespondPageFile
   /** Opens the link of a token. Rejects with `LinkNotFoundError` or `LinkExpiredError`. */
   openLink: OpenLink
   /** Counts the answers that are sent with a link, before they are read. Throws a `TooManyRequestsError`. */

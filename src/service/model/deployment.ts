@@ -20,6 +20,8 @@ export interface Features extends EngineFeatures {
   codec: boolean
   /** `GET /docs` shows a reference page. */
   docs: boolean
+  /** `GET /console` shows runs, and forms that start workflows. */
+  console: boolean
   /** `POST /mcp` offers the workflows as tools. */
   mcp: boolean
   /** `POST /tokens` creates access tokens. */
@@ -32,6 +34,14 @@ export interface Features extends EngineFeatures {
   traceLocal: boolean
 }
 
+/** A caller whose rights end somewhere. */
+export interface CallerRights {
+  /** As in the audit log: `token:ci`, `jwt:main:ada`. */
+  name: string
+  /** The verbs of all rules that apply, as they name them: `read`, `signal:approve`. Each rule may narrow its own. */
+  can: string[]
+}
+
 export interface Capabilities extends Omit<Deployment, 'features' | 'uiUrl'> {
   features: Record<keyof Features, boolean> & {
     /** Runs of the namespace can be paused; null while the engine does not respond. */
@@ -41,4 +51,6 @@ export interface Capabilities extends Omit<Deployment, 'features' | 'uiUrl'> {
   }
   /** `version` is null while the engine does not respond. */
   engine: { version: string | null; uiUrl: string | null }
+  /** What the caller may do in the namespace; null if that is everything. */
+  caller: CallerRights | null
 }

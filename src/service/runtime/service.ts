@@ -4,6 +4,7 @@ import { jsonLog, type Log, withoutStack } from '../../log.ts'
 import { type Config, ConfigError, type Environment, parseConfig, redactValues } from '../../shared/config.ts'
 import { sleep } from '../../shared/lib/abort.ts'
 import { VERSION } from '../../version.ts'
+import { readConsoleFile } from '../fronts/console/lazy-files.ts'
 import { readDocsFile } from '../fronts/docs/lazy-files.ts'
 import type { LoadShedder } from '../http/pipeline/places.ts'
 import { createPortico, type Parts, type Portico } from '../portico.ts'
@@ -74,6 +75,7 @@ export async function runService({ runtime, process, listen, binds = true }: Ser
     log,
     runtime,
     readDocsFile,
+    readConsoleFile,
     traceSources: await localTraces(config),
   })
   const { host, port, idleTimeoutMs } = config.server

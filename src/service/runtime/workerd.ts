@@ -3,7 +3,7 @@
 import { jsonLog } from '../../log.ts'
 import { ConfigError, type Environment, parseConfig, redactValues } from '../../shared/config.ts'
 import { httpApiTransport } from '../engine/transport/http/transport.ts'
-import { isAssets, readDocsFileFrom } from '../fronts/docs/assets.ts'
+import { isAssets, readPageFileFrom } from '../fronts/page-assets.ts'
 import { problemHeaders, toProblem } from '../http/problem.ts'
 import { createPortico } from '../portico.ts'
 
@@ -48,7 +48,10 @@ function createService(bindings: Bindings): Fetch {
       transport,
       log,
       runtime: 'workerd',
-      ...(isAssets(bindings.ASSETS) && { readDocsFile: readDocsFileFrom(bindings.ASSETS) }),
+      ...(isAssets(bindings.ASSETS) && {
+        readDocsFile: readPageFileFrom(bindings.ASSETS, 'docs-page'),
+        readConsoleFile: readPageFileFrom(bindings.ASSETS, 'console'),
+      }),
       commentEveryMs: COMMENT_EVERY_MS,
     }).fetch
   } catch (error) {

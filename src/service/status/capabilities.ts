@@ -28,7 +28,7 @@ export function createCapabilities({ engine, deployment, engineSupport }: Capabi
       pause,
       repair,
     }
-    return { version, runtime, transport, engine: { version: ping?.version ?? null, uiUrl }, features }
+    return { version, runtime, transport, engine: { version: ping?.version ?? null, uiUrl }, features, caller: null }
   }
 }
 

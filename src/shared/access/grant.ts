@@ -100,8 +100,8 @@ export function denialOf(grant: Grant, request: AccessRequest, defaults: Default
   return options.every((option) => matchesAny(grant.options, option)) ? null : 'options'
 }
 
-/** Without a handler: whether any handler is allowed. */
-function allows(
+/** Whether an entry of `can` allows the verb. Without a handler: whether it allows any handler. */
+export function allows(
   permission: string,
   { verb, handler, isWhole }: Pick<AccessRequest, 'handler' | 'isWhole' | 'verb'>,
 ): boolean {

@@ -138,6 +138,7 @@ export function apiFixture(serve: Serve, gaps: readonly Gap[]): () => ApiFixture
           SERVICE_CATALOG_TTL: '1s',
           SERVICE_CHECK_OUTPUTS: 'true',
           SERVICE_DOCS_ON: 'true',
+          SERVICE_CONSOLE_ON: 'true',
         }),
         start({ ...env, ...real, SERVICE_API_AUTH_TOKEN: '', SERVICE_POLICY: '' }),
         start({ ...env, ENGINE_ADDRESS: faultProxy.address, ENGINE_HTTP_URL: faultProxy.httpUrl ?? '' }),

@@ -39,7 +39,10 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       return engine.version !== null && features.pause !== null && features.repair !== null && answer
     })
 
-    expect([status, Object.keys(body)]).toEqual([200, ['version', 'runtime', 'transport', 'engine', 'features']])
+    expect([status, Object.keys(body)]).toEqual([
+      200,
+      ['version', 'runtime', 'transport', 'engine', 'features', 'caller'],
+    ])
     expect(body.version).toBe(VERSION)
     expect(body.runtime).toMatch(/^(?:node|bun|deno|workerd)$/)
     expect(body.transport).toBe(hasGap('slashes') ? 'http' : 'grpc')
@@ -52,6 +55,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       repair: true,
       codec: false,
       docs: false,
+      console: false,
       mcp: true,
       tokens: false,
       traceRemote: false,

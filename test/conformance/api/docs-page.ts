@@ -19,6 +19,16 @@ export function docsPage(api: () => ApiFixture): void {
     expect(sizes.filter((size) => size > 1_000_000)).toHaveLength(1)
   })
 
+  test('console: leads to a page that needs no token', async () => {
+    const { url } = api().restrictedService
+    const { call } = makeApi({ url, fetch: (request) => fetch(request, { redirect: 'manual' }) })
+    const { status, headers } = await call('GET', '/console')
+    const page = await call('GET', '/console/runs')
+
+    expect([status, headers.get('Location'), page.status]).toEqual([302, '/console/runs', 200])
+    expect(page.text).toContain('<meta name="portico-credential" content="required">')
+  })
+
   test('docs: a file that the page does not have is a 404', async () => {
     const { url } = api().restrictedService
     const names = ['nope.js', 'page.html', 'page.css.json', '..%2Fpage.css', '%2e%2e%2fopenapi.json', 'constructor']

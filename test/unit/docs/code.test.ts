@@ -51,7 +51,7 @@ test('docs/client.md: its code of streams is compiled', () => {
 })
 
 test('README.md: its requests are those that npm run dev prints', () => {
-  const facts = { withToken: false, docs: false, uiUrl: null, chatPageUrl: 'http://127.0.0.1:3002/' }
+  const facts = { withToken: false, docs: false, console: false, uiUrl: null, chatPageUrl: 'http://127.0.0.1:3002/' }
   const printed = firstSteps('http://127.0.0.1:3001', facts).match(/^ {2}curl .*$/gm) ?? []
   const requests = codeBlocks(chapterOf(textOf('README.md'), 'Quick start'), 'sh').flatMap(
     (block) => block.match(/^curl .*$/gm) ?? [],

@@ -26,6 +26,7 @@ export const DEPLOYMENT: Deployment = {
     links: false,
     traceLocal: true,
     docs: false,
+    console: false,
     mcp: false,
     tokens: false,
   },

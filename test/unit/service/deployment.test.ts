@@ -18,6 +18,7 @@ const CAPABILITIES = {
     pause: true,
     repair: true,
   },
+  caller: null,
 }
 
 test('capabilities: the version, and whether runs can be paused, are null when the engine does not respond', async () => {

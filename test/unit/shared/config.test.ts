@@ -43,6 +43,7 @@ test('parseConfig: requires only the catalog', () => {
     resultCacheBytes: 16_777_216,
     checkOutputs: false,
     docs: false,
+    console: false,
     mcp: { waitMs: 25_000, maxOutputBytes: 65_536 },
     signing: { keys: null, publicUrl: null, deployment: null },
     traces: { storage: null, remote: null, local: null, maxBytes: 33_554_432 },

@@ -1,9 +1,9 @@
 /**
  * The files of the reference page: our own, and Swagger UI's. Bundles contain their text instead of this file:
- * dev/build/baked-docs-page.ts.
+ * dev/build/baked-pages.ts.
  */
 import { readFile } from 'node:fs/promises'
-import type { DocsFile } from './endpoints.ts'
+import type { PageFile } from '../../http/page-files.ts'
 
 const SWAGGER_UI = '../../../../node_modules/swagger-ui-dist/'
 
@@ -28,7 +28,7 @@ const TYPES = new Map([
 
 export const DOCS_FILES: readonly string[] = [...PATHS.keys()]
 
-export async function readDocsFile(name: string): Promise<DocsFile | null> {
+export async function readDocsFile(name: string): Promise<PageFile | null> {
   const url = docsFileUrl(name)
   const type = TYPES.get(name.slice(name.lastIndexOf('.') + 1))
   if (url === null || type === undefined) return null

@@ -1,5 +1,5 @@
 import { lazy } from '../../../shared/lib/lazy.ts'
-import type { ReadDocsFile } from './endpoints.ts'
+import type { ReadPageFile } from '../../http/page-files.ts'
 
 const files = lazy(
   () => import('./files.ts'),
@@ -7,4 +7,4 @@ const files = lazy(
 )
 
 /** Reads a file of the reference page. The files are loaded with the first request for one of them (decision 020). */
-export const readDocsFile: ReadDocsFile = async (name) => (await files.get())(name)
+export const readDocsFile: ReadPageFile = async (name) => (await files.get())(name)

@@ -3,7 +3,7 @@
 import type { CatalogEntry, HandlerEntry } from '../../../shared/wire/catalog.ts'
 import { array, boolean, described, enumOf, object, orNull, ref, string, time } from '../../http/openapi/schema.ts'
 import type { CatalogListing } from '../../model/catalog-listing.ts'
-import type { Capabilities } from '../../model/deployment.ts'
+import type { CallerRights, Capabilities } from '../../model/deployment.ts'
 
 const handler = {
   name: string,
@@ -52,6 +52,7 @@ export const serviceSchemas = {
       repair: described(orNull(boolean), 'Null while the engine does not respond'),
       codec: boolean,
       docs: boolean,
+      console: boolean,
       mcp: boolean,
       tokens: boolean,
       links: boolean,
@@ -59,6 +60,7 @@ export const serviceSchemas = {
       traceKvstore: boolean,
       traceLocal: boolean,
     }),
+    caller: orNull(object<CallerRights>({ name: string, can: array(string) })),
   }),
   AccessToken: object<{ token: string; expiresAt: Date }>({
     token: described(string, 'Begins with `ptk_`'),

@@ -108,12 +108,16 @@ test('stream: the run of the position is checked, not the latest one, also after
   }
 })
 
-test('capabilities: a caller with rules sees neither version nor URL of the engine (threat 44)', async () => {
+test('capabilities: a caller with rules sees what they allow, and neither version nor URL of the engine (threat 44)', async () => {
+  const elsewhere = aGrant({ can: ['terminate'], namespaces: ['other'] })
   const capabilities = (async () => ({ engine: { version: '1.32', uiUrl: 'https://ui' } })) as never
-  const caller = makeGuard({ grants: [], verbs: { capabilities } })
+  const grants = [aGrant({ can: ['read', 'list'] }), aGrant({ can: ['signal:approve', 'read'] }), elsewhere]
+  const caller = makeGuard({ grants, verbs: { capabilities } })
   const operator = makeGuard({ grants: null, verbs: { capabilities } })
 
-  expect((await caller.workflows.capabilities({}, caller.call)).engine).toEqual({ version: null, uiUrl: null })
+  const seen = await caller.workflows.capabilities({}, caller.call)
+  expect(seen.engine).toEqual({ version: null, uiUrl: null })
+  expect(seen.caller).toEqual({ name: expect.any(String), can: ['list', 'read', 'signal:approve'] })
   expect((await operator.workflows.capabilities({}, operator.call)).engine.uiUrl).toBe('https://ui')
 })
 

@@ -42,6 +42,8 @@ describe('the list of endpoints', () => {
         '/hooks/:hook',
         '/docs',
         '/docs/:file',
+        '/console',
+        '/console/:file',
       ],
     ])
   })

@@ -14,6 +14,7 @@ type Headers = Record<string, string>
 const SETTINGS: Options = {
   readMetrics: () => '',
   readDocsFile: async () => null,
+  readConsoleFile: async () => null,
   mcp: { waitMs: 0, ttlMs: 0, maxOutputBytes: 65_536 },
   accessTokens: createAccessTokens([new Uint8Array(32)]),
 }

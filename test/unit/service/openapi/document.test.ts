@@ -22,6 +22,7 @@ describe('the OpenAPI document', () => {
     const { call, routes: mounted } = makeApi({
       readMetrics: () => '',
       readDocsFile: async () => null,
+      readConsoleFile: async () => null,
       mcp: { waitMs: 0, ttlMs: 0, maxOutputBytes: 65_536 },
       workflows: WITHOUT_WORKFLOWS,
     })

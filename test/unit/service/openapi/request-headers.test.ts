@@ -30,6 +30,7 @@ const { fetch } = makeApi({
   mcp: { waitMs: 0, ttlMs: 0, maxOutputBytes: 65_536 },
   readMetrics: () => '',
   readDocsFile: async (name) => ({ name, text: '' }) as never,
+  readConsoleFile: async (name) => ({ name, text: '' }) as never,
   workflows: {
     catalog: catalogOf(),
     list: async () => ({ runs: [], nextPageToken: null }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ENDPOINTS } from '../../../../../src/service/endpoints.ts'
-import type { ReadDocsFile } from '../../../../../src/service/fronts/docs/endpoints.ts'
+import type { ReadPageFile } from '../../../../../src/service/http/page-files.ts'
 import { generalDocument } from '../../../../../src/service/openapi/general-document.ts'
 import { makeApi, never, rejection } from '../../http/api.ts'
 
@@ -10,7 +10,7 @@ const FILES = new Map([
   ['page.html', { type: 'text/html; charset=utf-8', text: '<meta content="{{token}}">' }],
   ['page.js', { type: 'text/javascript; charset=utf-8', text: 'start()' }],
 ])
-const readDocsFile: ReadDocsFile = async (name) => FILES.get(name) ?? null
+const readDocsFile: ReadPageFile = async (name) => FILES.get(name) ?? null
 const withToken = { auth: { tokens: ['s3cret'] } }
 
 describe('GET /docs', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Assets, isAssets, readDocsFileFrom } from '../../../../../src/service/fronts/docs/assets.ts'
+import { type Assets, isAssets, readPageFileFrom } from '../../../../src/service/fronts/page-assets.ts'
 
 const PAGE = { type: 'text/html; charset=utf-8', text: '<html>' }
 
@@ -16,7 +16,7 @@ function assetsWith(path: string, notFound: () => Response): Assets & { paths: s
 }
 
 test('assets: a file is read from its JSON', async () => {
-  const read = readDocsFileFrom(assetsWith('/docs-page/page.html.json', Response.error))
+  const read = readPageFileFrom(assetsWith('/docs-page/page.html.json', Response.error), 'docs-page')
 
   expect(await read('page.html')).toEqual(PAGE)
 })
@@ -28,7 +28,7 @@ test('assets: a missing file is null, also if the assets respond with a page of 
   ]
 
   expect(
-    await Promise.all(missing.map((notFound) => readDocsFileFrom(assetsWith('/', notFound))('page.html'))),
+    await Promise.all(missing.map((notFound) => readPageFileFrom(assetsWith('/', notFound), 'docs-page')('page.html'))),
   ).toEqual([null, null])
 })
 
@@ -36,7 +36,7 @@ test('assets: no name leads out of the folder (threat 62)', async () => {
   const assets = assetsWith('/', () => new Response(null, { status: 404 }))
   const names = ['../secret', 'a/b', '..\\secret', '%2e%2e%2fsecret', '?', '#', '', '.', '..', 'page.css']
 
-  await Promise.all(names.map(readDocsFileFrom(assets)))
+  await Promise.all(names.map(readPageFileFrom(assets, 'docs-page')))
 
   expect(assets.paths.toSorted()).toEqual(['/docs-page/...json', '/docs-page/..json', '/docs-page/page.css.json'])
 })

@@ -1,6 +1,4 @@
 /** Reads server-sent events: https://html.spec.whatwg.org/multipage/server-sent-events.html */
-import type { ParseJson } from './json.ts'
-
 export interface ServerEvent {
   /** Where to continue after this event. Events that have only an id exist too. */
   id: string | undefined
@@ -14,7 +12,7 @@ export interface ServerEvent {
 /** The events of the body, until it ends. `read` gets each step of the reading, and may reject before it settles. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
-  parse: ParseJson,
+  parse: (text: string) => unknown,
   read: <T>(step: Promise<T>) => Promise<T>,
 ): AsyncGenerator<ServerEvent> {
   const reader = body.getReader()
@@ -34,7 +32,7 @@ export async function* readEvents(
   }
 }
 
-function toEvent(block: string, parse: ParseJson): ServerEvent {
+function toEvent(block: string, parse: (text: string) => unknown): ServerEvent {
   const fields = new Map<string, string>()
   // JSON may contain U+2028, which ends a line for `.` and `$` of regular expressions.
   for (const line of block.split(/\r?\n/)) {

@@ -1,11 +1,11 @@
 /**
- * The files of the reference page on workerd: static assets of the Worker, each of them a `DocsFile` as JSON. Assets
+ * The files of the pages on workerd: static assets of the Worker, each of them a `PageFile` as JSON. Assets
  * with the names of the files would have other headers if the platform served them itself, and it redirects `page.html`
  * to `page`.
  */
 
-import { deadlineSignal } from '../../../shared/lib/abort.ts'
-import type { DocsFile, ReadDocsFile } from './endpoints.ts'
+import { deadlineSignal } from '../../shared/lib/abort.ts'
+import type { PageFile, ReadPageFile } from '../http/page-files.ts'
 
 /** The binding of static assets: https://developers.cloudflare.com/workers/static-assets/binding/ */
 export interface Assets {
@@ -14,25 +14,30 @@ export interface Assets {
 
 const READ_TIMEOUT_MS = 5000
 
+/** A folder for each page. */
+export type PageFolder = 'docs-page' | 'console'
+
 /** Path of the asset in the folder that the binding serves. */
-export function assetPath(name: string): string {
-  return `docs-page/${name}.json`
+export function assetPath(folder: PageFolder, name: string): string {
+  return `${folder}/${name}.json`
 }
 
 export function isAssets(binding: unknown): binding is Assets {
   return typeof binding === 'object' && binding !== null && 'fetch' in binding && typeof binding.fetch === 'function'
 }
 
-/** Reads the files from `assets`, and nothing else that may be there. */
-export function readDocsFileFrom(assets: Assets): ReadDocsFile {
+/** Reads the files of this folder from `assets`, and nothing else that may be there. */
+export function readPageFileFrom(assets: Assets, folder: PageFolder): ReadPageFile {
   return async (name) => {
     // A name with other characters could lead out of the folder.
     if (!/^[\w.-]+$/.test(name)) return null
     const deadline = deadlineSignal(Date.now() + READ_TIMEOUT_MS)
     try {
       // The host has no meaning.
-      const response = await assets.fetch(`https://assets.local/${assetPath(name)}`, { signal: deadline.signal })
-      if (isFile(response)) return (await response.json()) as DocsFile
+      const response = await assets.fetch(`https://assets.local/${assetPath(folder, name)}`, {
+        signal: deadline.signal,
+      })
+      if (isFile(response)) return (await response.json()) as PageFile
       await response.body?.cancel()
       return null
     } finally {

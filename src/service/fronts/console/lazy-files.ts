@@ -1,0 +1,10 @@
+import { lazy } from '../../../shared/lib/lazy.ts'
+import type { ReadPageFile } from '../../http/page-files.ts'
+
+const files = lazy(
+  () => import('./files.ts'),
+  (module) => module.readConsoleFile,
+)
+
+/** Reads a file of the console. The files are loaded with the first request for one of them (decision 020). */
+export const readConsoleFile: ReadPageFile = async (name) => (await files.get())(name)

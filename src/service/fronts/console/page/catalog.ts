@@ -1,0 +1,47 @@
+import { get } from './api.ts'
+import { useLayoutEffect, useState } from './ui.ts'
+
+export type Schema = Record<string, unknown> | boolean
+
+export interface Handler {
+  name: string
+  description: string | null
+  inputSchema: Schema | null
+  inputOptional: boolean | null
+  outputSchema: Schema | null
+}
+
+export interface CatalogWorkflow extends Handler {
+  aliases: string[]
+  signals: Handler[]
+  queries: Handler[]
+  updates: Handler[]
+}
+
+export interface CatalogListing {
+  catalog: string
+  inputsChecked: boolean
+  workflows: CatalogWorkflow[]
+}
+
+export interface CatalogState {
+  listing: CatalogListing | null
+  error: unknown
+}
+
+/** The catalog of this name, or the default one if it is null. */
+export function useCatalog(name: string | null, isNeeded = true): CatalogState {
+  const [state, setState] = useState<CatalogState>({ listing: null, error: null })
+  // Not `useEffect`, which waits for the next frame.
+  useLayoutEffect(() => {
+    if (!isNeeded) return
+    const controller = new AbortController()
+    const path = name === null ? 'workflow/catalog' : `workflow/catalog/${encodeURIComponent(name)}`
+    get<CatalogListing>(path, {}, controller.signal).then(
+      (listing) => setState({ listing, error: null }),
+      (error: unknown) => controller.signal.aborted || setState({ listing: null, error }),
+    )
+    return () => controller.abort()
+  }, [name, isNeeded])
+  return state
+}

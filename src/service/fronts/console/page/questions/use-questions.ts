@@ -1,0 +1,75 @@
+import { sleep } from '../../../../../shared/lib/abort.ts'
+import { get } from '../api.ts'
+import { useVisible } from '../hooks.ts'
+import { useLayoutEffect, useRef, useState } from '../ui.ts'
+import type { Asked } from './question-form.tsx'
+
+export interface Question extends Asked {
+  workflowName: string
+  message: string
+  to: string[] | null
+  askedAt: string | null
+  due: string | null
+}
+
+interface QuestionPage {
+  questions: Question[]
+  nextPageToken: string | null
+}
+
+export interface QuestionsState {
+  /** Null before they are known. */
+  questions: readonly Question[] | null
+  /** Whether there may be more than these. */
+  hasMore: boolean
+  error: unknown
+}
+
+/** The open questions, again every `everyMs` while the tab can be seen; none are read if the visitor may not. */
+export function useQuestions(query: URLSearchParams, everyMs: number, isNeeded = true) {
+  const [state, setState] = useState<QuestionsState>({ questions: null, hasMore: false, error: null })
+  const [attempt, setAttempt] = useState(0)
+  const isVisible = useVisible()
+  const filter = query.toString()
+  const shown = useRef(filter)
+
+  useLayoutEffect(() => {
+    if (!isVisible || !isNeeded) return
+    const controller = new AbortController()
+    void keepReading(controller.signal)
+    return () => controller.abort()
+  }, [filter, everyMs, isVisible, isNeeded, attempt])
+
+  async function keepReading(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const begun = Date.now()
+      const next = await readPages(filter, signal).catch((error: unknown) => ({ error }))
+      if (signal.aborted) return
+      const isOther = shown.current !== filter
+      shown.current = filter
+      setState((before) => ({ ...before, ...(isOther && { questions: null }), ...next }))
+      // A slow list must not take more than a tenth of the engine's time.
+      await sleep(Math.max(everyMs, 10 * (Date.now() - begun)), signal)
+    }
+  }
+
+  return { ...state, retry: () => setAttempt((before) => before + 1) }
+}
+
+// Pages have the questions of 1000 runs, so most have few.
+const MAX_PAGES = 3
+
+async function readPages(filter: string, signal: AbortSignal): Promise<QuestionsState> {
+  const questions: Question[] = []
+  let token: string | null = null
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const query = new URLSearchParams(filter)
+    query.set('pageSize', '1000')
+    if (token !== null) query.set('pageToken', token)
+    const read: QuestionPage = await get<QuestionPage>('questions', query, signal)
+    questions.push(...read.questions)
+    token = read.nextPageToken
+    if (token === null) break
+  }
+  return { questions, hasMore: token !== null, error: null }
+}

@@ -1,0 +1,135 @@
+import { call, runPath } from '../api.ts'
+import type { May } from '../capabilities.ts'
+import { Confirm, isOpen } from '../parts.tsx'
+import { hrefOf, navigate, runHref } from '../route.ts'
+import { useState } from '../ui.ts'
+import type { RunStatus } from './use-run.ts'
+
+type Action = 'stop' | 'terminate' | 'pause' | 'unpause'
+
+const TEXTS: Record<Action, { title: string; text: string; action: string; danger?: boolean }> = {
+  stop: {
+    title: 'Request cancellation?',
+    text: 'The workflow is asked to stop. It may clean up first, or ignore the request.',
+    action: 'Request cancellation',
+  },
+  terminate: {
+    title: 'Terminate this run?',
+    text: 'The run ends at once. No cleanup code runs, and activities that are executing are not stopped.',
+    action: 'Terminate',
+    danger: true,
+  },
+  pause: {
+    title: 'Pause this run?',
+    text: 'No workflow code runs and no activity starts until the run is unpaused. Timeouts of the workflow keep running.',
+    action: 'Pause',
+  },
+  unpause: { title: 'Let this run continue?', text: 'It continues where it was paused.', action: 'Unpause' },
+}
+
+/** What the visitor can do with the run. */
+export function Actions({ status, may, canPause, onDone }: ActionsProps) {
+  const [asking, setAsking] = useState<Action | null>(null)
+  const pausing = status.status === 'paused' ? 'unpause' : 'pause'
+  const actions: [action: Action, label: string, isShown: boolean][] = [
+    [pausing, pausing === 'pause' ? 'Pause' : 'Unpause', canPause && may('pause')],
+    ['stop', 'Stop', may('stop')],
+    ['terminate', 'Terminate', may('terminate')],
+  ]
+  return (
+    <div class="buttons actions">
+      {isOpen(status.status) &&
+        actions.map(
+          ([action, label, isShown]) =>
+            isShown && (
+              <button
+                key={action}
+                type="button"
+                class={TEXTS[action].danger ? 'secondary danger-text' : 'secondary'}
+                onClick={() => setAsking(action)}
+              >
+                {label}…
+              </button>
+            ),
+        )}
+      {may('start') && (
+        <a class="button secondary" href={hrefOf('start', likeQuery(status))}>
+          Start another like it
+        </a>
+      )}
+      {asking !== null && (
+        <Confirm
+          title={TEXTS[asking].title}
+          action={TEXTS[asking].action}
+          danger={TEXTS[asking].danger === true}
+          onClose={() => setAsking(null)}
+          onConfirm={async (form) => {
+            const reason = String(form.get('reason') ?? '').trim()
+            const method = asking === 'stop' ? 'PATCH' : 'POST'
+            await call(`${runPath(status)}/${asking}`, {
+              method,
+              body: JSON.stringify(reason === '' ? {} : { reason }),
+            })
+            onDone()
+          }}
+        >
+          <p>{TEXTS[asking].text}</p>
+          <ReasonField />
+        </Confirm>
+      )}
+    </div>
+  )
+}
+
+interface ActionsProps {
+  status: RunStatus
+  may: May
+  canPause: boolean
+  onDone: () => void
+}
+
+function likeQuery({ workflowName, catalog, workflowId, runId }: RunStatus): Record<string, string> {
+  return { workflow: workflowName, catalog, like: workflowId, likeRun: runId }
+}
+
+/** Asks before a run is executed again from a step. */
+export function ResetDialog({
+  status,
+  stepName,
+  onClose,
+}: {
+  status: RunStatus
+  stepName: string
+  onClose: () => void
+}) {
+  return (
+    <Confirm
+      title={`Execute again after ${stepName}?`}
+      action="Reset"
+      danger={isOpen(status.status)}
+      onClose={onClose}
+      onConfirm={async (form) => {
+        const reason = String(form.get('reason') ?? '').trim()
+        const body = JSON.stringify({ stepName, ...(reason !== '' && { reason }) })
+        const { body: reset } = await call<{ runId: string }>(`${runPath(status)}/reset`, { method: 'POST', body })
+        navigate(runHref(status.workflowId, reset.runId))
+      }}
+    >
+      <p>
+        A new run keeps the results up to the last completed step of this name, and executes everything after it again,
+        with new side effects.
+        {isOpen(status.status) && ' This run is terminated.'}
+      </p>
+      <ReasonField />
+    </Confirm>
+  )
+}
+
+function ReasonField() {
+  return (
+    <label>
+      <span>Reason (optional, recorded in the history)</span>
+      <input name="reason" autocomplete="off" />
+    </label>
+  )
+}

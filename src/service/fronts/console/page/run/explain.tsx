@@ -1,0 +1,182 @@
+import { call } from '../api.ts'
+import type { May } from '../capabilities.ts'
+import { durationText, sentenceOf } from '../format.ts'
+import { Failure, statusText } from '../parts.tsx'
+import { QuestionForm } from '../questions/question-form.tsx'
+import { runHref } from '../route.ts'
+import { useState } from '../ui.ts'
+import type { Action, Explanation, Reason, RunStatus, Trace } from './use-run.ts'
+
+/** The answer to "what is this run doing?", before everything else: the sentences of the service. */
+export function ExplainBanner(props: ExplainProps) {
+  const { status, explanation, trace, now } = props
+  if (status.completedAt !== null) return <Closed status={status} trace={trace} />
+  const [main, ...others] = explanation?.reasons ?? []
+  if (main === undefined) return null
+  return (
+    <section class={`explain ${TONES.get(main.kind) ?? 'fine'}`} aria-label="What the run is waiting for">
+      <p class="small">
+        {statusText(main.kind)}
+        {main.since !== null && ` for ${sinceText(main.since, now)}`}
+        {attemptText(main)}
+      </p>
+      <p class="headline">{sentenceOf(main.advice, now)}</p>
+      <Todo {...props} reason={main} />
+      {others.length > 0 && (
+        <ul class="others">
+          {others.slice(0, MAX_OTHERS).map((reason) => (
+            <li>
+              {sentenceOf(reason.advice, now)}
+              <Todo {...props} reason={reason} />
+            </li>
+          ))}
+          {others.length > MAX_OTHERS && <li class="quiet">and {others.length - MAX_OTHERS} more</li>}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+interface ExplainProps {
+  status: RunStatus
+  explanation: Explanation | null
+  trace: Trace | null
+  now: number
+  may: May
+  onMessage: (kind: 'signal' | 'update', name: string) => void
+  onDone: () => void
+}
+
+const MAX_OTHERS = 4
+
+const TONES = new Map([
+  ['workflow_task_failing', 'bad'],
+  ['no_workers', 'bad'],
+  ['waiting_worker', 'warn'],
+  ['activity_retrying', 'warn'],
+  ['paused', 'warn'],
+  ['canceling', 'warn'],
+  ['waiting_handler', 'ask'],
+  ['waiting_answer', 'ask'],
+])
+
+function sinceText(since: string, now: number): string {
+  return durationText(Math.max(0, now - new Date(since).getTime()))
+}
+
+function attemptText({ name, attempt, maximumAttempts }: Reason): string {
+  if (name === undefined || attempt === undefined) return ''
+  return ` · ${name}, attempt ${attempt}${maximumAttempts == null ? '' : ` of ${maximumAttempts}`}`
+}
+
+/** What the visitor can do about the reason. */
+function Todo({ reason, status, may, onMessage, onDone }: ExplainProps & { reason: Reason }) {
+  const { kind, action, signals, updates } = reason
+  if (kind === 'waiting_handler')
+    return (
+      <p class="buttons">
+        {(signals ?? [])
+          .filter((name) => may('signal', name))
+          .map((name) => (
+            <button key={`signal ${name}`} type="button" class="secondary" onClick={() => onMessage('signal', name)}>
+              Send {name}…
+            </button>
+          ))}
+        {(updates ?? [])
+          .filter((name) => may('update', name))
+          .map((name) => (
+            <button key={`update ${name}`} type="button" class="secondary" onClick={() => onMessage('update', name)}>
+              Update {name}…
+            </button>
+          ))}
+      </p>
+    )
+  if (kind === 'waiting_answer')
+    return <QuestionForm key={reason.key} question={toQuestion(reason, status)} onAnswered={onDone} />
+  return action === null ? null : <Act key={action.path} action={action} onDone={onDone} />
+}
+
+function toQuestion({ key = '', schema = true, action }: Reason, { workflowId, runId }: RunStatus) {
+  return { workflowId, runId, key, schema, mayAnswer: action !== null }
+}
+
+/** A link for a request that reads, a button for one that does something. */
+function Act({ action, onDone }: { action: Action; onDone: () => void }) {
+  const [state, setState] = useState<{ busy: boolean; error: unknown }>({ busy: false, error: null })
+  const [, id = '', runId, verb = ''] = /^\/workflow\/([^/]+)(?:\/runs\/([^/]+))?.*\/([^/]+)$/.exec(action.path) ?? []
+  if (action.method === 'GET')
+    return (
+      <p class="buttons">
+        <a class="button secondary" href={runHref(decodeURIComponent(id), runId)}>
+          Open the run of {decodeURIComponent(id)}
+        </a>
+      </p>
+    )
+  return (
+    <>
+      <p class="buttons">
+        <button
+          type="button"
+          class="secondary"
+          disabled={state.busy}
+          onClick={async () => {
+            setState({ busy: true, error: null })
+            const error = await call(action.path.slice(1), { method: 'POST' }).then(
+              () => null,
+              (failed: unknown) => failed,
+            )
+            setState({ busy: false, error })
+            onDone()
+          }}
+        >
+          {verb === 'retry' ? 'Try again now' : statusText(verb)}
+        </button>
+      </p>
+      {state.error !== null && <Failure error={state.error} />}
+    </>
+  )
+}
+
+/** The step whose failure ended the run. */
+function where(trace: Trace | null): string {
+  const error = trace?.data.error
+  const step =
+    error &&
+    trace.data.children.findLast(
+      (node) => node.error !== null && node.error.message === error.message && node.error.name === error.name,
+    )
+  return step == null ? '' : `, in ${step.name}`
+}
+
+function Closed({ status, trace }: { status: RunStatus; trace: Trace | null }) {
+  const took = durationText(new Date(status.completedAt ?? 0).getTime() - new Date(status.startedAt).getTime())
+  const error = trace?.data.error ?? null
+  const next = trace?.data.attributes.nextRunId
+  const texts: Record<string, string> = {
+    completed: `Completed in ${took}.`,
+    failed: `Failed after ${took}${where(trace)}.`,
+    canceled: `Canceled after ${took}.`,
+    terminated: `Terminated after ${took}.`,
+    timed_out: `Timed out after ${took}.`,
+    continued: `Continued as a new run after ${took}.`,
+  }
+  const isBad = status.status === 'failed' || status.status === 'timed_out' || status.status === 'terminated'
+  return (
+    <section
+      class={`explain ${isBad ? 'bad' : status.status === 'completed' ? 'good' : 'fine'}`}
+      aria-label="How the run ended"
+    >
+      <p class="headline">{texts[status.status] ?? status.status}</p>
+      {isBad && error !== null && (
+        <p class="detail">
+          <code>{error.name}</code> {error.message}
+        </p>
+      )}
+      {typeof next === 'string' && (
+        <p class="detail">
+          <a href={runHref(status.workflowId, next)}>Open the next run</a>
+        </p>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,236 @@
+import { ApiError, call, runPath } from '../api.ts'
+import type { May } from '../capabilities.ts'
+import type { CatalogWorkflow, Handler } from '../catalog.ts'
+import { SchemaForm } from '../forms/schema-form.tsx'
+import { useForm } from '../forms/use-form.ts'
+import { CopyButton, Failure, Json, VERBATIM } from '../parts.tsx'
+import { useEffect, useRef, useState } from '../ui.ts'
+import { curlOf } from './curl.ts'
+
+export type MessageKind = 'signal' | 'update' | 'query'
+
+export interface Opened {
+  kind: MessageKind
+  name: string
+  /** Changes with each request to open it. */
+  at: number
+}
+
+interface MessagesProps {
+  may: May
+  workflowId: string
+  runId: string
+  isOpen: boolean
+  workflow: CatalogWorkflow | null
+  opened: Opened | null
+  onSent: () => void
+}
+
+const OF_OPEN_RUNS = ['signal', 'update', 'query'] as const
+const OF_CLOSED_RUNS = ['query'] as const
+
+const MEMBERS = { signal: 'signals', update: 'updates', query: 'queries' } as const
+
+const TITLES = { signal: 'Signal', update: 'Update', query: 'Query' } as const
+
+/** Forms for the handlers that the catalog publishes, and one for any other. */
+export function Messages({ may, workflowId, runId, isOpen, workflow, opened, onSent }: MessagesProps) {
+  const kinds = (isOpen ? OF_OPEN_RUNS : OF_CLOSED_RUNS).filter((kind) => may(kind))
+  const handlers = kinds.flatMap((kind) =>
+    (workflow?.[MEMBERS[kind]] ?? [])
+      .filter(({ name }) => may(kind, name))
+      .map((handler): [MessageKind, Handler] => [kind, handler]),
+  )
+  if (kinds.length === 0) return null
+  const target = { workflowId, runId }
+  return (
+    <section class="card messages" aria-label="Messages">
+      <h2>Messages</h2>
+      {handlers.length === 0 && (
+        <p class="quiet small">
+          {workflow === null
+            ? 'The catalog does not publish this workflow, so its handlers are not known.'
+            : 'The workflow publishes none that you can send.'}
+        </p>
+      )}
+      {handlers.map(([kind, handler]) => (
+        <HandlerForm
+          key={`${kind} ${handler.name}`}
+          kind={kind}
+          handler={handler}
+          target={target}
+          opened={opened}
+          onSent={onSent}
+        />
+      ))}
+      <OtherMessage target={target} kinds={kinds} onSent={onSent} />
+    </section>
+  )
+}
+
+function HandlerForm({ kind, handler, target, opened, onSent }: HandlerFormProps) {
+  const details = useRef<HTMLDetailsElement>(null)
+  const form = useForm(handler.inputSchema, 'payload')
+  const { state, send } = useSend(kind, target, onSent)
+  const takesInput = handler.inputSchema !== null
+  const body = () =>
+    takesInput ? form.text((payload) => (payload === undefined ? undefined : `{"payload":${payload}}`)) : undefined
+  useEffect(() => {
+    const element = details.current
+    if (opened?.kind !== kind || opened.name !== handler.name || element === null || element === undefined) return
+    element.open = true
+    element.scrollIntoView({ block: 'center' })
+    element.querySelector<HTMLElement>('input, textarea, select, button')?.focus()
+  }, [opened])
+  return (
+    <details ref={details} class="handler">
+      <summary>
+        <span class={`badge ${kind}`}>{TITLES[kind]}</span> <strong>{handler.name}</strong>
+        {handler.description !== null && <span class="quiet small"> {handler.description}</span>}
+      </summary>
+      <form
+        class="stack"
+        noValidate
+        aria-label={`${TITLES[kind]} ${handler.name}`}
+        onSubmit={(event: Event) => {
+          event.preventDefault()
+          void send(handler.name, body())
+        }}
+      >
+        {takesInput && <SchemaForm form={form} issues={issuesOf(state.error)} />}
+        <Outcome kind={kind} state={state} placed={form.places(issuesOf(state.error))} />
+        <div class="buttons">
+          <button type="submit" class="primary" disabled={state.busy}>
+            {kind === 'query' ? 'Send query' : `Send ${kind}`}
+          </button>
+          <CopyButton
+            label="Copy as curl"
+            text={() => curlOf('POST', messagePath(target, kind, handler.name), body())}
+          />
+        </div>
+      </form>
+    </details>
+  )
+}
+
+interface Target {
+  workflowId: string
+  runId: string
+}
+
+interface HandlerFormProps {
+  kind: MessageKind
+  handler: Handler
+  target: Target
+  opened: Opened | null
+  onSent: () => void
+}
+
+function OtherMessage({
+  target,
+  kinds,
+  onSent,
+}: {
+  target: Target
+  kinds: readonly MessageKind[]
+  onSent: () => void
+}) {
+  const [chosen, setKind] = useState<MessageKind | null>(null)
+  const kind = kinds.find((one) => one === chosen) ?? kinds[0] ?? 'query'
+  const { state, send } = useSend(kind, target, onSent)
+  return (
+    <details class="handler">
+      <summary>
+        <strong>Another message</strong> <span class="quiet small">by its name</span>
+      </summary>
+      <form
+        class="stack"
+        aria-label="Another message"
+        onSubmit={(event: Event) => {
+          event.preventDefault()
+          const form = new FormData(event.target as HTMLFormElement)
+          const payload = String(form.get('payload')).trim()
+          void send(String(form.get('name')), payload === '' ? undefined : `{"payload":${payload}}`)
+        }}
+      >
+        <div class="pair">
+          <label>
+            <span>Kind</span>
+            <select onChange={(event: Event) => setKind((event.target as HTMLSelectElement).value as MessageKind)}>
+              {kinds.map((one) => (
+                <option key={one} value={one} selected={one === kind}>
+                  {TITLES[one]}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            <span>Name</span>
+            <input name="name" required {...VERBATIM} />
+          </label>
+        </div>
+        <label>
+          <span>Argument, as JSON (empty for none)</span>
+          <textarea name="payload" rows={3} {...VERBATIM} class="code" />
+        </label>
+        <Outcome kind={kind} state={state} placed={new Set()} />
+        <div class="buttons">
+          <button type="submit" class="primary" disabled={state.busy}>
+            Send {kind}
+          </button>
+        </div>
+      </form>
+    </details>
+  )
+}
+
+interface SendState {
+  busy: boolean
+  error: unknown
+  done: { result: unknown; warnings: string[] } | null
+}
+
+function messagePath(target: Target, kind: MessageKind, name: string): string {
+  return `${runPath(target)}/${kind}/${encodeURIComponent(name)}`
+}
+
+function useSend(kind: MessageKind, target: Target, onSent: () => void) {
+  const [state, setState] = useState<SendState>({ busy: false, error: null, done: null })
+  async function send(name: string, body: string | undefined): Promise<void> {
+    setState({ busy: true, error: null, done: null })
+    try {
+      // A query changes nothing; the others must not be carried out twice if a browser or a proxy sends them again.
+      const headers = kind === 'query' ? {} : { 'Idempotency-Key': crypto.randomUUID() }
+      const { body: result } = await call<unknown>(messagePath(target, kind, name), {
+        method: 'POST',
+        headers,
+        ...(body !== undefined && { body }),
+      })
+      const warnings = (result as { warnings?: string[] } | null)?.warnings ?? []
+      setState({ busy: false, error: null, done: { result, warnings } })
+      if (kind !== 'query') onSent()
+    } catch (error) {
+      setState({ busy: false, error, done: null })
+    }
+  }
+  return { state, send }
+}
+
+function issuesOf(error: unknown): { path: string; message: string }[] {
+  return error instanceof ApiError ? (error.problem.issues ?? []) : []
+}
+
+function Outcome({ kind, state, placed }: { kind: MessageKind; state: SendState; placed: ReadonlySet<string> }) {
+  const { error, done } = state
+  if (error !== null && !(placed.size > 0 && issuesOf(error).every(({ path }) => placed.has(path))))
+    return <Failure error={error} />
+  if (done === null) return null
+  return (
+    <div role="status" class="sent">
+      {kind === 'signal' ? <p>Accepted.</p> : <Json value={done.result} label="Result" />}
+      {done.warnings.map((warning) => (
+        <p class="warning">{warning}</p>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,196 @@
+import type { PendingAttempt } from '../../../../../shared/trace-view/segments.ts'
+import type { TraceNode } from '../../../../../shared/wire/trace/tree.ts'
+import { mayOf, useCapabilities } from '../capabilities.ts'
+import { useCatalog } from '../catalog.ts'
+import { useNow, useTitle } from '../hooks.ts'
+import { CopyButton, Duration, Failure, isOpen, StatusPill, Time } from '../parts.tsx'
+import { hrefOf, runHref } from '../route.ts'
+import { useState } from '../ui.ts'
+import { About, Progress } from './about.tsx'
+import { Actions, ResetDialog } from './actions.tsx'
+import { ExplainBanner } from './explain.tsx'
+import { Messages, type Opened } from './messages.tsx'
+import { NodeDetails } from './node-details.tsx'
+import { Stream } from './stream.tsx'
+import { Timeline } from './timeline.tsx'
+import { type Explanation, type RunStatus, type Trace, useRun } from './use-run.ts'
+
+export function RunPage({ workflowId, runId }: { workflowId: string; runId: string | null }) {
+  const run = useRun(workflowId, runId)
+  useTitle(workflowId)
+  const { status, error } = run
+  return (
+    <main id="main" aria-busy={String(status === null && error === null)}>
+      <nav class="crumbs" aria-label="Breadcrumb">
+        <a href={hrefOf('runs')}>Runs</a> <span aria-hidden="true">/</span> <span class="id">{workflowId}</span>
+      </nav>
+      {status === null && <h1 class="id">{workflowId}</h1>}
+      {status === null && error === null && <p class="quiet loading">Loading…</p>}
+      {error !== null && <Failure error={error} retry={run.refresh} />}
+      {status !== null && <Run run={run} status={status} />}
+    </main>
+  )
+}
+
+function Run({ run, status }: { run: ReturnType<typeof useRun>; status: RunStatus }) {
+  const { trace, traceError, explanation, isFollowing, refresh } = run
+  const open = isOpen(status.status)
+  const now = useNow(open ? 500 : null)
+  const { listing, error: catalogError } = useCatalog(status.catalog)
+  const capabilities = useCapabilities()
+  const may = mayOf(capabilities)
+  const [selected, setSelected] = useState<string | null>(null)
+  const [view, setView] = useState<{ from: number; to: number } | null>(null)
+  const [opened, setOpened] = useState<Opened | null>(null)
+  const [resetting, setResetting] = useState<string | null>(null)
+  const workflow =
+    listing?.workflows.find(
+      ({ name, aliases }) => name === status.workflowName || aliases.includes(status.workflowName),
+    ) ?? null
+  const pending = pendingOf(explanation)
+  const node = trace === null ? null : (findNode(trace.data, selected) ?? trace.data)
+  return (
+    <>
+      <Header status={status} trace={trace} isFollowing={isFollowing && open} now={now}>
+        <Actions status={status} may={may} canPause={capabilities?.features.pause === true} onDone={refresh} />
+      </Header>
+      <ExplainBanner
+        status={status}
+        explanation={explanation}
+        trace={trace}
+        now={now}
+        may={may}
+        onMessage={(kind, name) => setOpened({ kind, name, at: Date.now() })}
+        onDone={refresh}
+      />
+      <Progress status={status} now={now} />
+      {traceError !== null && <Failure error={traceError} />}
+      {trace?.warnings.map((warning) => (
+        <p key={warning} class="warning">
+          {warning}
+        </p>
+      ))}
+      <div class="run-grid">
+        {trace !== null && (
+          <Timeline
+            root={trace.data}
+            now={now}
+            selected={selected ?? trace.data.id}
+            onSelect={setSelected}
+            pending={pending}
+            view={view}
+            onView={setView}
+          />
+        )}
+        <div class="run-side">
+          {node !== null && trace !== null && (
+            <NodeDetails
+              key={node.id}
+              node={node}
+              now={now}
+              isRoot={node === trace.data}
+              pending={
+                pending.find(({ activityId }) => node.kind === 'step' && activityId === node.attributes.activityId) ??
+                null
+              }
+              onZoom={() => setView(around(node, now))}
+              onReset={may('reset') && canReset(node, trace) ? () => setResetting(node.name) : null}
+            />
+          )}
+          <About status={status} trace={trace} />
+        </div>
+        {(listing !== null || catalogError !== null) && (
+          <Messages
+            may={may}
+            workflowId={status.workflowId}
+            runId={status.runId}
+            isOpen={open}
+            workflow={workflow}
+            opened={opened}
+            onSent={refresh}
+          />
+        )}
+        <Stream workflowId={status.workflowId} runId={status.runId} />
+      </div>
+      {resetting !== null && <ResetDialog status={status} stepName={resetting} onClose={() => setResetting(null)} />}
+    </>
+  )
+}
+
+function Header({ status, trace, isFollowing, now, children }: HeaderProps) {
+  const attributes = trace?.data.attributes ?? {}
+  const { parent } = status
+  return (
+    <div class="run-head">
+      <div class="run-title">
+        <h1>{status.workflowName}</h1>
+        <StatusPill status={status.status} />
+        {status.problem !== null && <span class="badge stuck">Stuck</span>}
+        {isFollowing && (
+          <span class="quiet small following">
+            <span class="dot live-dot" aria-hidden="true" /> Live
+          </span>
+        )}
+      </div>
+      {children}
+      <p class="meta">
+        <span class="id">
+          {status.workflowId} <CopyButton text={() => status.workflowId} label="Copy id" class="ghost tiny" />
+        </span>
+        <span>
+          Started <Time at={status.startedAt} now={now} />
+        </span>
+        <span>
+          {status.completedAt === null ? 'Running for ' : 'Took '}
+          <Duration from={status.startedAt} to={status.completedAt} now={now} />
+        </span>
+        {parent !== null && (
+          <span>
+            Child of <a href={runHref(parent.workflowId, parent.runId)}>{parent.workflowId}</a>
+          </span>
+        )}
+        {typeof attributes.previousRunId === 'string' && (
+          <a href={runHref(status.workflowId, attributes.previousRunId)}>Previous run</a>
+        )}
+        {typeof attributes.nextRunId === 'string' && (
+          <a href={runHref(status.workflowId, attributes.nextRunId)}>Next run</a>
+        )}
+      </p>
+    </div>
+  )
+}
+
+interface HeaderProps {
+  status: RunStatus
+  trace: Trace | null
+  isFollowing: boolean
+  now: number
+  children?: unknown
+}
+
+function pendingOf(explanation: Explanation | null): PendingAttempt[] {
+  return (explanation?.reasons ?? []).flatMap(({ activityId, attempt = 1, since, nextAttemptAt = null }) =>
+    activityId === undefined ? [] : [{ activityId, attempt, since, nextAttemptAt }],
+  )
+}
+
+function findNode(root: TraceNode, id: string | null): TraceNode | null {
+  if (id === null) return null
+  const waiting = [root]
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (node.id === id) return node
+    waiting.push(...node.children)
+  }
+  return null
+}
+
+/** The part of the timeline with this node, and some time around it. */
+function around({ startedAt, endedAt }: TraceNode, now: number): { from: number; to: number } {
+  const length = Math.max(4, (endedAt ?? now) - startedAt)
+  return { from: startedAt - length * 0.15, to: startedAt + length * 1.15 }
+}
+
+/** Steps of this run that have completed; not those of child runs. */
+function canReset(node: TraceNode, trace: Trace): boolean {
+  return node.kind === 'step' && node.endedAt !== null && node.error === null && trace.data.children.includes(node)
+}

@@ -1,0 +1,146 @@
+import { sleep } from '../../../../../shared/lib/abort.ts'
+import { get } from '../api.ts'
+import { useVisible } from '../hooks.ts'
+import type { Status } from '../parts.tsx'
+import { useLayoutEffect, useRef, useState } from '../ui.ts'
+import { withFilter } from './run-filter.ts'
+
+export interface ListedRun {
+  workflowId: string
+  runId: string
+  workflowName: string
+  catalog: string
+  status: Status
+  startedAt: string
+  completedAt: string | null
+  /** Whether its code fails again and again. */
+  problem: boolean
+}
+
+interface RunPage {
+  runs: ListedRun[]
+  nextPageToken: string | null
+}
+
+export interface RunCount {
+  count: number
+  groups: { status: Status; count: number }[]
+}
+
+export interface RunsState {
+  runs: ListedRun[] | null
+  nextPageToken: string | null
+  count: RunCount | null
+  /** How many runs are stuck; null where the engine does not record it. */
+  stuck: number | null
+  updatedAt: number | null
+  error: unknown
+  isLoadingMore: boolean
+}
+
+const PAGE_SIZE = 50
+const REFRESH_MS = 3000
+// A slow list must not take more than a tenth of the engine's time.
+const REFRESH_PER_LATENCY = 10
+const STUCK_MS = 15_000
+
+const EMPTY: RunsState = {
+  runs: null,
+  nextPageToken: null,
+  count: null,
+  stuck: null,
+  updatedAt: null,
+  error: null,
+  isLoadingMore: false,
+}
+
+/** The runs that match the filter, read again every few seconds while the page is visible and `isLive`. */
+export function useRuns(filter: string, isLive: boolean): RunsState & { loadMore: () => void; retry: () => void } {
+  const [state, setState] = useState<RunsState>(EMPTY)
+  const [attempt, setAttempt] = useState(0)
+  const stuckAt = useRef(0)
+  // What the rows match. Those of another filter are replaced.
+  const shown = useRef<string | null>(null)
+  const isVisible = useVisible()
+
+  // Not `useEffect`, which waits for the next frame.
+  useLayoutEffect(() => {
+    if (!isVisible) return
+    const controller = new AbortController()
+    stuckAt.current = 0
+    void keepReading(controller.signal)
+    return () => controller.abort()
+  }, [filter, isLive, attempt, isVisible])
+
+  async function keepReading(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const begun = Date.now()
+      const isFirst = shown.current !== filter
+      await readOnce(signal, isFirst)
+      if (!signal.aborted) shown.current = filter
+      if (!isLive) return
+      await sleep(Math.max(REFRESH_MS, REFRESH_PER_LATENCY * (Date.now() - begun)), signal)
+    }
+  }
+
+  async function readOnce(signal: AbortSignal, isFirst: boolean): Promise<void> {
+    const parameters = new URLSearchParams(filter)
+    const page = new URLSearchParams([...parameters, ['pageSize', String(PAGE_SIZE)]])
+    // The counts of the other statuses are shown, too.
+    const counted = withFilter(parameters, { status: null, problem: null })
+    counted.set('groupBy', 'status')
+    try {
+      const [first, count] = await Promise.all([
+        get<RunPage>('workflow/runs', page, signal),
+        get<RunCount>('workflow/runs/count', counted, signal),
+      ])
+      setState((before) => ({ ...merged(before, first, isFirst), count, error: null, updatedAt: Date.now() }))
+      await readStuck(parameters, signal)
+    } catch (error) {
+      if (!signal.aborted) setState((before) => ({ ...before, error }))
+    }
+  }
+
+  async function readStuck(parameters: URLSearchParams, signal: AbortSignal): Promise<void> {
+    if (Date.now() - (stuckAt.current ?? 0) < STUCK_MS) return
+    stuckAt.current = Date.now()
+    const query = withFilter(parameters, { status: null, problem: 'true' })
+    const counted = await get<RunCount>('workflow/runs/count', query, signal).catch(() => null)
+    if (!signal.aborted) setState((before) => ({ ...before, stuck: counted?.count ?? null }))
+  }
+
+  function loadMore(): void {
+    const { nextPageToken } = state
+    if (nextPageToken === null || state.isLoadingMore) return
+    setState((before) => ({ ...before, isLoadingMore: true }))
+    const query = new URLSearchParams([
+      ...new URLSearchParams(filter),
+      ['pageSize', String(PAGE_SIZE)],
+      ['pageToken', nextPageToken],
+    ])
+    get<RunPage>('workflow/runs', query).then(
+      (page) =>
+        setState((before) => ({
+          ...before,
+          runs: appended(before.runs ?? [], page.runs),
+          nextPageToken: page.nextPageToken,
+          isLoadingMore: false,
+        })),
+      (error: unknown) => setState((before) => ({ ...before, error, isLoadingMore: false })),
+    )
+  }
+
+  return { ...state, loadMore, retry: () => setAttempt((before) => before + 1) }
+}
+
+/** Keeps the pages that were loaded after the first one. */
+function merged(before: RunsState, first: RunPage, isFirst: boolean): RunsState {
+  if (isFirst || before.runs === null || before.runs.length <= PAGE_SIZE) return { ...before, ...first }
+  return { ...before, runs: appended(first.runs, before.runs) }
+}
+
+/** A run that was listed before its end may be listed again. */
+function appended(runs: readonly ListedRun[], more: readonly ListedRun[]): ListedRun[] {
+  const known = new Set(runs.map(({ runId }) => runId))
+  return [...runs, ...more.filter(({ runId }) => !known.has(runId))]
+}
