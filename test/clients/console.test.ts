@@ -100,11 +100,13 @@ test(
   'console: one press starts one run, and what is not valid is shown at its field',
   PATIENT,
   async ({ browser, serviceProcess }) => {
-    const { url, get } = apiOf(serviceProcess)
-    const workflowId = `greet-${crypto.randomUUID()}`
+    const { url } = apiOf(serviceProcess)
     const { page, problems } = await open(browser, `${url}/console/start`)
-    const sent: string[] = []
-    page.on('request', (request) => void (request.method() === 'POST' && sent.push(request.url())))
+    const started: Promise<string>[] = []
+    page.on('response', (response) => {
+      if (response.url().endsWith('/workflow/run') && response.ok())
+        started.push(response.json().then(({ runId }) => runId))
+    })
 
     await page.getByRole('link', { name: /^greet/ }).click()
     const form = page.getByRole('form', { name: 'Start greet' })
@@ -113,8 +115,11 @@ test(
     const focused = await form.getByLabel('name').evaluate((field) => field === document.activeElement)
     const rejected = await violations(page)
     await form.getByLabel('name').fill('Ada')
-    await form.getByLabel('Workflow id').fill(workflowId)
-    await form.getByRole('button', { name: 'Run' }).dblclick()
+    // Faster than the page can draw, as if the browser had sent the request again.
+    await form.getByRole('button', { name: 'Run' }).evaluate((button: HTMLButtonElement) => {
+      for (let press = 0; press < 2; press++) button.form?.requestSubmit(button)
+    })
+    await expect.poll(() => started.length).toBe(2)
     const result = page.getByRole('region', { name: 'Result' })
     await result.getByText('"Hello, Ada!"').waitFor()
     const answered = await violations(page)
@@ -125,8 +130,7 @@ test(
     await page.close()
 
     expect([focused, rejected, answered]).toEqual([true, [], []])
-    expect(sent).toHaveLength(2)
-    expect((await get(`runs?searchAttributes[WorkflowId]=${workflowId}`)).body.runs).toHaveLength(1)
+    expect(new Set(await Promise.all(started)).size).toBe(1)
     expect(problems).toEqual([expect.stringContaining('400 (Bad Request)')])
   },
 )
@@ -168,7 +172,7 @@ test(
     const cardOf = (page: Page) =>
       page.getByRole('article', { name: 'Refund 250 EUR?' }).filter({ hasText: run.workflowId })
     await Promise.all([one, other].map(({ page }) => cardOf(page).waitFor()))
-    const counted = await one.page.getByRole('link', { name: /^Questions ?\d/ }).isVisible()
+    await one.page.getByRole('link', { name: /^Questions ?\d/ }).waitFor()
     const asking = await violations(one.page)
 
     // The second page keeps what it has read.
@@ -183,7 +187,7 @@ test(
     await Promise.all([one.page.close(), other.page.close()])
 
     expect(body.output).toMatchObject({ approved: true })
-    expect([counted, asking, one.problems]).toEqual([true, [], []])
+    expect([asking, one.problems]).toEqual([[], []])
     expect(other.problems).toEqual([expect.stringContaining('409 (Conflict)')])
 
     async function answer(page: Page, approved: string): Promise<void> {
