@@ -96,6 +96,7 @@ async function startServers(
       SERVICE_HOST: '127.0.0.1',
       SERVICE_METRICS_ON: 'true',
       SERVICE_DOCS_ON: 'true',
+      SERVICE_CONSOLE_ON: 'true',
       // A query waits for a worker that cannot respond, because the code of its workflow fails.
       SERVICE_MESSAGE_TIMEOUT: '1s',
       ...env,

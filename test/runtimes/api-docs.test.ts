@@ -15,6 +15,7 @@ const test = sharedTest
   // The same as in `npm run dev`.
   .extend('serviceEnv', { scope: 'file' }, () => ({
     SERVICE_DOCS_ON: 'true',
+    SERVICE_CONSOLE_ON: 'true',
     SERVICE_TRACE_LOCAL_ON: 'true',
     SERVICE_TRACE_LOCAL_DIR: tmpdir(),
     ENGINE_UI_URL: 'http://localhost:8233',

@@ -28,6 +28,7 @@ const test = testWithCallers(RULES, {
   SERVICE_PUBLIC_URL: PUBLIC_URL,
   SERVICE_METRICS_ON: 'true',
   SERVICE_DOCS_ON: 'true',
+  SERVICE_CONSOLE_ON: 'true',
   // For a run that a start has found, and that does not end.
   SERVICE_RUN_MAX_TIMEOUT: '2s',
 }).override('workerOptions', () => ({
