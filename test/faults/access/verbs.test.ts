@@ -72,6 +72,8 @@ test('no other endpoint is open to everyone, or to every caller (threat 1)', () 
   const openTo = (access: Endpoint['access']) => ENDPOINTS.filter((one) => one.access === access).map(nameOf)
 
   expect(openTo(null).toSorted()).toEqual([
+    'GET /console',
+    'GET /console/:file',
     'GET /docs',
     'GET /docs/:file',
     'GET /health',
