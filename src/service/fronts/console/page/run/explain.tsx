@@ -16,7 +16,7 @@ export function ExplainBanner(props: ExplainProps) {
   return (
     <section class={`explain ${TONES.get(main.kind) ?? 'fine'}`} aria-label="What the run is waiting for">
       <p class="small">
-        {statusText(main.kind)}
+        {TITLES.get(main.kind) ?? statusText(main.kind)}
         {main.since !== null && ` for ${sinceText(main.since, now)}`}
         {attemptText(main)}
       </p>
@@ -58,6 +58,15 @@ const TONES = new Map([
   ['canceling', 'warn'],
   ['waiting_handler', 'ask'],
   ['waiting_answer', 'ask'],
+])
+
+// Of those whose kind is not a phrase.
+const TITLES = new Map([
+  ['waiting_worker', 'Waiting for a worker'],
+  ['waiting_handler', 'Waiting for a message'],
+  ['waiting_answer', 'Waiting for an answer'],
+  ['waiting_timer', 'Waiting for a timer'],
+  ['waiting_child', 'Waiting for a child workflow'],
 ])
 
 function sinceText(since: string, now: number): string {
