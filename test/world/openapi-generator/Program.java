@@ -22,7 +22,7 @@ public class Program {
     var message = new MessageRequest().payload("done");
     var id = started.getWorkflowId();
     var signal = new MessagesApi(client).signalWorkflow(id, "finish", null, null, null, null, message);
-    var page = new FindApi(client).listRuns("nothing", null, null, null, null, null, null, null, null, null, 10, null, null);
+    var page = new FindApi(client).listRuns("nothing", null, null, null, null, null, null, null, null, null, 10, null, null, null);
     var listed = page.getRuns().stream().map(ListedRun::getWorkflowId).toList();
 
     var received = Map.of("status", started.getStatus(), "accepted", signal.getAccepted(), "listed", listed);
