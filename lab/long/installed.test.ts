@@ -223,7 +223,7 @@ if (reached !== 200) {
   console.log(reached)
   process.exit()
 }
-const run = await send('POST', '/workflow/run', { workflowName: 'hello', input: { name: 'Ada' }, timeout: 10_000 })
+const run = await send('POST', '/workflow/run', { workflowName: 'hello', input: { name: 'Ada' }, timeout: 60_000 })
 const id = run[1].workflowId
 console.log(JSON.stringify([run, await send('GET', '/workflow/' + id + '/status'), await send('GET', '/workflow/' + id + '/trace-log')]))
 process.exit()
