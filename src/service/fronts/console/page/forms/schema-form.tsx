@@ -76,27 +76,31 @@ function FieldOf(props: FieldProps) {
   return <ScalarField {...props} />
 }
 
-function ObjectField({
-  property,
-  field,
-  draft,
-  pointer,
-  issues,
-  changed,
-}: FieldProps & { field: Field & { kind: 'object' } }) {
-  const { name, isRequired } = property
+/** What an object and a list have in common: a title, notes, and what is wrong. */
+function Group({ property, pointer, issues, children }: FieldProps & { children: unknown }) {
+  const { field } = property
   const id = useId()
   const issue = issueAt(issues, pointer)
+  return (
+    <fieldset class="group" aria-describedby={issue === null ? undefined : `${id}issue`}>
+      <legend>
+        {field.title ?? property.name} {!property.isRequired && <span class="optional">optional</span>}
+      </legend>
+      <Notes id={id} field={field} issue={issue} />
+      {children}
+    </fieldset>
+  )
+}
+
+function ObjectField(props: FieldProps & { field: Field & { kind: 'object' } }) {
+  const { property, field, draft, pointer, issues, changed } = props
+  const { name, isRequired } = property
   const toggle = (isSet: boolean) => {
     draft.isSet = isSet
     changed()
   }
   return (
-    <fieldset class="group" aria-describedby={issue === null ? undefined : `${id}issue`}>
-      <legend>
-        {field.title ?? name} {!isRequired && <span class="optional">optional</span>}
-      </legend>
-      <Notes id={id} field={field} issue={issue} />
+    <Group {...props}>
       {draft.isSet && (
         <Properties properties={field.properties} draft={draft} pointer={pointer} issues={issues} changed={changed} />
       )}
@@ -105,27 +109,15 @@ function ObjectField({
           {draft.isSet ? `Remove ${name}` : `Add ${name}`}
         </button>
       )}
-    </fieldset>
+    </Group>
   )
 }
 
-function ArrayField({
-  property,
-  field,
-  draft,
-  pointer,
-  issues,
-  changed,
-}: FieldProps & { field: Field & { kind: 'array' } }) {
+function ArrayField(props: FieldProps & { field: Field & { kind: 'array' } }) {
+  const { property, field, draft, pointer, issues, changed } = props
   const { name, isRequired } = property
-  const id = useId()
-  const issue = issueAt(issues, pointer)
   return (
-    <fieldset class="group" aria-describedby={issue === null ? undefined : `${id}issue`}>
-      <legend>
-        {field.title ?? name} {!isRequired && <span class="optional">optional</span>}
-      </legend>
-      <Notes id={id} field={field} issue={issue} />
+    <Group {...props}>
       {draft.items.map(({ key, draft: item }, at) => (
         <div class="list-item" key={key}>
           <FieldOf
@@ -159,6 +151,6 @@ function ArrayField({
       >
         Add {name}
       </button>
-    </fieldset>
+    </Group>
   )
 }
