@@ -13,7 +13,7 @@ import { parseMetrics, sumOf } from '../../test/support/prometheus.ts'
 import type * as workflows from '../../test/support/workflows.ts'
 
 const MEBIBYTE = 1024 * 1024
-const TOKEN = 'operator'
+const TOKEN = 'operator-of-this-test'
 
 const WORKFLOWS = 300
 
