@@ -15,7 +15,7 @@ const LAYOUTS = [
 export function renderRuns(runs: ListedRun[], nextPageToken: string | null, columns: number): string {
   if (runs.length === 0) return 'No runs.'
   const rows = runs.map((run) => [
-    paintStatus(cellOf(run.status)),
+    paintStatus(cellOf(run.status)) + (run.problem ? paint('red', ', stuck') : ''),
     cellOf(run.workflowName),
     cellOf(run.workflowId),
     cellOf(run.runId),

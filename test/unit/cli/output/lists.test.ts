@@ -1,0 +1,18 @@
+import { stripVTControlCharacters } from 'node:util'
+import { expect, test } from 'vitest'
+import { renderRuns } from '../../../../src/cli/output/lists.ts'
+
+test('portico list: an open run whose code fails again and again is marked as stuck', () => {
+  const run = (workflowId: string, problem: boolean) => ({
+    ...{ workflowId, runId: 'r', workflowName: 'order', catalog: 'c', status: 'running' as const, problem },
+    ...{ startedAt: '2026-11-21T02:55:53Z', completedAt: null },
+  })
+
+  const lines = stripVTControlCharacters(renderRuns([run('a', true), run('b', false)], null, 120)).split('\n')
+
+  expect(lines).toEqual([
+    'Status          Workflow  Id  Run  Started (UTC)        Took',
+    'running, stuck  order     a   r    2026-11-21 02:55:53',
+    'running         order     b   r    2026-11-21 02:55:53',
+  ])
+})
