@@ -60,6 +60,8 @@ for (let seed = from; seed < from + count && !(values.stop && violations > 0); s
   for (const violation of simulation.violations) console.info(`seed ${seed}: ${violation}`)
   if (simulation.violations.length > 0 && violations === 0 && !values.stop) await printSmallest(options)
   violations += simulation.violations.length
+  const done = seed - from + 1
+  if (done % 500 === 0 && done < count) console.error(`${done} of ${count} seeds, ${violations} violations`)
 }
 console.info(`Not simulated:\n${leftOut.map((part) => `- ${part}`).join('\n')}`)
 console.info(`Faults: ${JSON.stringify(happened)}`)
