@@ -1,5 +1,5 @@
-/** A worker process that writes spans all the time, while the Redis behind its address fails over. */
-import { mkdtemp } from 'node:fs/promises'
+/** A worker process that writes spans over TLS all the time, while the Redis behind its address fails over. */
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { expect } from 'vitest'
@@ -11,6 +11,7 @@ import { untilMemoryAsBefore } from '../../lab/long/held.ts'
 import { idleClock } from '../../lab/long/idle-clock.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { spansKey } from '../../src/shared/wire/trace/keys.ts'
+import { makeCertificates } from '../support/certificates.ts'
 import { test as baseTest } from '../support/fixtures.ts'
 import { clientsOf } from '../support/redis-clients.ts'
 import { bundleTraced, startTracedWorker } from '../support/traced-worker.ts'
@@ -38,12 +39,15 @@ const test = baseTest
     cleanup.defer(() => client.disconnect())
     return { ...server, client }
   })
-  /** Two servers, the second one a replica of the first, and a worker that reaches the first one. */
+  /** Two servers, the second one a replica of the first, and a worker that reaches the first one over TLS. */
   .extend('replicated', async ({ start, engine, folder, cleanup }) => {
     const [primary, replica] = [await start(), await start()]
     await replica.client.call('REPLICAOF', '127.0.0.1', primary.port)
     await until('it is replicated', async () => isSynced(primary, replica))
-    const proxy = await startTcpProxy(addressOf(primary))
+    const { authority, server } = await makeCertificates({ name: '127.0.0.1' })
+    const ca = join(folder, `${crypto.randomUUID()}.pem`)
+    await writeFile(ca, authority.cert)
+    const proxy = await startTcpProxy(addressOf(primary), { tls: server })
     cleanup.defer(() => proxy.close())
     // Nothing is archived, so that the spans stay.
     const storage = {
@@ -52,13 +56,14 @@ const test = baseTest
       accessKeyId: 'unused-key-id',
       secretAccessKey: 'unused-secret-key',
     }
-    const url = `redis://:redis-pass-word@${proxy.address}`
+    const url = `rediss://:redis-pass-word@${proxy.address}`
     const taskQueue = crypto.randomUUID()
     const worker = await startTracedWorker({
       ...tracedEnv({ url }, { ...storage, endpoint: 'http://127.0.0.1:1' }),
       SERVICE_CATALOG_ID: taskQueue,
       ENGINE_ADDRESS: engine.address,
       WORKFLOW_BUNDLE: await bundleTraced(folder),
+      NODE_EXTRA_CA_CERTS: ca,
     })
     cleanup.defer(async () => void (await worker.kill()))
     return { primary, replica, proxy, worker, taskQueue }
