@@ -10,8 +10,10 @@ import { hasErrorName, ServiceError } from '../model/errors.ts'
 import type { Description } from '../model/execution.ts'
 import type { ExplainCommand, Explanation, Reason } from '../model/explanation.ts'
 import type { PendingWork } from '../model/pending-work.ts'
+import type { Problem } from '../model/problem.ts'
 import { parseAsks } from '../model/question.ts'
 import type { Ports } from '../ports.ts'
+import { toWorkflowStatus } from '../runs/status.ts'
 import { actionFor } from './actions.ts'
 import { type AwaitedQueue, isIdle, type RunFacts, reasonsOf } from './reasons.ts'
 
@@ -39,7 +41,16 @@ export async function explain(
     verdict,
     since,
     reasons: reasons.map((reason) => ({ ...reason, action: actionFor(reason, run, mayDo) })),
+    run: await toWorkflowStatus(ports, run, problemIn(reasons), call),
   }
+}
+
+/** The problem of the status, which would read the history for it. */
+function problemIn(reasons: readonly Reason[]): Problem | null {
+  const failing = reasons.find((reason) => reason.kind === 'workflow_task_failing')
+  if (failing === undefined) return null
+  const { advice: _, ...problem } = failing
+  return problem
 }
 
 function isOfActivity({ kind }: Reason): boolean {

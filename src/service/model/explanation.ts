@@ -6,6 +6,7 @@ import type { OnRun } from './execution.ts'
 import type { PendingActivity, PendingChild, PendingTimer, PendingWork } from './pending-work.ts'
 import type { Problem } from './problem.ts'
 import type { OpenAsk } from './question.ts'
+import type { WorkflowStatus } from './workflow-status.ts'
 
 /** Why a run does not move. */
 export interface Explanation extends RunRef {
@@ -13,6 +14,7 @@ export interface Explanation extends RunRef {
   since: Date | null
   /** All reasons that apply, at least one. The first one is the verdict. */
   reasons: (Reason & { action: Action | null })[]
+  run: WorkflowStatus
 }
 
 export interface ExplainCommand extends OnRun {

@@ -9,15 +9,25 @@ import type { ActivityProgress, Description, Heartbeats, OnRun, UserValues } fro
 import type { WorkflowStatus } from '../model/workflow-status.ts'
 import type { Ports } from '../ports.ts'
 
-type StatusPorts = Pick<Ports, 'catalogs' | 'engine'>
-
-export async function readStatus(ports: StatusPorts, { ref }: OnRun, call: Call): Promise<WorkflowStatus> {
+export async function readStatus(
+  ports: Pick<Ports, 'catalogs' | 'engine'>,
+  { ref }: OnRun,
+  call: Call,
+): Promise<WorkflowStatus> {
   const run = await ports.engine.describe(ref, call)
+  return toWorkflowStatus(ports, run, (await run.failingTask?.problem(call)) ?? null, call)
+}
+
+export async function toWorkflowStatus(
+  ports: Pick<Ports, 'catalogs'>,
+  run: Description,
+  problem: WorkflowStatus['problem'],
+  call: Call,
+): Promise<WorkflowStatus> {
   const { workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength, parent } = run
   const { workerVersion, executionTimeoutMs, runTimeoutMs } = run
   return {
-    ...{ workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength },
-    problem: (await run.failingTask?.problem(call)) ?? null,
+    ...{ workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength, problem },
     ...(await readValues(ports, run, call)),
     ...{ parent, workerVersion, executionTimeoutMs, runTimeoutMs },
   }
@@ -25,7 +35,7 @@ export async function readStatus(ports: StatusPorts, { ref }: OnRun, call: Call)
 
 /** All values are masked if the workers redact their traces: only the workers know which ones are secret. */
 async function readValues(
-  ports: StatusPorts,
+  ports: Pick<Ports, 'catalogs'>,
   run: Description,
   call: Call,
 ): Promise<Pick<WorkflowStatus, 'memo' | 'progress' | 'searchAttributes'>> {

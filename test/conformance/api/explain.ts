@@ -180,7 +180,16 @@ export function explain(api: () => ApiFixture): void {
         const [first] = body.reasons
         const since = verdict === 'no_workers' ? null : INSTANT
         expect(first.since).toEqual(since)
-        expect(body).toEqual({ workflowId, runId, verdict, since: first.since, reasons: expect.any(Array) })
+        const run = expect.objectContaining({
+          workflowId,
+          runId,
+          workflowName,
+          problem:
+            verdict === 'workflow_task_failing'
+              ? { kind: verdict, since, attempt: first.attempt, message: first.message }
+              : null,
+        })
+        expect(body).toEqual({ workflowId, runId, verdict, since: first.since, reasons: expect.any(Array), run })
         expect(body.reasons.slice(1).map(({ kind }: Reason) => kind)).toEqual(others)
         expect(text).not.toMatch(MACHINE)
       }),
@@ -215,11 +224,13 @@ export function explain(api: () => ApiFixture): void {
     const { body } = await untilVerdict(workflowId, 'canceling')
     await api().service.post(`${workflowId}/terminate`)
     const { body: closed } = await read(workflowId)
+    const { body: run } = await api().service.get(`${workflowId}/status`)
 
     expect(body.reasons[0]).toMatchObject({ kind: 'canceling', since: INSTANT, ...advice('cancellation was .*') })
     const action = { method: 'GET', path: `/workflow/${workflowId}/runs/${runId}/result`, body: null }
     const reason = { kind: 'closed', since: INSTANT, status: 'terminated', advice: 'get the result of the run', action }
-    expect(closed).toEqual({ workflowId, runId, verdict: 'closed', since: INSTANT, reasons: [reason] })
+    expect(closed).toEqual({ workflowId, runId, verdict: 'closed', since: INSTANT, reasons: [reason], run })
+    expect(run.status).toBe('terminated')
   })
 
   test('explain: a run whose workflow a worker is executing is healthy', async () => {

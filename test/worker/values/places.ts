@@ -99,7 +99,7 @@ export const OPEN: readonly Place[] = [
   { name: 'update-with-start', endpoint: 'updateWithStart', has: 'value', read: updateWithStart },
   { name: 'link', endpoint: 'answerLink', has: 'value', read: link },
   { name: 'task', endpoint: 'sendMcpMessage', has: 'nothing', read: task },
-  ...ofRun('explain', 'explainWorkflow', 'nothing', get('explain')),
+  ...ofRun('explain', 'explainWorkflow', 'redacted', get('explain')),
   ...ofRun('questions', 'getWorkflowQuestions', 'nothing', get('questions')),
   { name: 'all questions', endpoint: 'listQuestions', has: 'nothing', read: list('/questions') },
   { name: 'runs', endpoint: 'listRuns', has: 'nothing', read: list('/workflow/runs') },

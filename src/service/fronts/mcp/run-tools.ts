@@ -74,9 +74,9 @@ export const RUN_TOOLS: readonly RunTool[] = [
     properties: OF_RUN,
     annotations: READ,
     async use(context) {
-      const { reasons, ...explanation } = await context.workflows.explain({ ref: refOf(context) }, context.call)
+      const { reasons, run: _, ...explanation } = await context.workflows.explain({ ref: refOf(context) }, context.call)
       // An agent has tools instead of requests.
-      return value({ ...explanation, reasons: reasons.map(({ action: _, ...reason }) => reason) })
+      return value({ ...explanation, reasons: reasons.map(({ action: __, ...reason }) => reason) })
     },
   }),
   messageTool({

@@ -120,6 +120,7 @@ export const runSchemas = {
     verdict: described(enumOf(VERDICTS), 'The `kind` of the first reason'),
     since: orNull(time),
     reasons: described(array(ref('Reason')), 'Everything that holds, at least one'),
+    run: ref('WorkflowStatus'),
   }),
   Reason: object<Record<string, unknown>>(
     {

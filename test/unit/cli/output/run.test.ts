@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { renderExplanation } from '../../../../src/cli/output/run.ts'
+import { running } from '../../service/http/api.ts'
 
 test('renderExplanation: says since when each reason holds', () => {
   const since = '2026-11-21T02:55:53.503Z'
@@ -15,6 +16,7 @@ test('renderExplanation: says since when each reason holds', () => {
     verdict: 'closed',
     since,
     reasons: [...reasons],
+    run: { ...running, startedAt: null },
   }).split('\n')
 
   expect(lines.map((line) => line.replaceAll(/\d[\d:. -]*UTC/g, '<time>'))).toEqual([

@@ -122,8 +122,9 @@ describe('explain', () => {
   })
 
   test('redacts the messages of failures if the worker has its own redact function', async () => {
+    const problem = { kind: 'workflow_task_failing', attempt: 2, since: null, message: 'card 4242' } as const
     const fixture = explained({
-      problem: { kind: 'workflow_task_failing', attempt: 2, since: null, message: 'card 4242' },
+      problem,
       activities: [
         { ...waiting, state: 'started', attempt: 2, lastFailure: { name: 'Declined', message: 'card 4242' } },
       ],
@@ -137,6 +138,7 @@ describe('explain', () => {
       { message: '[redacted]', advice: expect.stringContaining('worker reports: [redacted]; ') },
       { lastFailure: { name: 'Declined', message: '[redacted]' } },
     ])
+    expect(explanation.run.problem).toEqual({ ...problem, message: '[redacted]' })
   })
 
   test('names the signals and updates that the catalog publishes for the workflow', async () => {

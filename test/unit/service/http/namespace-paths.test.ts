@@ -10,7 +10,7 @@ function verbsOf(namespace: string) {
   return {
     status: async () => ({ ...running, workflowId: namespace }),
     explain: async () => ({
-      ...{ workflowId: 'w', runId: 'r', verdict: 'paused' as const, since: null },
+      ...{ workflowId: 'w', runId: 'r', verdict: 'paused' as const, since: null, run: running },
       reasons: [
         {
           ...{ kind: 'paused' as const, since: null, advice: 'unpause the run' },

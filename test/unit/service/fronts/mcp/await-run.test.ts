@@ -4,7 +4,7 @@ import { endedToolResult } from '../../../../../src/service/fronts/mcp/tool-resu
 import { ServiceError } from '../../../../../src/service/model/errors.ts'
 import type { Workflows } from '../../../../../src/service/verbs.ts'
 import { aCall } from '../../../call.ts'
-import { rejecting } from '../../http/api.ts'
+import { rejecting, running } from '../../http/api.ts'
 import { result } from '../../http/run-api.ts'
 
 const RUN = { workflowId: 'w', runId: 'r' }
@@ -13,7 +13,7 @@ const COMPLETED = { ...result, ...RUN }
 
 const reason = { kind: 'waiting_timer' as const, since: null, advice: 'the timer fires later' }
 const workflows = {
-  explain: async () => ({ ...RUN, verdict: reason.kind, since: null, reasons: [reason as never] }),
+  explain: async () => ({ ...RUN, verdict: reason.kind, since: null, reasons: [reason as never], run: running }),
 }
 
 const STYLE = { hasTasks: false, acceptsEvents: true, progressToken: 'p', waitMs: 25_000 }
