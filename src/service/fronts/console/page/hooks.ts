@@ -1,3 +1,4 @@
+import { sleep } from '../../../../shared/lib/abort.ts'
 import { useEffect, useLayoutEffect, useRef, useState } from './ui.ts'
 
 /** Whether the tab can be seen. One that cannot asks nothing and holds no connection. */
@@ -11,6 +12,40 @@ export function useVisible(): boolean {
   }, [])
   return isVisible
 }
+
+/**
+ * Calls `read` while the tab can be seen, every `everyMs` or, if it is null, once; and from the beginning when one of
+ * `inputs` changes, or the returned function is called.
+ */
+export function useReading(
+  read: (signal: AbortSignal) => Promise<void>,
+  everyMs: number | null,
+  inputs: readonly unknown[],
+): () => void {
+  const [attempt, setAttempt] = useState(0)
+  const isVisible = useVisible()
+  // Not `useEffect`, which waits for the next frame.
+  useLayoutEffect(() => {
+    if (!isVisible) return
+    const controller = new AbortController()
+    void keepReading(controller.signal)
+    return () => controller.abort()
+  }, [...inputs, everyMs, attempt, isVisible])
+
+  async function keepReading(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const begun = Date.now()
+      await read(signal)
+      if (everyMs === null) return
+      await sleep(Math.max(everyMs, REFRESH_PER_LATENCY * (Date.now() - begun)), signal)
+    }
+  }
+
+  return () => setAttempt((before) => before + 1)
+}
+
+// A slow read must not take more than a tenth of the engine's time.
+const REFRESH_PER_LATENCY = 10
 
 /** The time, again every `everyMs`; only once if it is null. */
 export function useNow(everyMs: number | null): number {

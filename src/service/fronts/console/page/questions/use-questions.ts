@@ -1,7 +1,6 @@
-import { sleep } from '../../../../../shared/lib/abort.ts'
 import { get } from '../api.ts'
-import { useVisible } from '../hooks.ts'
-import { useLayoutEffect, useRef, useState } from '../ui.ts'
+import { useReading } from '../hooks.ts'
+import { useRef, useState } from '../ui.ts'
 import type { Asked } from './question-form.tsx'
 
 export interface Question extends Asked {
@@ -28,32 +27,20 @@ export interface QuestionsState {
 /** The open questions, again every `everyMs` while the tab can be seen; none are read if the visitor may not. */
 export function useQuestions(query: URLSearchParams, everyMs: number, isNeeded = true) {
   const [state, setState] = useState<QuestionsState>({ questions: null, hasMore: false, error: null })
-  const [attempt, setAttempt] = useState(0)
-  const isVisible = useVisible()
   const filter = query.toString()
   const shown = useRef(filter)
 
-  useLayoutEffect(() => {
-    if (!isVisible || !isNeeded) return
-    const controller = new AbortController()
-    void keepReading(controller.signal)
-    return () => controller.abort()
-  }, [filter, everyMs, isVisible, isNeeded, attempt])
-
-  async function keepReading(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const begun = Date.now()
-      const next = await readPages(filter, signal).catch((error: unknown) => ({ error }))
-      if (signal.aborted) return
-      const isOther = shown.current !== filter
-      shown.current = filter
-      setState((before) => ({ ...before, ...(isOther && { questions: null }), ...next }))
-      // A slow list must not take more than a tenth of the engine's time.
-      await sleep(Math.max(everyMs, 10 * (Date.now() - begun)), signal)
-    }
+  async function read(signal: AbortSignal): Promise<void> {
+    if (!isNeeded) return
+    const next = await readPages(filter, signal).catch((error: unknown) => ({ error }))
+    if (signal.aborted) return
+    const isOther = shown.current !== filter
+    shown.current = filter
+    setState((before) => ({ ...before, ...(isOther && { questions: null }), ...next }))
   }
 
-  return { ...state, retry: () => setAttempt((before) => before + 1) }
+  const retry = useReading(read, isNeeded ? everyMs : null, [filter])
+  return { ...state, retry }
 }
 
 // Pages have the questions of 1000 runs, so most have few.

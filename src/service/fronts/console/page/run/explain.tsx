@@ -9,9 +9,9 @@ import type { Action, Explanation, Reason, RunStatus, Trace } from './use-run.ts
 
 /** The answer to "what is this run doing?", before everything else: the sentences of the service. */
 export function ExplainBanner(props: ExplainProps) {
-  const { status, explanation, trace, now } = props
-  if (status.completedAt !== null) return <Closed status={status} trace={trace} />
-  const [main, ...others] = explanation?.reasons ?? []
+  const { explanation, trace, now } = props
+  if (explanation.run.completedAt !== null) return <Closed status={explanation.run} trace={trace} />
+  const [main, ...others] = explanation.reasons
   if (main === undefined) return null
   return (
     <section class={`explain ${TONES.get(main.kind) ?? 'fine'}`} aria-label="What the run is waiting for">
@@ -38,8 +38,7 @@ export function ExplainBanner(props: ExplainProps) {
 }
 
 interface ExplainProps {
-  status: RunStatus
-  explanation: Explanation | null
+  explanation: Explanation
   trace: Trace | null
   now: number
   may: May
@@ -79,7 +78,7 @@ function attemptText({ name, attempt, maximumAttempts }: Reason): string {
 }
 
 /** What the visitor can do about the reason. */
-function Todo({ reason, status, may, onMessage, onDone }: ExplainProps & { reason: Reason }) {
+function Todo({ reason, explanation, may, onMessage, onDone }: ExplainProps & { reason: Reason }) {
   const { kind, action, signals, updates } = reason
   if (kind === 'waiting_handler')
     return (
@@ -101,7 +100,7 @@ function Todo({ reason, status, may, onMessage, onDone }: ExplainProps & { reaso
       </p>
     )
   if (kind === 'waiting_answer')
-    return <QuestionForm key={reason.key} question={toQuestion(reason, status)} onAnswered={onDone} />
+    return <QuestionForm key={reason.key} question={toQuestion(reason, explanation.run)} onAnswered={onDone} />
   return action === null ? null : <Act key={action.path} action={action} onDone={onDone} />
 }
 

@@ -13,27 +13,28 @@ import { Messages, type Opened } from './messages.tsx'
 import { NodeDetails } from './node-details.tsx'
 import { Stream } from './stream.tsx'
 import { Timeline } from './timeline.tsx'
-import { type Explanation, type RunStatus, type Trace, useRun } from './use-run.ts'
+import { type Explanation, type Reason, type RunStatus, type Trace, useRun } from './use-run.ts'
 
 export function RunPage({ workflowId, runId }: { workflowId: string; runId: string | null }) {
   const run = useRun(workflowId, runId)
   useTitle(workflowId)
-  const { status, error } = run
+  const { explanation, error } = run
   return (
-    <main id="main" aria-busy={String(status === null && error === null)}>
+    <main id="main" aria-busy={String(explanation === null && error === null)}>
       <nav class="crumbs" aria-label="Breadcrumb">
         <a href={hrefOf('runs')}>Runs</a> <span aria-hidden="true">/</span> <span class="id">{workflowId}</span>
       </nav>
-      {status === null && <h1 class="id">{workflowId}</h1>}
-      {status === null && error === null && <p class="quiet loading">Loading…</p>}
+      {explanation === null && <h1 class="id">{workflowId}</h1>}
+      {explanation === null && error === null && <p class="quiet loading">Loading…</p>}
       {error !== null && <Failure error={error} retry={run.refresh} />}
-      {status !== null && <Run run={run} status={status} />}
+      {explanation !== null && <Run run={run} explanation={explanation} />}
     </main>
   )
 }
 
-function Run({ run, status }: { run: ReturnType<typeof useRun>; status: RunStatus }) {
-  const { trace, traceError, explanation, isFollowing, refresh } = run
+function Run({ run, explanation }: { run: ReturnType<typeof useRun>; explanation: Explanation }) {
+  const { trace, traceError, isFollowing, refresh } = run
+  const { run: status, reasons } = explanation
   const open = isOpen(status.status)
   const now = useNow(open ? 500 : null)
   const { listing, error: catalogError } = useCatalog(status.catalog)
@@ -47,7 +48,7 @@ function Run({ run, status }: { run: ReturnType<typeof useRun>; status: RunStatu
     listing?.workflows.find(
       ({ name, aliases }) => name === status.workflowName || aliases.includes(status.workflowName),
     ) ?? null
-  const pending = pendingOf(explanation)
+  const pending = pendingOf(reasons)
   const node = trace === null ? null : (findNode(trace.data, selected) ?? trace.data)
   return (
     <>
@@ -55,7 +56,6 @@ function Run({ run, status }: { run: ReturnType<typeof useRun>; status: RunStatu
         <Actions status={status} may={may} canPause={capabilities?.features.pause === true} onDone={refresh} />
       </Header>
       <ExplainBanner
-        status={status}
         explanation={explanation}
         trace={trace}
         now={now}
@@ -168,8 +168,8 @@ interface HeaderProps {
   children?: unknown
 }
 
-function pendingOf(explanation: Explanation | null): PendingAttempt[] {
-  return (explanation?.reasons ?? []).flatMap(({ activityId, attempt = 1, since, nextAttemptAt = null }) =>
+function pendingOf(reasons: readonly Reason[]): PendingAttempt[] {
+  return reasons.flatMap(({ activityId, attempt = 1, since, nextAttemptAt = null }) =>
     activityId === undefined ? [] : [{ activityId, attempt, since, nextAttemptAt }],
   )
 }

@@ -66,10 +66,10 @@ export interface Explanation {
   verdict: string
   since: string | null
   reasons: Reason[]
+  run: RunStatus
 }
 
 export interface RunState {
-  status: RunStatus | null
   explanation: Explanation | null
   trace: Trace | null
   traceError: unknown
@@ -84,14 +84,7 @@ const PAUSE_PER_LATENCY = 5
 // Heartbeats and retries leave no events in the history.
 const POLL_MS = 3000
 
-const EMPTY: RunState = {
-  status: null,
-  explanation: null,
-  trace: null,
-  traceError: null,
-  error: null,
-  isFollowing: false,
-}
+const EMPTY: RunState = { explanation: null, trace: null, traceError: null, error: null, isFollowing: false }
 
 export function useRun(workflowId: string, runId: string | null): RunState & { refresh: () => void } {
   const [state, setState] = useState<RunState>(EMPTY)
@@ -112,11 +105,12 @@ export function useRun(workflowId: string, runId: string | null): RunState & { r
   async function read(ref: RunRef, signal: AbortSignal, show: Show): Promise<void> {
     const first = await readAll(ref, signal)
     show(first)
-    if (!isOpen(first.status.status)) return show({ isFollowing: false })
-    const pinned = { workflowId, runId: first.status.runId }
+    const { runId, status, historyLength } = first.explanation.run
+    if (!isOpen(status)) return show({ isFollowing: false })
+    const pinned = { workflowId, runId }
     const changes = createChanges()
     change.current = changes.note
-    void followEvents(pinned, first.status.historyLength, signal, changes.note, show)
+    void followEvents(pinned, historyLength, signal, changes.note, show)
     let pauseMs = MIN_PAUSE_MS
     while (!signal.aborted) {
       await sleep(pauseMs, signal)
@@ -131,7 +125,8 @@ export function useRun(workflowId: string, runId: string | null): RunState & { r
   return {
     ...state,
     refresh: () => {
-      if (state.error === null && state.status !== null && isOpen(state.status.status)) change.current?.()
+      const { error, explanation } = state
+      if (error === null && explanation !== null && isOpen(explanation.run.status)) change.current?.()
       else setAttempt((before) => before + 1)
     },
   }
@@ -149,7 +144,7 @@ async function readAgain(ref: RunRef, withTrace: boolean, signal: AbortSignal, s
   try {
     const { trace, ...next } = await readAll(ref, signal, withTrace)
     show(trace === null ? next : { ...next, trace })
-    if (isOpen(next.status.status)) return false
+    if (isOpen(next.explanation.run.status)) return false
     // The last event may have come after the trace was read.
     show({ ...(await readAll(ref, signal)), isFollowing: false })
     return true
@@ -203,21 +198,20 @@ async function followEvents(ref: RunRef, length: number, signal: AbortSignal, no
   show({ isFollowing: false })
 }
 
-/** Without a run id the three requests could be about two runs. */
+/** Without a run id the two requests could be about two runs. */
 async function readAll(
   ref: RunRef,
   signal: AbortSignal,
   withTrace = true,
-): Promise<Omit<RunState, 'isFollowing' | 'status'> & { status: RunStatus }> {
+): Promise<Omit<RunState, 'isFollowing'> & { explanation: Explanation }> {
   const path = runPath(ref)
-  const [status, explanation, traced] = await Promise.all([
-    get<RunStatus>(`${path}/status`, {}, signal),
-    get<Explanation>(`${path}/explain`, {}, signal).catch(() => null),
+  const [explanation, traced] = await Promise.all([
+    get<Explanation>(`${path}/explain`, {}, signal),
     withTrace ? readTrace(path, signal) : { trace: null, traceError: null },
   ])
-  if (ref.runId === null && traced.trace !== null && traced.trace.runId !== status.runId)
-    return readAll({ ...ref, runId: status.runId }, signal, withTrace)
-  return { status, explanation, ...traced, error: null }
+  const { runId } = explanation.run
+  if (traced.trace !== null && traced.trace.runId !== runId) return readAll({ ...ref, runId }, signal, withTrace)
+  return { explanation, ...traced, error: null }
 }
 
 async function readTrace(path: string, signal: AbortSignal): Promise<Pick<RunState, 'trace' | 'traceError'>> {

@@ -1,8 +1,7 @@
-import { sleep } from '../../../../../shared/lib/abort.ts'
 import { get } from '../api.ts'
-import { useVisible } from '../hooks.ts'
+import { useReading } from '../hooks.ts'
 import type { Status } from '../parts.tsx'
-import { useLayoutEffect, useRef, useState } from '../ui.ts'
+import { useRef, useState } from '../ui.ts'
 import { withFilter } from './run-filter.ts'
 
 export interface ListedRun {
@@ -40,8 +39,6 @@ export interface RunsState {
 
 const PAGE_SIZE = 50
 const REFRESH_MS = 3000
-// A slow list must not take more than a tenth of the engine's time.
-const REFRESH_PER_LATENCY = 10
 const STUCK_MS = 15_000
 
 const EMPTY: RunsState = {
@@ -57,33 +54,13 @@ const EMPTY: RunsState = {
 /** The runs that match the filter, read again every few seconds while the page is visible and `isLive`. */
 export function useRuns(filter: string, isLive: boolean): RunsState & { loadMore: () => void; retry: () => void } {
   const [state, setState] = useState<RunsState>(EMPTY)
-  const [attempt, setAttempt] = useState(0)
   const stuckAt = useRef(0)
   // What the rows match. Those of another filter are replaced.
   const shown = useRef<string | null>(null)
-  const isVisible = useVisible()
+  const retry = useReading(read, isLive ? REFRESH_MS : null, [filter])
 
-  // Not `useEffect`, which waits for the next frame.
-  useLayoutEffect(() => {
-    if (!isVisible) return
-    const controller = new AbortController()
-    stuckAt.current = 0
-    void keepReading(controller.signal)
-    return () => controller.abort()
-  }, [filter, isLive, attempt, isVisible])
-
-  async function keepReading(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const begun = Date.now()
-      const isFirst = shown.current !== filter
-      await readOnce(signal, isFirst)
-      if (!signal.aborted) shown.current = filter
-      if (!isLive) return
-      await sleep(Math.max(REFRESH_MS, REFRESH_PER_LATENCY * (Date.now() - begun)), signal)
-    }
-  }
-
-  async function readOnce(signal: AbortSignal, isFirst: boolean): Promise<void> {
+  async function read(signal: AbortSignal): Promise<void> {
+    const isFirst = shown.current !== filter
     const parameters = new URLSearchParams(filter)
     const page = new URLSearchParams([...parameters, ['pageSize', String(PAGE_SIZE)]])
     // The counts of the other statuses are shown, too.
@@ -94,15 +71,17 @@ export function useRuns(filter: string, isLive: boolean): RunsState & { loadMore
         get<RunPage>('workflow/runs', page, signal),
         get<RunCount>('workflow/runs/count', counted, signal),
       ])
+      if (signal.aborted) return
+      shown.current = filter
       setState((before) => ({ ...merged(before, first, isFirst), count, error: null, updatedAt: Date.now() }))
-      await readStuck(parameters, signal)
+      await readStuck(parameters, isFirst, signal)
     } catch (error) {
       if (!signal.aborted) setState((before) => ({ ...before, error }))
     }
   }
 
-  async function readStuck(parameters: URLSearchParams, signal: AbortSignal): Promise<void> {
-    if (Date.now() - (stuckAt.current ?? 0) < STUCK_MS) return
+  async function readStuck(parameters: URLSearchParams, isFirst: boolean, signal: AbortSignal): Promise<void> {
+    if (!isFirst && Date.now() - (stuckAt.current ?? 0) < STUCK_MS) return
     stuckAt.current = Date.now()
     const query = withFilter(parameters, { status: null, problem: 'true' })
     const counted = await get<RunCount>('workflow/runs/count', query, signal).catch(() => null)
@@ -130,7 +109,7 @@ export function useRuns(filter: string, isLive: boolean): RunsState & { loadMore
     )
   }
 
-  return { ...state, loadMore, retry: () => setAttempt((before) => before + 1) }
+  return { ...state, loadMore, retry }
 }
 
 /** Keeps the pages that were loaded after the first one. */
