@@ -127,6 +127,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'cli/': row('cli/ client/ shared/lib/ version.ts', 'commander node:'),
   'cli/completion.ts': row('cli/ client/ shared/lib/', '@bomb.sh/tab/commander commander'),
   'cli/output/table.ts': row('cli/', 'string-width node:'),
+  'cli/output/timeline.ts': row('cli/output/ client/ shared/trace-view/ shared/wire/trace/', ''),
   'cli/commands/': row('cli/ client/ shared/ version.ts', 'commander node:'),
   'cli/typescript/': row('cli/typescript/ shared/json-schema/ shared/lib/', ''),
   'cli/settings.ts': row('cli/ shared/config/', 'zod/mini'),

@@ -41,7 +41,7 @@ function addInspectCommands(command: AddCommand): void {
   withRun(command('status', "print a run's status")).action(ofRun('status'))
   withRun(command('explain', 'print why a run does not move, and what to do about it')).action(ofRun('explain'))
   withRun(command('input', 'print the arguments of a run')).action(ofRun('input'))
-  withRun(command('trace', 'print the steps of a run as a tree')).action(ofRun('trace'))
+  withRun(command('trace', 'print the steps of a run as a timeline')).action(ofRun('trace'))
   withPages(withRun(command('history', 'print the events of a run')))
     .option('--no-payloads', 'leave out arguments, results and other encoded values')
     .option('--follow', 'print new events until the run has ended; in a pipe one event on each line')

@@ -164,6 +164,9 @@ test('portico: a terminal shows tables and colors, and no value of a workflow co
   const { code, output } = await cliOnTerminal(['run', 'echo', '--id', 'seen', '--input', input], { env })
   const json = await cliOnTerminal(['result', 'seen', '--no-wait', '--json'], { env })
   const plain = await cliOnTerminal(['list', '--query', "WorkflowId = 'seen'"], { env: { ...env, NO_COLOR: '1' } })
+  const [drawn, tree] = await Promise.all(
+    [80, 79].map((columns) => cliOnTerminal(['trace', 'seen'], { env: { ...env, NO_COLOR: '1' }, columns })),
+  )
 
   expect(code).toBe(0)
   expect(output).toMatch(/Status\u001b\[22m +\u001b\[32mcompleted\u001b\[39m/)
@@ -174,6 +177,8 @@ test('portico: a terminal shows tables and colors, and no value of a workflow co
   expect(JSON.parse(json.output).output).toEqual(JSON.parse(input))
   expect(plain.output).toMatch(/^Status +Workflow +Id +Run +Started \(UTC\) +Took$/m)
   expect(plain.output).not.toContain('\u001b')
+  expect(drawn?.output).toMatch(/^[\d-]{10} [\d:]{8} UTC +0 .*\necho +━+ +\d+ ms\n\nsource: history\n$/)
+  expect(tree?.output).toMatch(/^echo {2}\d+ ms\n\nsource: history\n$/)
 })
 
 cliCommands()

@@ -10,6 +10,7 @@ import { handleOf, type RunFlags } from '../flags/run-ref.ts'
 import { renderExplanation, renderStatus, renderTrace } from '../output/run.ts'
 import { cellOf } from '../output/table.ts'
 import { jsonForTerminal, paintStatus } from '../output/terminal.ts'
+import { MIN_TIMELINE_COLUMNS, renderTimeline } from '../output/timeline.ts'
 
 type Options = CallOptions & { signal: AbortSignal }
 
@@ -54,7 +55,12 @@ export const RUN_COMMANDS = {
     (run, _, options) => run.input(options),
     ({ input }) => jsonForTerminal(input),
   ),
-  trace: ofRun((run, _, options) => run.trace(options), renderTrace),
+  trace: (id: string, flags: CommonFlags & RunFlags): Promise<void> =>
+    callService(flags, async ({ client, signal, columns, show }) => {
+      const trace = await handleOf(client, id, flags).trace({ signal, timeoutMs: READ_TIMEOUT_MS })
+      const isDrawn = columns >= MIN_TIMELINE_COLUMNS && Number.isFinite(columns)
+      return show(trace, (shown) => (isDrawn ? renderTimeline(shown, columns) : renderTrace(shown)))
+    }),
   stop: ofRun(
     (run, flags: ReasonFlags, options) => run.stop(withReason(flags, options)),
     ({ workflowId, cancelRequested, status }) =>

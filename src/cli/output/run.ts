@@ -79,13 +79,16 @@ function sinceText(since: string | null): string {
 /** The steps of a run as a tree, with how long each took. */
 export function renderTrace(trace: unknown): string {
   if (!isObject(trace) || !isObject(trace.data)) return cellOf(trace)
-  const { data, source, complete, warnings } = trace
+  const lines = linesOf(trace.data, '', trace.complete === true ? 'not finished' : 'open')
+  return [...lines, '', ...sourceOf(trace)].join('\n')
+}
+
+/** Where a trace comes from, and what it lacks. */
+export function sourceOf({ source, complete, warnings }: Record<string, unknown>): string[] {
   return [
-    ...linesOf(data, '', complete === true ? 'not finished' : 'open'),
-    '',
     paint('dim', `source: ${cellOf(source)}${complete === true ? '' : ', the run is open'}`),
     ...(Array.isArray(warnings) ? warnings.map((warning) => paint('yellow', cellOf(warning))) : []),
-  ].join('\n')
+  ]
 }
 
 /** The node and what is below it. `unfinished` describes what has no end: in a run that has ended it never gets one. */
@@ -100,19 +103,30 @@ function linesOf(node: Record<string, unknown>, indent: string, unfinished: stri
   return [lineOf(node, unfinished), ...lines]
 }
 
-function lineOf({ kind, name, startedAt, endedAt, error, attributes }: Record<string, unknown>, unfinished: string) {
+function lineOf(node: Record<string, unknown>, unfinished: string) {
+  const { kind, name } = node
+  const failure = failureOf(node)
+  const kindLabel = kind === 'step' || kind === 'workflow' ? '' : paint('dim', `${cellOf(kind)} `)
+  const failed = failure === null ? '' : paint(failure.style, `  ${failure.text}`)
+  return `${kindLabel}${cellOf(name)}  ${paint('dim', stepNotes(node, unfinished).join(', '))}${failed}`
+}
+
+/** How long a step took, and what was not as usual. */
+export function stepNotes({ startedAt, endedAt, attributes }: Record<string, unknown>, unfinished: string): string[] {
   const hasEnded = typeof startedAt === 'number' && typeof endedAt === 'number'
-  const took = hasEnded ? durationCell(endedAt - startedAt) : unfinished
-  const { attempts, canceled, lastFailure } = isObject(attributes) ? attributes : {}
-  const notes = [
-    took,
+  const { attempts, canceled } = isObject(attributes) ? attributes : {}
+  return [
+    hasEnded ? durationCell(endedAt - startedAt) : unfinished,
     ...(typeof attempts === 'number' && attempts > 1 ? [`${attempts} attempts`] : []),
     ...(canceled === true ? ['canceled'] : []),
   ]
-  const failure = isObject(error) ? paint('red', `  ${cellOf(error.name)}: ${cellOf(error.message)}`) : ''
-  const retried = failure === '' && isObject(lastFailure) ? `  after ${cellOf(lastFailure.message)}` : ''
-  const kindLabel = kind === 'step' || kind === 'workflow' ? '' : paint('dim', `${cellOf(kind)} `)
-  return `${kindLabel}${cellOf(name)}  ${paint('dim', notes.join(', '))}${failure}${paint('yellow', retried)}`
+}
+
+/** Its error, or else the last one that was retried. */
+export function failureOf({ error, attributes }: Record<string, unknown>) {
+  const { lastFailure } = isObject(attributes) ? attributes : {}
+  if (isObject(error)) return { style: 'red', text: `${cellOf(error.name)}: ${cellOf(error.message)}` } as const
+  return isObject(lastFailure) ? ({ style: 'yellow', text: `after ${cellOf(lastFailure.message)}` } as const) : null
 }
 
 /** What identifies the subject of an event, in the order in which it is chosen. */

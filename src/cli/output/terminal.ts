@@ -1,7 +1,7 @@
 /** What is written to a terminal: colors, characters that are safe, documents, and what a command waits for. */
 import { styleText } from 'node:util'
 
-type Style = Parameters<typeof styleText>[0]
+export type Style = Parameters<typeof styleText>[0]
 
 /** Styles the string if stdout is a terminal that shows colors, and `NO_COLOR` and `FORCE_COLOR` allow it. */
 export function paint(style: Style, value: string): string {

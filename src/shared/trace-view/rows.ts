@@ -41,6 +41,7 @@ const MAX_PREVIEW = 40
 
 /** The first simple value of an input. */
 function previewOf(input: unknown): string {
+  if (JSON.isRawJSON(input)) return JSON.stringify(input)
   if (typeof input !== 'object' || input === null) return input === null ? '' : String(input).slice(0, MAX_PREVIEW)
   const found = Object.entries(input).find(([, value]) => typeof value === 'string' || typeof value === 'number')
   return found === undefined ? '' : `${Array.isArray(input) ? '' : `${found[0]} `}${found[1]}`.slice(0, MAX_PREVIEW)

@@ -50,7 +50,7 @@ describe('rows', () => {
   })
 
   test('steps with the same name show the first simple value of their input', () => {
-    const inputs = [{ tags: [], index: 17 }, ['x'.repeat(60)], null, 7, { nothing: null }]
+    const inputs = [{ tags: [], index: 17 }, ['x'.repeat(60)], null, 7, { nothing: null }, JSON.rawJSON('1e400')]
     const children = inputs.map((input, at) => node('step', 'item', at, at + 1, { input }))
     const root = node('workflow', 'w', 0, 9, {
       children: [...children, node('step', 'other', 7, 8, { input: { id: 1 } })],
@@ -63,6 +63,7 @@ describe('rows', () => {
       '',
       '7',
       '',
+      '1e400',
       '',
     ])
   })
