@@ -88,6 +88,6 @@ function drawLine(parts: readonly Part[], y: number): string {
   return `<text x="${MARGIN}" y="${y}"${length} lengthAdjust="spacingAndGlyphs" xml:space="preserve">${spans.join('')}</text>`
 }
 
-function escapeXml(text: string): string {
+export function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

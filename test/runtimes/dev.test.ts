@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect } from 'vitest'
 import { recordQuickStart } from '../../dev/pictures/quick-start.ts'
 import type { Step } from '../../dev/pictures/terminal.ts'
+import { drawTimeline, recordTimeline } from '../../dev/pictures/timeline.ts'
 import { hasExited, startProcess } from '../../dev/servers/process.ts'
 import { freePort, isTaken } from '../../src/cli/dev/servers/ports.ts'
 import { type Ended, exitSignal, type RunningProcess } from '../../src/cli/dev/servers/process.ts'
@@ -77,6 +78,16 @@ describe('npm run dev, which starts an engine', () => {
     const printed = await recordQuickStart(url, WITH_CURL)
 
     expect(printed.map(withoutIds)).toEqual(recorded.map(withoutIds))
+  })
+
+  test('dev: the picture of a timeline shows the steps of a run, and their attempts', async ({ port }) => {
+    const picture = await readFile(join(ROOT, 'docs/pictures/timeline.svg'), 'utf8')
+    const stepsOf = (svg: string) => svg.match(/^<rect class="\w+" x="\d+" y="\d+" width="9".*\n<text class="name.*$/gm)
+
+    const run = await recordTimeline(`http://127.0.0.1:${port}`, 0)
+
+    expect(stepsOf(drawTimeline(run))).toEqual(stepsOf(picture))
+    expect(stepsOf(picture)?.length).toBe(7)
   })
 
   test('dev: the printed URL of the web UI works, and is in the capabilities', async ({ port }) => {

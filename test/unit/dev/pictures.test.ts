@@ -3,6 +3,8 @@ import { expect, test } from 'vitest'
 import recorded from '../../../dev/pictures/quick-start.json' with { type: 'json' }
 import { drawQuickStart } from '../../../dev/pictures/quick-start.ts'
 import { drawTerminal } from '../../../dev/pictures/terminal.ts'
+import recordedRun from '../../../dev/pictures/timeline.json' with { type: 'json' }
+import { drawTimeline } from '../../../dev/pictures/timeline.ts'
 
 const FOLDER = new URL('../../../docs/pictures/', import.meta.url)
 
@@ -13,8 +15,12 @@ test('pictures: quick-start.svg is drawn from the recorded session (npm run pict
   expect(svg).not.toMatch(/\/home\/|\/work\/|\/root\//)
 })
 
+test('pictures: timeline.svg is drawn from the recorded run (npm run pictures)', async () => {
+  expect(drawTimeline(recordedRun)).toBe(await readFile(new URL('timeline.svg', FOLDER), 'utf8'))
+})
+
 test('pictures: they have colors for light and for dark, and load nothing', async () => {
-  for (const name of ['overview.svg', 'quick-start.svg']) {
+  for (const name of ['overview.svg', 'quick-start.svg', 'timeline.svg']) {
     const svg = await readFile(new URL(name, FOLDER), 'utf8')
 
     expect([name, svg.includes('prefers-color-scheme:dark'), /<title>/.test(svg)]).toEqual([name, true, true])
