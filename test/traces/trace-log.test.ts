@@ -31,7 +31,7 @@ interface Answer {
   data: TraceNode
 }
 
-const NAMES = ['echo', 'everyKind', 'failAfterRetries', 'longStep', 'chain', 'parent']
+const NAMES = ['echo', 'everyKind', 'failAfterRetries', 'longStep', 'retriedLater', 'chain', 'parent']
 
 describe('GET /workflow/:id/trace-log', () => {
   let queue: string
@@ -190,8 +190,26 @@ describe('GET /workflow/:id/trace-log', () => {
     })
 
     expect(answer).toMatchObject({ complete: false, data: { endedAt: null } })
-    expect(ofSteps(answer)).toMatchObject([{ endedAt: null, attributes: { attempts: 1 } }])
+    const [step] = ofSteps(answer)
+    expect(step).toMatchObject({ endedAt: null, attributes: { attempts: 1, lastStartedAt: expect.any(Number) } })
+    expect(step?.attributes.lastStartedAt).toBeGreaterThanOrEqual(step?.startedAt ?? Number.NaN)
     await send('POST', `/workflow/${body.workflowId}/terminate`)
+  })
+
+  test('returns of an open step that waits for its next attempt when the last one ended, and when the next one is due', async () => {
+    const { body } = await send('POST', '/workflow/start', { workflowName: 'retriedLater', input: null })
+    const { startedAt, attributes } = await until('the first attempt has failed', async () => {
+      const [step] = ofSteps(await traceLog(body.workflowId))
+      return step?.attributes.nextAttemptAt !== undefined && step
+    })
+    await send('POST', `/workflow/${body.workflowId}/terminate`)
+    const [closed] = ofSteps(await traceLog(body.workflowId))
+
+    expect(attributes).toMatchObject({ attempts: 2, lastFailure: { message: 'always out of range' } })
+    const { lastEndedAt, nextAttemptAt } = attributes as Record<string, number>
+    expect(lastEndedAt).toBeGreaterThanOrEqual(startedAt)
+    expect(nextAttemptAt).toBeCloseTo((lastEndedAt ?? 0) + 3_600_000, -4)
+    expect(closed?.attributes).not.toHaveProperty('nextAttemptAt')
   })
 
   test('the four sources, in order, return the same tree, each with its own details', async () => {

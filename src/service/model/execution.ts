@@ -38,7 +38,7 @@ export interface Description extends RunInfo {
   executionTimeoutMs: number | null
   /** For this run; null for no limit. */
   runTimeoutMs: number | null
-  /** The memo and the search attributes; absent if the run has none. */
+  /** Memo, texts and search attributes; absent if the run has none. */
   userValues?: UserValues
   /** Absent if no open activity has sent a heartbeat with details. */
   heartbeats?: Heartbeats
@@ -70,9 +70,17 @@ export interface RunVersion extends WorkerVersion {
 
 /** What clients and workflow code have stored with a run. */
 export interface UserValues {
-  /** Without the fields of the protocol. `decode` returns the values in the order of the names. */
-  memo: { names: readonly string[]; decode(): Promise<unknown[]> }
+  /** Without the fields of the protocol. */
+  memo: NamedValues
+  /** Those of `summary` and `details` that its start had. */
+  texts?: NamedValues
   searchAttributes: Readonly<Record<string, unknown>>
+}
+
+/** `decode` returns the values in the order of the names. */
+interface NamedValues {
+  names: readonly string[]
+  decode(): Promise<unknown[]>
 }
 
 /** What an open activity has reported with its last heartbeat. */
@@ -114,6 +122,14 @@ export interface PendingStep {
   /** Number of attempts, including the current one. */
   attempts: number
   lastFailure: ErrorCause | null
+  times: PendingTimes
+}
+
+/** When the attempt that runs began; between two attempts, when the last one ended and the next one is due. In ms. */
+export interface PendingTimes {
+  lastStartedAt?: number
+  lastEndedAt?: number
+  nextAttemptAt?: number
 }
 
 /** The specification's workflow result: always these eight keys. */

@@ -17,6 +17,9 @@ export interface WorkflowStatus extends RunRef {
   /** Null if it could not be decoded. */
   memo: Record<string, unknown> | null
   searchAttributes: Record<string, unknown>
+  /** What the start said about the run; null if it said nothing, or if it could not be decoded. */
+  summary: string | null
+  details: string | null
   /** The run that started this one as its child; null for a root. */
   parent: RunRef | null
   /** The worker version that the run is on; null for workers without versions, and before the first workflow task. */

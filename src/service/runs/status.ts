@@ -38,28 +38,42 @@ async function readValues(
   ports: Pick<Ports, 'catalogs'>,
   run: Description,
   call: Call,
-): Promise<Pick<WorkflowStatus, 'memo' | 'progress' | 'searchAttributes'>> {
-  const { userValues: { memo, searchAttributes } = NO_VALUES, heartbeats } = run
+): Promise<Pick<WorkflowStatus, 'details' | 'memo' | 'progress' | 'searchAttributes' | 'summary'>> {
+  const { userValues: { memo, texts, searchAttributes } = NO_VALUES, heartbeats } = run
   // A run whose workflow name is reserved belongs to the workers.
   if ((run.userValues ?? heartbeats) === undefined || run.workflowName.startsWith('$'))
-    return { progress: null, memo: {}, searchAttributes: {} }
+    return { progress: null, memo: {}, searchAttributes: {}, summary: null, details: null }
   const { redacted } = await readPublished(ports, run, call)
   if (redacted) {
     return {
       progress: toProgress(heartbeats, () => REDACTED),
       memo: masked(memo.names),
       searchAttributes: masked(Object.keys(searchAttributes)),
+      ...toTexts(texts?.names, () => REDACTED),
     }
   }
-  const [memoValues, details] = await Promise.all([
+  const [memoValues, details, said] = await Promise.all([
     decoded(memo.decode, 'memoUnread', call),
     heartbeats === undefined ? null : decoded(heartbeats.decode, 'progressUnread', call),
+    texts === undefined ? null : decoded(texts.decode, 'textsUnread', call),
   ])
   return {
     progress: toProgress(heartbeats, (at) => redactSecrets(details?.[at] ?? null)),
     memo: memoValues && withoutSecrets(Object.fromEntries(memo.names.map((name, at) => [name, memoValues[at]]))),
     searchAttributes: withoutSecrets(searchAttributes),
+    ...toTexts(texts?.names, (at) => said?.[at]),
   }
+}
+
+function toTexts(
+  names: readonly string[] = [],
+  valueAt: (at: number) => unknown,
+): Pick<WorkflowStatus, 'details' | 'summary'> {
+  const textOf = (name: string) => {
+    const value = valueAt(names.indexOf(name))
+    return names.includes(name) && typeof value === 'string' ? value : null
+  }
+  return { summary: textOf('summary'), details: textOf('details') }
 }
 
 const NO_VALUES: UserValues = { memo: { names: [], decode: async () => [] }, searchAttributes: {} }

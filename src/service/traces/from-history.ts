@@ -55,13 +55,13 @@ async function pendingAttempts(
   { runId, pendingSteps }: TracedRun,
   entries: readonly TraceEntry[],
 ): Promise<TraceEntry[]> {
-  return ((await pendingSteps?.()) ?? []).flatMap(({ activityId, attempts, lastFailure }) => {
+  return ((await pendingSteps?.()) ?? []).flatMap(({ activityId, attempts, lastFailure, times }) => {
     const isOfActivity = (entry: TraceEntry) =>
       entry.parentId === runId && entry.kind === 'step' && entry.attributes?.activityId === activityId
     const step = entries.findLast(isOfActivity)
     if (step === undefined) return []
     const { input: _input, ...rest } = step
-    return [{ ...rest, attributes: { attempts, ...(lastFailure !== null && { lastFailure }) } }]
+    return [{ ...rest, attributes: { attempts, ...(lastFailure !== null && { lastFailure }), ...times } }]
   })
 }
 

@@ -38,7 +38,12 @@ export async function encodeEntries(entries: readonly TraceEntry[], codec: Codec
   const setters: ((payload: unknown) => void)[] = []
   const result = entries.map((entry) => {
     const encoded: string[] = [...(entry.encoded ?? [])]
-    const copy = { ...entry, ...(entry.error && { error: copyOf(entry.error) }) }
+    const { attributes } = entry
+    const copy = {
+      ...entry,
+      ...(entry.error && { error: copyOf(entry.error) }),
+      ...(attributes && { attributes: { ...attributes } }),
+    }
     const encodeValue = (pointer: string, holder: object, key: string) => {
       const value: unknown = Reflect.get(holder, key)
       // This value, or a part of it, is an encoded payload already.
@@ -49,8 +54,9 @@ export async function encodeEntries(entries: readonly TraceEntry[], codec: Codec
     }
     encodeValue('/input', copy, 'input')
     encodeValue('/output', copy, 'output')
-    // Attributes of spans are the user's values; those of other entries come from the engine.
+    // Attributes of spans are the user's values; those of other entries, but for the summary, come from the engine.
     if (isSpanId(entry.id)) encodeValue('/attributes', copy, 'attributes')
+    else encodeValue('/attributes/summary', copy.attributes ?? {}, 'summary')
     for (let error = copy.error ?? null, pointer = '/error'; error !== null; error = error.cause, pointer += '/cause') {
       for (const key of ['message', ...ERROR_VALUES]) encodeValue(`${pointer}/${key}`, error, key)
     }

@@ -21,6 +21,7 @@ export function inspect(api: () => ApiFixture): void {
     const options = {
       memo: { order: { lines: [1, 2] }, apiKey: 's3cret' },
       searchAttributes: { OptionInt: 17, OptionKeywordList: ['a', 'b'] },
+      summary: 'order 17',
       executionTimeout: '2h',
       runTimeout: '90s',
     }
@@ -31,6 +32,8 @@ export function inspect(api: () => ApiFixture): void {
     expect((await service.get(`${run.workflowId}/status`)).body).toMatchObject({
       memo: { order: { lines: [1, 2] }, apiKey: '[redacted]' },
       searchAttributes: options.searchAttributes,
+      summary: 'order 17',
+      details: null,
       parent: null,
       workerVersion: null,
       executionTimeoutMs: 7_200_000,
@@ -89,6 +92,8 @@ export function inspect(api: () => ApiFixture): void {
       progress: null,
       memo: {},
       searchAttributes: {},
+      summary: null,
+      details: null,
       parent: null,
       workerVersion: null,
       executionTimeoutMs: null,

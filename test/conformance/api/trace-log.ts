@@ -26,6 +26,7 @@ export function traceLog(api: () => ApiFixture): void {
       ['timer', expect.any(String)],
       ['child_workflow', 'echo'],
     ])
+    expect(body.data.children[1].attributes).toEqual({ durationMs: 10, summary: 'a moment' })
     expect(body.data.children[2]).toMatchObject({ attributes: { runId: expect.any(String) } })
     expect(body.data.children[0]).toMatchObject({ output: { a: 1 }, attributes: { attempts: 1 } })
     expect(pinned.body).toEqual(body)
@@ -53,5 +54,8 @@ export function traceLog(api: () => ApiFixture): void {
     expect(body.data.children).toMatchObject([
       { kind: 'step', attributes: { attempts: 5 }, error: { name: 'RangeError' } },
     ])
+    const [{ startedAt, endedAt, attributes }] = body.data.children
+    expect(attributes.lastStartedAt).toBeGreaterThan(startedAt)
+    expect(attributes.lastStartedAt).toBeLessThanOrEqual(endedAt)
   })
 }

@@ -20,7 +20,7 @@ export async function manySteps({ n }: { n: number }): Promise<number> {
 /** One of each: step, timer, child. */
 export async function everyKind(input: unknown): Promise<unknown> {
   const value = await echoBack(input)
-  await sleep(10)
+  await sleep(10, { summary: 'a moment' })
   return executeChild(echo, { args: [value] })
 }
 

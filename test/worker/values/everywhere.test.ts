@@ -82,7 +82,7 @@ const test = baseTest
         .catch(() => {})
     }
   })
-  /** Starts a run whose arguments, memo, header and stream have the value; resolves when all of it is there. */
+  /** Starts a run whose arguments, memo, header, texts and stream have the value; resolves when all of it is there. */
   .extend('startRun', { scope: 'file' }, ({ client, connection, catalog, serviceProcess: service }) => {
     return async (as: KindName, isFailing: boolean, queue = catalog) => {
       const payload = payloadOf(as)
@@ -96,6 +96,7 @@ const test = baseTest
         input: { payloads: [payload, json(isFailing)] },
         memo: { fields: { started: payload } },
         header: { fields: { 'x-note': payload } },
+        userMetadata: { summary: payload, details: payload },
       })
       const items = [{ topic: 'notes', data: payloadToWire(payload) }]
       await client.workflow.getHandle(workflowId).signal(STREAM_PUBLISH, { items, publisher_id: '', sequence: 0 })

@@ -3,7 +3,13 @@ import { type DescribedRun, describeRun } from '../../../shared/temporal/describ
 import { PendingActivityState, PendingWorkflowTaskState } from '../../../shared/temporal/enums.ts'
 import { decodeFailure, toErrorCause } from '../../../shared/temporal/failure.ts'
 import type { TemporalEvent } from '../../../shared/temporal/outcome.ts'
-import { decodeProtocolMemo, memoFields, type PayloadReader, userFields } from '../../../shared/temporal/payload.ts'
+import {
+  decodeProtocolMemo,
+  memoFields,
+  type Payload,
+  type PayloadReader,
+  userFields,
+} from '../../../shared/temporal/payload.ts'
 import { userSearchAttributes } from '../../../shared/temporal/search-attributes.ts'
 import { toDurationMs, toEpochMs } from '../../../shared/temporal/time.ts'
 import { toRunVersion } from '../../../shared/temporal/worker-version.ts'
@@ -16,7 +22,7 @@ import { toServiceError } from '../errors.ts'
 import type { Payloads } from '../payloads.ts'
 import { readClosing } from '../read-closing.ts'
 import { toFailingTask } from './diagnosis/failing-task.ts'
-import { readPendingWork } from './diagnosis/pending-work.ts'
+import { isBackingOff, readPendingWork } from './diagnosis/pending-work.ts'
 import { toHeartbeats } from './heartbeats.ts'
 import { readEnd } from './history-pages.ts'
 import { failureMarkOf } from './report-activity.ts'
@@ -30,7 +36,7 @@ export async function describe(context: EngineContext, ref: ExecutionRef, call: 
     const { resetRunId } = workflowExtendedInfo ?? {}
     const run = { ...describeRun(workflowExecutionInfo), workflowId: ref.workflowId }
     const memo = await decodeProtocolMemo(run.workflowName, memoFields(run.memo), payloads)
-    const userValues = toUserValues(run, memo, workflowExecutionInfo, payloads)
+    const userValues = toUserValues(run, memo, described, payloads)
     // A run that was terminated still lists the activities that were pending.
     const heartbeats = isOpen(run.status) && toHeartbeats(pendingActivities ?? [], payloads)
     const failingTask = toFailingTask(context, run, pendingWorkflowTask)
@@ -45,7 +51,7 @@ export async function describe(context: EngineContext, ref: ExecutionRef, call: 
       ...(userValues && { userValues }),
       ...(heartbeats && { heartbeats }),
       pendingSteps: () =>
-        Promise.all((pendingActivities ?? []).map((activity) => toPendingStep(activity, payloads.redactable))),
+        Promise.all((pendingActivities ?? []).map((activity) => toPendingStep(activity, run, payloads.redactable))),
       openActivity: (activityId) => openActivity(pendingActivities ?? [], activityId),
       ...(failingTask && { failingTask }),
       ...(resetRunId && { resetRunId }),
@@ -87,16 +93,19 @@ async function closingOf(context: EngineContext, run: DescribedRun, call: Call):
 function toUserValues(
   { workflowName, memo }: DescribedRun,
   decoded: ReadonlyMap<string, unknown>,
-  info: temporal.api.workflow.v1.IWorkflowExecutionInfo | null | undefined,
-  payloads: Payloads,
+  { workflowExecutionInfo, executionConfig }: temporal.api.workflowservice.v1.IDescribeWorkflowExecutionResponse,
+  { redactable }: Payloads,
 ): UserValues | undefined {
   const fields = userFields(workflowName, memoFields(memo), decoded)
-  const searchAttributes = userSearchAttributes(info?.searchAttributes)
-  if (fields.size === 0 && Object.keys(searchAttributes).length === 0) return undefined
-  return {
-    memo: { names: [...fields.keys()], decode: () => payloads.redactable.decode([...fields.values()]) },
-    searchAttributes,
-  }
+  const searchAttributes = userSearchAttributes(workflowExecutionInfo?.searchAttributes)
+  const { summary, details } = executionConfig?.userMetadata ?? {}
+  const texts = new Map(Object.entries({ ...(summary && { summary }), ...(details && { details }) }))
+  if (fields.size === 0 && texts.size === 0 && Object.keys(searchAttributes).length === 0) return undefined
+  const named = (values: ReadonlyMap<string, Payload>) => ({
+    names: [...values.keys()],
+    decode: () => redactable.decode([...values.values()]),
+  })
+  return { memo: named(fields), ...(texts.size > 0 && { texts: named(texts) }), searchAttributes }
 }
 
 /**
@@ -125,12 +134,22 @@ function openActivity(
 }
 
 async function toPendingStep(
-  { activityId, attempt, lastFailure }: temporal.api.workflow.v1.IPendingActivityInfo,
+  activity: temporal.api.workflow.v1.IPendingActivityInfo,
+  { status }: DescribedRun,
   payloads: PayloadReader,
 ): Promise<PendingStep> {
+  const { activityId, attempt, lastFailure, lastStartedTime, lastAttemptCompleteTime, nextAttemptScheduleTime } =
+    activity
+  const lastStartedAt = toEpochMs(lastStartedTime)
+  const lastEndedAt = toEpochMs(lastAttemptCompleteTime)
+  const nextAttemptAt = isOpen(status) && isBackingOff(activity) ? toEpochMs(nextAttemptScheduleTime) : null
   return {
     activityId: activityId ?? '',
     attempts: attempt ?? 1,
     lastFailure: lastFailure ? toErrorCause(await decodeFailure(lastFailure, payloads)) : null,
+    times: {
+      ...(lastStartedAt !== null && { lastStartedAt }),
+      ...(nextAttemptAt !== null && { ...(lastEndedAt !== null && { lastEndedAt }), nextAttemptAt }),
+    },
   }
 }

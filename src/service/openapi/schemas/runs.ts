@@ -94,6 +94,8 @@ export const runSchemas = {
     ),
     memo: described(orNull(anyByName), 'Values by name; null if they could not be decoded'),
     searchAttributes: described(anyByName, 'Values by name'),
+    summary: described(orNull(string), 'As the start said'),
+    details: described(orNull(string), 'As the start said'),
     parent: described(orNull(ref('RunIds')), 'The run that started this one as its child; null for a root'),
     workerVersion: described(
       orNull(

@@ -30,7 +30,7 @@ export interface HistoryState {
   /** Activity ids that the run has used. */
   activityIds: Set<string>
   /** Of open activities, by the id of the event that scheduled them. */
-  attempts: Map<string, { attempts: number; queueMs: number | null; lastFailure: Failure | null }>
+  attempts: Map<string, { attempts: number; startedAt: number; queueMs: number | null; lastFailure: Failure | null }>
   /** Node ids of local activities that will be retried, by name and scheduling time. Activity ids differ by attempt. */
   localRetries: Map<string, string>
   /** The last workflow task. */
@@ -67,7 +67,12 @@ export function beginNode(
 ): UnresolvedEntry[] {
   const node: OpenNode = { id, parentId: run.runId, kind, name: name ?? '', at: eventTime(event) }
   open.set(String(event.eventId), node)
-  return [{ ...node, phase: 'began', ...more }]
+  return [{ ...node, phase: 'began', ...more, ...summaryOf(event) }]
+}
+
+/** What the workflow's code says about what it begins. */
+export function summaryOf({ userMetadata }: TemporalEvent): Pick<UnresolvedEntry, 'summary'> {
+  return userMetadata?.summary ? { summary: [userMetadata.summary] } : {}
 }
 
 /**

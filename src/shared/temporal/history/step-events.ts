@@ -1,7 +1,16 @@
 import { stepId } from '../../wire/trace/keys.ts'
 import type { TemporalEvent } from '../outcome.ts'
 import type { Payload } from '../payload.ts'
-import { beginNode, canceled, type EventTable, endNode, eventTime, type HistoryState, nodeId } from './history-state.ts'
+import {
+  beginNode,
+  canceled,
+  type EventTable,
+  endNode,
+  eventTime,
+  type HistoryState,
+  nodeId,
+  summaryOf,
+} from './history-state.ts'
 import { toLocalMarker } from './local-marker.ts'
 import type { UnresolvedEntry } from './unresolved-entry.ts'
 
@@ -16,7 +25,8 @@ export const stepEvents: EventTable = {
     const scheduledAt = open.get(String(scheduledEventId))?.at
     // The history has no backoff intervals, so the queue time of later attempts is unknown.
     const queueMs = attempt === 1 && scheduledAt !== undefined ? Math.max(0, eventTime(event) - scheduledAt) : null
-    attempts.set(String(scheduledEventId), { attempts: attempt ?? 1, queueMs, lastFailure: lastFailure ?? null })
+    const last = { attempts: attempt ?? 1, startedAt: eventTime(event), queueMs, lastFailure: lastFailure ?? null }
+    attempts.set(String(scheduledEventId), last)
     return []
   },
 
@@ -52,11 +62,15 @@ function stepEnded(
   result: Partial<UnresolvedEntry>,
 ): UnresolvedEntry[] {
   const key = String(scheduledEventId)
-  const { attempts = 1, queueMs = null, lastFailure = null } = state.attempts.get(key) ?? {}
+  const { attempts = 1, startedAt, queueMs = null, lastFailure = null } = state.attempts.get(key) ?? {}
   state.attempts.delete(key)
   return endNode(state, event, scheduledEventId, {
     ...result,
-    attributes: { attempts, ...(queueMs !== null && { queueMs }) },
+    attributes: {
+      attempts,
+      ...(queueMs !== null && { queueMs }),
+      ...(attempts > 1 && startedAt !== undefined && { lastStartedAt: startedAt }),
+    },
     lastFailure,
   })
 }
@@ -73,7 +87,14 @@ export const localStepEvents: EventTable = {
     const step = { id, parentId: state.run.runId, kind: 'step', name }
     const attributes = { activityId, local: true, attempts }
     const input = details?.input?.payloads
-    const start: UnresolvedEntry = { ...step, at: scheduledAt, phase: 'began', attributes, ...(input && { input }) }
+    const start: UnresolvedEntry = {
+      ...step,
+      at: scheduledAt,
+      phase: 'began',
+      attributes,
+      ...(input && { input }),
+      ...summaryOf(event),
+    }
     if (willRetry) {
       // After a long backoff, which the SDK implements as a timer, the next attempt has a marker of its own.
       state.localRetries.set(key, id)

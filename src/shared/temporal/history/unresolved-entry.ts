@@ -3,12 +3,14 @@ import type { TraceEntry, TraceError } from '../../wire/trace/entry.ts'
 import { toTaskError } from '../failed-task.ts'
 import { decodeFailure, type Failure, toErrorDetails, toTraceError } from '../failure.ts'
 import { type TemporalEvent, toClosing } from '../outcome.ts'
-import { type PayloadList, type PayloadReader, toSingleDecoded } from '../payload.ts'
+import { type Decoded, type PayloadList, type PayloadReader, toSingleDecoded } from '../payload.ts'
 
 /** A trace entry whose payloads and failures are not decoded yet. */
 export interface UnresolvedEntry extends Omit<TraceEntry, 'input' | 'output'> {
   input?: PayloadList
   output?: PayloadList
+  /** Becomes an attribute. */
+  summary?: PayloadList
   failure?: Failure | null | undefined
   /** The failure of a workflow task. */
   failedTask?: Failure
@@ -23,7 +25,7 @@ export async function resolveEntries(
   unresolved: readonly UnresolvedEntry[],
   payloads: PayloadReader,
 ): Promise<TraceEntry[]> {
-  const lists = unresolved.flatMap(({ input, output }) => [input ?? [], output ?? []])
+  const lists = unresolved.flatMap(({ input, output, summary }) => [input ?? [], output ?? [], summary ?? []])
   const values = await payloads.decodeEach(lists.flat())
   const entries: TraceEntry[] = []
   let position = 0
@@ -33,22 +35,30 @@ export async function resolveEntries(
     return toSingleDecoded(values.slice(from, position))
   }
   for (const each of unresolved) {
-    const { failure, failedTask, lastFailure, closing, input, output, ...rest } = each
+    const { failure, failedTask, lastFailure, closing, input, output, summary, ...rest } = each
     const given = input === undefined ? undefined : nextValue(input)
     const returned = output === undefined ? undefined : nextValue(output)
+    const said = summary === undefined ? undefined : nextValue(summary)
+    const more = moreAttributes([given, returned], said)
     const entry = {
       ...rest,
       ...(given !== undefined && { input: given.value }),
       ...(returned !== undefined && { output: unwrapOutput(returned.value) }),
-      ...((given?.storedElsewhere || returned?.storedElsewhere) && {
-        attributes: { ...rest.attributes, storedElsewhere: true },
-      }),
+      ...(more !== null && { attributes: { ...rest.attributes, ...more } }),
     }
     // Most entries have no failures, and histories are long: an await for each would add up.
     const isPlain = failure === undefined && failedTask === undefined && lastFailure == null && closing === undefined
     entries.push(isPlain ? entry : await withFailures(entry, each, payloads))
   }
   return entries
+}
+
+/** Null for most entries. A summary that is no text is left out. */
+function moreAttributes(values: readonly (Decoded | undefined)[], said: Decoded | undefined): object | null {
+  const isElsewhere = values.some((value) => value?.storedElsewhere)
+  const isText = typeof said?.value === 'string'
+  if (!isElsewhere && !isText) return null
+  return { ...(isText && { summary: said.value }), ...(isElsewhere && { storedElsewhere: true }) }
 }
 
 async function withFailures(

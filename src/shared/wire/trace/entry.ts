@@ -23,9 +23,9 @@ export interface TraceEntry {
   error?: TraceError
   attributes?: Readonly<Record<string, unknown>>
   /**
-   * JSON Pointers into this entry (`/input`, `/input/1`, `/output`, `/attributes`, `/error/message`, `/error/details`,
-   * `/error/lastHeartbeatDetails`) of values that are still encoded by the worker's payload codec: `{metadata, data}`,
-   * both in base64.
+   * JSON Pointers into this entry (`/input`, `/input/1`, `/output`, `/attributes`, `/attributes/summary`,
+   * `/error/message`, `/error/details`, `/error/lastHeartbeatDetails`) of values that are still encoded by the worker's
+   * payload codec: `{metadata, data}`, both in base64.
    */
   encoded?: readonly string[]
   /** The task queue whose own `redact` was applied to all values of this entry. */

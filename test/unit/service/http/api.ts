@@ -106,6 +106,8 @@ export const running = {
   progress: null,
   memo: {},
   searchAttributes: {},
+  summary: null,
+  details: null,
   parent: null,
   workerVersion: null,
   executionTimeoutMs: null,

@@ -10,19 +10,29 @@ const decode = async () => [17, 's3cret']
 /** The run `orders-17`, which has a memo and search attributes. */
 function withValues(run: Partial<Description> = {}, publish?: { redacted: boolean }) {
   const fixture = makeCatalogs()
-  const userValues = { memo: { names: ['order', 'password'], decode }, searchAttributes: { Customer: 'gold' } }
+  const texts = { names: ['details', 'summary'], decode: async () => [{ token: 's3cret' }, 'order 17'] }
+  const memo = { names: ['order', 'password'], decode }
+  const userValues = { memo, texts, searchAttributes: { Customer: 'gold' } }
   fixture.runs.set('orders-17', aDescription({ userValues, ...run }))
   if (publish !== undefined) fixture.publish('c1', [{ name: 'order' }], publish)
   return { ...fixture, status: () => readStatus(fixture, { ref: { workflowId: 'orders-17' } }, aCall()) }
 }
 
 test('status: shows only names if the workers have their own redact function (threat 86)', async () => {
-  const { memo, searchAttributes } = await withValues({}, { redacted: true }).status()
+  const { memo, searchAttributes, summary, details } = await withValues({}, { redacted: true }).status()
 
-  expect({ memo, searchAttributes }).toEqual({
+  expect({ memo, searchAttributes, summary, details }).toEqual({
     memo: { order: '[redacted]', password: '[redacted]' },
     searchAttributes: { Customer: '[redacted]' },
+    summary: '[redacted]',
+    details: '[redacted]',
   })
+})
+
+test('status: shows summary and details if they are texts', async () => {
+  const { summary, details } = await withValues().status()
+
+  expect([summary, details]).toEqual(['order 17', null])
 })
 
 test('status: shows no memo of a run with a reserved name, and reads no catalog for it', async () => {
@@ -46,13 +56,18 @@ test('status: without a memo and search attributes no catalog is read', async ()
 test('status: the memo is null while the codec server fails, and the log says why (threat 90)', async () => {
   const error = new ServiceError('PayloadCodecError', 'The codec server failed')
   const memo = { names: ['order'], decode: () => Promise.reject(error) }
-  const fixture = withValues({ userValues: { memo, searchAttributes: {} } })
+  const fixture = withValues({ userValues: { memo, texts: { ...memo, names: ['summary'] }, searchAttributes: {} } })
 
   const call = aCall()
 
-  const { status, memo: shown } = await readStatus(fixture, { ref: { workflowId: 'orders-17' } }, call)
+  const { status, memo: shown, summary } = await readStatus(fixture, { ref: { workflowId: 'orders-17' } }, call)
 
-  expect([status, shown, call.notes]).toEqual(['running', null, { memoUnread: error }])
+  expect([status, shown, summary, call.notes]).toEqual([
+    'running',
+    null,
+    null,
+    { memoUnread: error, textsUnread: error },
+  ])
 })
 
 const ACTIVITY = { activityId: '1', activityType: 'import', attempt: 1, heartbeatAt: new Date(2000) }

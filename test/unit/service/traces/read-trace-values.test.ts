@@ -95,7 +95,8 @@ test('readTrace: decodes archived payloads in place, all in one call', async () 
 test('readTrace: an archived error with a codec keeps its message, details and causes, without secrets', async () => {
   const root = { name: 'Root', message: 'root', details: [{ password: 'secret-1' }], cause: null }
   const error = { name: 'E', message: 'outer', details: [{ code: 17 }], cause: root }
-  const archived = await encodeEntries([RUN, { ...RUN, phase: 'ended', error }], turning)
+  const timer: TraceEntry = { ...RUN, id: 't', parentId: RUN.id, kind: 'timer', attributes: { summary: 'card 4242' } }
+  const archived = await encodeEntries([RUN, timer, { ...RUN, phase: 'ended', error }], turning)
   const { found, skipped } = readTraceDocument(
     JSON.parse(toTraceDocument({ namespace: 'n', workflowId: 'w', runId: 'run-1', entries: archived })),
   )
@@ -110,8 +111,9 @@ test('readTrace: an archived error with a codec keeps its message, details and c
     aCall(),
   )
 
-  expect(JSON.stringify(archived)).not.toMatch(/outer|root|17|secret-1/)
+  expect(JSON.stringify(archived)).not.toMatch(/outer|root|17|secret-1|4242/)
   expect(skipped).toBe(0)
+  expect(data.children).toMatchObject([{ attributes: timer.attributes }])
   expect(data.error).toEqual({ ...error, cause: { ...root, details: [{ password: '[redacted]' }] } })
 })
 

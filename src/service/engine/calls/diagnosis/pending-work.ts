@@ -118,7 +118,7 @@ function sinceOf(activity: Activity): Activity['scheduledTime'] {
   return isBackingOff(activity) ? activity.lastAttemptCompleteTime : activity.scheduledTime
 }
 
-function isBackingOff({ state, nextAttemptScheduleTime }: Activity): boolean {
+export function isBackingOff({ state, nextAttemptScheduleTime }: Activity): boolean {
   return state === S.SCHEDULED && toEpochMs(nextAttemptScheduleTime) !== null
 }
 

@@ -3,6 +3,7 @@ import { createHistoryReader } from '../../../../../src/shared/temporal/history/
 import type { TemporalEvent } from '../../../../../src/shared/temporal/outcome.ts'
 import { createPayloadReader, toPayload } from '../../../../../src/shared/temporal/payload.ts'
 import type { TraceEntry } from '../../../../../src/shared/wire/trace/entry.ts'
+import { maskEntry } from '../../../../../src/shared/wire/trace/mask-entry.ts'
 import { type TraceNode, toTraceTree } from '../../../../../src/shared/wire/trace/tree.ts'
 import { recorded } from '../../../../fixtures/histories/recorded.ts'
 import { nodesIn } from '../../../../support/trace-nodes.ts'
@@ -101,7 +102,15 @@ for (const sdk of ['typescript', 'python'] as const) {
     const steps = nodesIn(await storyTree(sdk)).filter(({ name }) => name === 'flaky')
 
     expect(steps).toMatchObject([
-      { output: 3, error: null, attributes: { attempts: 3, lastFailure: { message: 'attempt 2 is not enough' } } },
+      {
+        output: 3,
+        error: null,
+        attributes: {
+          attempts: 3,
+          lastStartedAt: expect.any(Number),
+          lastFailure: { message: 'attempt 2 is not enough' },
+        },
+      },
       { output: 2, error: null, attributes: { attempts: 2, local: true } },
     ])
   })
@@ -362,4 +371,18 @@ test('history: a step has the queue time of its first attempt', async () => {
   ])
 
   expect(treeOf(entries).children).toMatchObject([{ startedAt: 2000, endedAt: 6000, attributes: { queueMs: 3000 } }])
+})
+
+test('history: what a workflow says about a step and a timer is their summary, unless it is no text', async () => {
+  const scheduled = { activityTaskScheduledEventAttributes: { activityId: '1', activityType: { name: 'charge' } } }
+  const says = (value: unknown): TemporalEvent => ({ userMetadata: { summary: toPayload(value) } })
+  const entries = await entriesOf([
+    event(2, { ...scheduled, ...says('card 4242') }),
+    event(3, { timerStartedEventAttributes: { timerId: '7' }, ...says('the deadline') }),
+    event(4, { timerStartedEventAttributes: { timerId: '8' }, ...says({ password: 's3cret' }) }),
+  ])
+
+  const { children } = treeOf(entries)
+  expect(children.map(({ attributes }) => attributes.summary)).toEqual(['card 4242', 'the deadline', undefined])
+  expect(JSON.stringify(entries.map(maskEntry))).not.toMatch(/4242|deadline/)
 })
