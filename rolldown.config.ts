@@ -48,6 +48,7 @@ const configs = defineConfig([
       format: 'esm',
       minify: true,
       chunkFileNames: 'server-[name].js',
+      comments: { legal: true, annotation: false, jsdoc: false },
       // Bun does not transpile files with this comment (decision 020).
       postBanner: '// @bun',
     },

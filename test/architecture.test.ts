@@ -84,9 +84,10 @@ const MAY_IMPORT: Record<string, Row> = {
     'service/fronts/mcp/ service/http/ service/start/ service/model/ service/verbs.ts shared/ version.ts',
     'hono zod/mini',
   ),
-  'service/fronts/docs/files.ts': row('service/http/page-files.ts', 'node:fs/promises'),
+  'service/fronts/packed-file.ts': row('service/http/page-files.ts', 'node:zlib'),
+  'service/fronts/docs/files.ts': row('service/fronts/packed-file.ts service/http/page-files.ts', 'node:fs/promises'),
   'service/fronts/console/': row(
-    'service/fronts/console/ service/http/ shared/lib/',
+    'service/fronts/console/ service/fronts/packed-file.ts service/http/ shared/lib/',
     'node:fs/promises node:url rolldown',
   ),
   'service/fronts/console/page/': row(

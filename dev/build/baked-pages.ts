@@ -1,6 +1,5 @@
 /** Bundles the files of the reference page and of the console for each runtime. */
 import { fileURLToPath } from 'node:url'
-import { deflateRawSync } from 'node:zlib'
 import type { Plugin } from 'rolldown'
 import { CONSOLE_FILES, readConsoleFile } from '../../src/service/fronts/console/files.ts'
 import { DOCS_FILES, docsFileUrl, readDocsFile } from '../../src/service/fronts/docs/files.ts'
@@ -45,7 +44,7 @@ function sourceOf(path: string): string {
   return fileURLToPath(new URL(`../../src/service/fronts/${path}`, import.meta.url))
 }
 
-/** For Node, Bun and Deno: compressed, in separate bundles, so that reading them needs no permission. */
+/** For Node, Bun and Deno: in separate bundles, so that reading them needs no permission. */
 export function bakedPages(): Plugin {
   return {
     name: 'baked-pages',
@@ -54,25 +53,14 @@ export function bakedPages(): Plugin {
       async handler(id) {
         const page = PAGES.find(({ front }) => id === sourceOf(`${front}/files.ts`))
         if (page === undefined) return null
-        const files = await Promise.all(page.files.map((name) => deflated(page, name)))
+        const files = await Promise.all(page.files.map(async (name) => [name, await fileOf(page, name)]))
         const code = `
           const files = new Map(${JSON.stringify(files)})
-          export async function ${page.reader}(name) {
-            const file = files.get(name)
-            if (file === undefined) return null
-            const bytes = Uint8Array.from(atob(file.deflated), (byte) => byte.charCodeAt(0))
-            const text = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
-            return { type: file.type, text: await new Response(text).text() }
-          }`
+          export const ${page.reader} = async (name) => files.get(name) ?? null`
         return { code, meta: { origins: page.files.map(page.originOf) } }
       },
     },
   }
-}
-
-async function deflated(page: BakedPage, name: string): Promise<[string, { type: string; deflated: string }]> {
-  const { type, text } = await fileOf(page, name)
-  return [name, { type, deflated: deflateRawSync(text, { level: 9 }).toString('base64') }]
 }
 
 async function fileOf({ folder, read }: BakedPage, name: string): Promise<PageFile> {

@@ -6,9 +6,9 @@ import type { Env } from './context.ts'
 import { respond } from './response.ts'
 
 /** The body of a response that does not change. */
-export interface Constant {
-  text: string
-  /** A hash of the text, so that every instance of the service sends the same one. */
+interface Constant<Body extends BodyInit = string> {
+  body: Body
+  /** A hash of it, so that every instance of the service sends the same one. */
   etag: string
 }
 
@@ -30,7 +30,7 @@ export function createConstantJson(): RespondConstant {
 
   async function createConstant(key: object, create: () => unknown): Promise<Constant> {
     const constant = await constantOf(JSON.stringify(await create()))
-    constants.set(nameOf(key), constant, 2 * constant.text.length)
+    constants.set(nameOf(key), constant, 2 * constant.body.length)
     return constant
   }
 
@@ -55,22 +55,23 @@ function jsonOf(c: Context<Env>, constant: Constant): Response {
   // What a caller with rules may see depends on the rules, so shared caches must not keep the response.
   const isRestricted = c.get('caller')?.kind === 'granted'
   const cacheControl = isRestricted ? 'private, no-cache' : 'no-cache'
-  return constantResponse(c, constant, { 'Content-Type': 'application/json', 'Cache-Control': cacheControl })
+  return constantResponse(c, constant, { 'Content-Type': 'application/json' }, { 'Cache-Control': cacheControl })
 }
 
-export async function constantOf(text: string): Promise<Constant> {
-  return { text, etag: `"${await sha256(text)}"` }
+async function constantOf(body: string): Promise<Constant> {
+  return { body, etag: `"${await sha256(body)}"` }
 }
 
-/** Responds with the text, these headers and the `ETag`; 304 for a client that has the text already. */
+/** Responds with the body, these headers and the `ETag`; 304 for a client that has the body already. */
 export function constantResponse(
   c: Context<Env>,
-  { text, etag }: Constant,
-  { 'Content-Type': type, ...headers }: Readonly<Record<string, string>> & { 'Content-Type': string },
+  { body, etag }: Constant<BodyInit>,
+  ofBody: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>>,
 ): Response {
   return matches(c.req.header('If-None-Match'), etag)
     ? respond(c, null, 304, { ...headers, ETag: etag })
-    : respond(c, text, 200, { ...headers, 'Content-Type': type, ETag: etag })
+    : respond(c, body, 200, { ...headers, ...ofBody, ETag: etag })
 }
 
 /**
@@ -79,5 +80,6 @@ export function constantResponse(
  */
 function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false
-  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
+  const [own, ...others] = [etag, ...ifNoneMatch.split(',')].map((tag) => tag.trim().replace(/^W\//, ''))
+  return others.some((tag) => tag === own || tag === '*')
 }

@@ -1,7 +1,10 @@
 /** Pages for browsers whose files come from the service itself: the reference page and the console. */
 import type { Context } from 'hono'
+import { accepts } from 'hono/accepts'
+import { fromBase64 } from '../../shared/lib/base64.ts'
+import { type Bytes, joined, sha256, toBytes } from '../../shared/lib/digest.ts'
 import { ServiceError } from '../model/errors.ts'
-import { type Constant, constantOf, constantResponse } from './constant-json.ts'
+import { constantResponse } from './constant-json.ts'
 import type { Env } from './context.ts'
 import type { ResponseHeader } from './openapi/headers.ts'
 import { notFound } from './pipeline/unmatched.ts'
@@ -9,7 +12,8 @@ import { notFound } from './pipeline/unmatched.ts'
 export interface PageFile {
   /** Media type. */
   type: string
-  text: string
+  /** Its text, compressed with gzip. */
+  base64: string
 }
 
 /** Null if no file has this name. */
@@ -38,6 +42,9 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 }
 
+/** As it is, not encoded. */
+const PLAIN = 'identity'
+
 const PAGE_HEADERS = ['ETag', ...Object.keys(HEADERS)] as ResponseHeader[]
 
 /** What is said about each endpoint of a page. Its files need no token: they say nothing about this deployment. */
@@ -59,9 +66,17 @@ export const OF_FILE = {
 
 export function fileResponses(...text: string[]) {
   return {
-    200: { description: 'The file', text, headers: PAGE_HEADERS },
+    200: { description: 'The file', text, headers: [...PAGE_HEADERS, 'Content-Encoding'] as const },
     304: { description: 'The client has it', headers: PAGE_HEADERS },
   }
+}
+
+interface Served {
+  type: string
+  plain: Bytes
+  packed: Bytes
+  /** Weak, because it is that of both. */
+  etag: string
 }
 
 /**
@@ -69,12 +84,16 @@ export function fileResponses(...text: string[]) {
  * reader of the page must enter a token.
  */
 export function createPageResponder(read: ReadPageFile | null, tokenRequired: boolean): RespondPageFile {
-  const served = new Map<string, Constant & { type: string }>()
+  const token = tokenRequired ? 'required' : 'none'
+  const served = new Map<string, Served>()
 
-  async function load(c: Context<Env>, name: string): Promise<Constant & { type: string }> {
-    const { type, text } = (await read?.(name)) ?? absent(c, name)
-    const token = tokenRequired ? 'required' : 'none'
-    const file = { type, ...(await constantOf(name === PAGE ? text.replace('{{token}}', token) : text)) }
+  async function load(c: Context<Env>, name: string): Promise<Served> {
+    const { type, base64 } = (await read?.(name)) ?? absent(c, name)
+    const stored = fromBase64(base64)
+    const text = await through(new DecompressionStream('gzip'), stored)
+    const plain = name === PAGE ? toBytes(new TextDecoder().decode(text).replace('{{token}}', token)) : text
+    const packed = name === PAGE ? await through(new CompressionStream('gzip'), plain) : stored
+    const file = { type, plain, packed, etag: `W/"${await sha256(plain)}"` }
     served.set(name, file)
     return file
   }
@@ -86,7 +105,18 @@ export function createPageResponder(read: ReadPageFile | null, tokenRequired: bo
 
   return async (c, name) => {
     c.get('startWork')()
-    const file = served.get(name) ?? (await load(c, name))
-    return constantResponse(c, file, { ...HEADERS, 'Content-Type': file.type })
+    const { type, plain, packed, etag } = served.get(name) ?? (await load(c, name))
+    const encoding = accepts(c, { header: 'Accept-Encoding', supports: ['gzip', PLAIN], default: PLAIN })
+    const { Vary: ofCors } = c.get('headers')
+    const headers = { ...HEADERS, Vary: ofCors === undefined ? 'Accept-Encoding' : `${ofCors}, Accept-Encoding` }
+    return encoding === PLAIN
+      ? constantResponse(c, { body: plain, etag }, { 'Content-Type': type }, headers)
+      : constantResponse(c, { body: packed, etag }, { 'Content-Type': type, 'Content-Encoding': encoding }, headers)
   }
+}
+
+async function through(transform: CompressionStream, bytes: Bytes): Promise<Bytes> {
+  const parts: Bytes[] = []
+  for await (const part of new Blob([bytes]).stream().pipeThrough(transform)) parts.push(part)
+  return joined(parts)
 }

@@ -12,6 +12,12 @@ export function setHeader(c: Context<Env>, name: string, value: string): void {
   c.get('headers')[name] = value
 }
 
+/**
+ * Otherwise workerd compresses what has a `Content-Encoding`:
+ * https://developers.cloudflare.com/workers/runtime-apis/response/#parameters
+ */
+const AS_IT_IS = { encodeBody: 'manual' }
+
 /** A response with these headers, and those that were added with `setHeader`. */
 export function respond(
   c: Context<Env>,
@@ -19,7 +25,7 @@ export function respond(
   status: number,
   headers: Readonly<Record<string, string>>,
 ): Response {
-  return new Response(body, { status, headers: { ...c.get('headers'), ...headers } })
+  return new Response(body, { status, headers: { ...c.get('headers'), ...headers }, ...AS_IT_IS })
 }
 
 /**

@@ -16,7 +16,7 @@ export function toBase64Url(bytes: Uint8Array): string {
 }
 
 /** Accepts both alphabets, padded or not, as protobuf's JSON mapping does. Throws for invalid base64. */
-export function fromBase64(base64: string): Uint8Array {
+export function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
   const binary = atob(base64.replaceAll('-', '+').replaceAll('_', '/'))
   const bytes = new Uint8Array(binary.length)
   for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at)

@@ -19,6 +19,26 @@ export function docsPage(api: () => ApiFixture): void {
     expect(sizes.filter((size) => size > 1_000_000)).toHaveLength(1)
   })
 
+  test('docs: a file is sent as it is stored to a client that accepts gzip, and unpacked to any other', async () => {
+    const url = `${api().restrictedService.url}/docs/swagger-ui-bundle.js`
+    const get = (encoding: string, headers = {}, method = 'GET') =>
+      fetch(url, { method, headers: { 'Accept-Encoding': encoding, ...headers } })
+
+    const [packed, plain, head] = await Promise.all([get('gzip'), get('gzip;q=0'), get('gzip', {}, 'HEAD')])
+    const [text, same] = [await packed.text(), await plain.text()]
+    const etag = packed.headers.get('ETag') ?? ''
+    const again = await Promise.all(['gzip', 'identity'].map((one) => get(one, { 'If-None-Match': etag })))
+
+    expect([text.length > 1_000_000, same === text]).toEqual([true, true])
+    expect(
+      [packed, plain, head].map(({ status, headers }) => [
+        status,
+        ...['Content-Encoding', 'ETag', 'Vary'].map((name) => headers.get(name)),
+      ]),
+    ).toEqual(['gzip', null, 'gzip'].map((encoding) => [200, encoding, etag, 'Origin, Accept-Encoding']))
+    expect([etag.slice(0, 3), ...again.map(({ status }) => status)]).toEqual(['W/"', 304, 304])
+  })
+
   test('console: leads to a page that needs no token', async () => {
     const { url } = api().restrictedService
     const { call } = makeApi({ url, fetch: (request) => fetch(request, { redirect: 'manual' }) })

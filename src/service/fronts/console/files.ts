@@ -2,18 +2,19 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { PageFile } from '../../http/page-files.ts'
+import { packedFile } from '../packed-file.ts'
 
-const TEXT_OF = new Map<string, { type: string; read: () => Promise<string> }>([
-  ['page.html', { type: 'text/html; charset=utf-8', read: () => own('page.html') }],
-  ['page.css', { type: 'text/css; charset=utf-8', read: () => own('page.css') }],
-  ['page.js', { type: 'text/javascript; charset=utf-8', read: bundleScript }],
+const READERS = new Map([
+  ['page.html', () => own('page.html')],
+  ['page.css', () => own('page.css')],
+  ['page.js', bundleScript],
 ])
 
-export const CONSOLE_FILES: readonly string[] = [...TEXT_OF.keys()]
+export const CONSOLE_FILES: readonly string[] = [...READERS.keys()]
 
 export async function readConsoleFile(name: string): Promise<PageFile | null> {
-  const file = TEXT_OF.get(name)
-  return file === undefined ? null : { type: file.type, text: await file.read() }
+  const read = READERS.get(name)
+  return read === undefined ? null : packedFile(name, await read())
 }
 
 function own(name: string): Promise<string> {

@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import type { PageFile } from '../../http/page-files.ts'
+import { packedFile } from '../packed-file.ts'
 
 const SWAGGER_UI = '../../../../node_modules/swagger-ui-dist/'
 
@@ -19,20 +20,11 @@ const PATHS = new Map([
   ['swagger-ui-bundle.js.LICENSE.txt', `${SWAGGER_UI}swagger-ui-bundle.js.LICENSE.txt`],
 ])
 
-const TYPES = new Map([
-  ['html', 'text/html; charset=utf-8'],
-  ['css', 'text/css; charset=utf-8'],
-  ['js', 'text/javascript; charset=utf-8'],
-  ['txt', 'text/plain; charset=utf-8'],
-])
-
 export const DOCS_FILES: readonly string[] = [...PATHS.keys()]
 
 export async function readDocsFile(name: string): Promise<PageFile | null> {
   const url = docsFileUrl(name)
-  const type = TYPES.get(name.slice(name.lastIndexOf('.') + 1))
-  if (url === null || type === undefined) return null
-  return { type, text: withoutSourceMap(await readFile(url, 'utf8')) }
+  return url === null ? null : packedFile(name, withoutSourceMap(await readFile(url, 'utf8')))
 }
 
 /** Returns where the text of a file comes from. */

@@ -76,6 +76,7 @@ export const RESPONSE_HEADERS = {
       '`no-store`, of events also `no-transform`. Of a response with an `ETag` `no-cache`, with `private` if it depends on the rules of the caller',
     schema: string,
   },
+  'Content-Encoding': { description: '`gzip` for a client that accepts it', schema: string },
   'Content-Security-Policy': {
     description: 'What a page may load: the reference page only its own files, the page of a link nothing',
     schema: string,

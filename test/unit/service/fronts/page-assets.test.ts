@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { packedFile } from '../../../../src/service/fronts/packed-file.ts'
 import { type Assets, isAssets, readPageFileFrom } from '../../../../src/service/fronts/page-assets.ts'
 
-const PAGE = { type: 'text/html; charset=utf-8', text: '<html>' }
+const PAGE = packedFile('page.html', '<html>')
 
 /** Responds to `path` with the page, to every other path with `notFound`, and records the requested paths. */
 function assetsWith(path: string, notFound: () => Response): Assets & { paths: string[] } {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect, test, vi } from 'vitest'
+import { packedFile } from '../../../../src/service/fronts/packed-file.ts'
 import { generalDocument } from '../../../../src/service/openapi/general-document.ts'
 import { catalogOf, makeApi } from '../http/api.ts'
 
@@ -29,8 +30,8 @@ const operations = Object.entries(paths).flatMap(([path, item]) =>
 const { fetch } = makeApi({
   mcp: { waitMs: 0, ttlMs: 0, maxOutputBytes: 65_536 },
   readMetrics: () => '',
-  readDocsFile: async (name) => ({ name, text: '' }) as never,
-  readConsoleFile: async (name) => ({ name, text: '' }) as never,
+  readDocsFile: async () => packedFile('page.html', ''),
+  readConsoleFile: async () => packedFile('page.html', ''),
   workflows: {
     catalog: catalogOf(),
     list: async () => ({ runs: [], nextPageToken: null }),

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
+import { packedFile } from '../../../../../src/service/fronts/packed-file.ts'
 import type { ReadPageFile } from '../../../../../src/service/http/page-files.ts'
 import { makeApi, rejection } from '../../http/api.ts'
 
 const FILES = new Map([
-  ['page.html', { type: 'text/html; charset=utf-8', text: '<meta content="{{token}}">' }],
-  ['page.js', { type: 'text/javascript; charset=utf-8', text: 'start()' }],
+  ['page.html', packedFile('page.html', '<meta content="{{token}}">')],
+  ['page.js', packedFile('page.js', 'start()')],
 ])
 const readConsoleFile: ReadPageFile = async (name) => FILES.get(name) ?? null
 const auth = { tokens: ['s3cret'] }

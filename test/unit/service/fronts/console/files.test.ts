@@ -1,11 +1,10 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { CONSOLE_FILES, readConsoleFile } from '../../../../../src/service/fronts/console/files.ts'
+import { pageTexts } from '../../../../support/page-texts.ts'
 import { linesOf, sourcesIn, textOf } from '../../../../support/repository.ts'
 
-const texts = new Map(
-  await Promise.all(CONSOLE_FILES.map(async (name) => [name, (await readConsoleFile(name))?.text ?? ''] as const)),
-)
+const texts = await pageTexts(CONSOLE_FILES, readConsoleFile)
 
 test('console: every file that it loads is one of its own, and no other is read (threat 62)', async () => {
   const loaded = [...(texts.get('page.html') ?? '').matchAll(/ (?:src|href)="(?!data:)([^"]+)"/g)].map(

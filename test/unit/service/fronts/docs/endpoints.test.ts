@@ -1,5 +1,7 @@
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { ENDPOINTS } from '../../../../../src/service/endpoints.ts'
+import { packedFile } from '../../../../../src/service/fronts/packed-file.ts'
 import type { ReadPageFile } from '../../../../../src/service/http/page-files.ts'
 import { generalDocument } from '../../../../../src/service/openapi/general-document.ts'
 import { makeApi, never, rejection } from '../../http/api.ts'
@@ -7,8 +9,8 @@ import { makeApi, never, rejection } from '../../http/api.ts'
 const FOLDER = new URL('../../../../../src/service/fronts/docs/', import.meta.url).href
 
 const FILES = new Map([
-  ['page.html', { type: 'text/html; charset=utf-8', text: '<meta content="{{token}}">' }],
-  ['page.js', { type: 'text/javascript; charset=utf-8', text: 'start()' }],
+  ['page.html', packedFile('page.html', '<meta content="{{token}}">')],
+  ['page.js', packedFile('page.js', 'start()')],
 ])
 const readDocsFile: ReadPageFile = async (name) => FILES.get(name) ?? null
 const withToken = { auth: { tokens: ['s3cret'] } }
@@ -53,6 +55,28 @@ describe('GET /docs', () => {
     }
   })
 
+  test.each([
+    ['gzip', 'gzip'],
+    ['br;q=1.0, GZIP;q=0.2', 'gzip'],
+    ['gzip, identity', 'gzip'],
+    ['identity, gzip;q=0.5', null],
+    ['gzip;q=0, *', null],
+    ['br, zstd', null],
+    ['', null],
+  ])('is compressed for a browser that accepts it: %s', async (accepted, encoding) => {
+    const { call } = makeApi({ readDocsFile, corsOrigins: ['https://one.example'] })
+
+    const answers = await Promise.all(
+      ['/docs', '/docs/page.js'].map((path) => call('GET', path, undefined, { 'Accept-Encoding': accepted })),
+    )
+    const bodies = await Promise.all(answers.map(async (answer) => Buffer.from(await answer.arrayBuffer())))
+
+    const texts = bodies.map((body) => (encoding === null ? body : gunzipSync(body)).toString())
+    expect(texts).toEqual(['<meta content="none">', 'start()'])
+    for (const { headers } of answers)
+      expect([headers.get('Content-Encoding'), headers.get('Vary')]).toEqual([encoding, 'Origin, Accept-Encoding'])
+  })
+
   test('is sent once: a browser that has it gets a 304 with the same headers', async () => {
     const { call } = makeApi({ readDocsFile })
     const first = await call('GET', '/docs')
@@ -60,9 +84,14 @@ describe('GET /docs', () => {
 
     const again = await call('GET', '/docs', undefined, { 'If-None-Match': etag })
 
+    const packed = await call('GET', '/docs', undefined, { 'Accept-Encoding': 'gzip', 'If-None-Match': etag })
+
     const facts = [first.headers.get('Cache-Control'), again.status, again.headers.get('ETag')]
     expect(facts).toEqual(['no-cache', 304, etag])
-    expect(again.headers.get('Content-Security-Policy')).toBe(first.headers.get('Content-Security-Policy'))
+    // Weak, because the tag is that of the compressed body, too.
+    expect([etag.slice(0, 3), packed.status, packed.headers.get('Content-Encoding')]).toEqual(['W/"', 304, null])
+    for (const name of ['Content-Security-Policy', 'Vary'])
+      expect(again.headers.get(name)).toBe(first.headers.get(name))
   })
 
   test('counts towards the limit on requests in flight, which other requests may have reached', async () => {

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { DOCS_FILES, readDocsFile } from '../../../../../src/service/fronts/docs/files.ts'
+import { pageTexts } from '../../../../support/page-texts.ts'
 
-const texts = new Map(
-  await Promise.all(DOCS_FILES.map(async (name) => [name, (await readDocsFile(name))?.text ?? ''] as const)),
-)
+const texts = await pageTexts(DOCS_FILES, readDocsFile)
 
 test('reference page: every file that it loads is one of its own (threat 62)', () => {
   const page = texts.get('page.html') ?? ''
