@@ -1,5 +1,5 @@
 /** The reference page in a browser, with a real engine behind its forms. */
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { catalog } from '../../examples/catalog.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
@@ -118,13 +118,14 @@ test(
   'reference page: shows the workflows of the catalog first, with requests that can be sent as they are',
   PATIENT,
   async ({ browser, serviceProcess }) => {
-    const { page, problems } = await open(browser, serviceProcess)
+    const { page, problems } = await open(browser, serviceProcess, { colorScheme: 'dark' })
     const { 'x-catalog': about } = await (await fetch(`${serviceProcess.url}/openapi.json`)).json()
 
     const tags = await page.locator('.opblock-tag').evaluateAll((all) => all.map((tag) => tag.getAttribute('data-tag')))
     const shown = await page.locator('.opblock-summary-path').evaluateAll((all) => all.map((path) => path.textContent))
     const summaries = await page.locator('.opblock-summary-description').allInnerTexts()
-    const intro = await page.locator('.information-container').innerText()
+    const intro = await page.locator('.information-container .description').innerText()
+    const { y: firstAt } = (await page.locator('.opblock').first().boundingBox()) ?? {}
     const block = await tryOut(page, '/workflow/run#order')
     const body = await block.locator('.body-param__text').inputValue()
     await block.locator('.execute').click()
@@ -136,13 +137,18 @@ test(
     const { height } = (await block.boundingBox()) ?? {}
     const screen = page.viewportSize()?.height ?? 0
     const inUse = await violations(page)
+    const dark = await backgroundOf(page)
+    await page.emulateMedia({ colorScheme: 'light' })
+    // The event comes with the next frame.
+    await expect.poll(() => backgroundOf(page)).toEqual(['rgb(255, 255, 255)', 'rgba(0, 0, 0, 0)'])
     await page.close()
 
     expect([tags[0], tags.at(-1)]).toEqual(['Workflows', 'One run'])
     expect(shown.length).toBeGreaterThan(30)
     expect(shown.filter((path) => path?.includes('rid'))).toEqual([])
     expect(summaries.filter((summary) => summary.includes('`'))).toEqual([])
-    expect(intro).toContain(`Catalog ${about.name} in the namespace default.`)
+    expect(intro.trim()).toBe(`Catalog ${about.name} in the namespace default.`)
+    expect(firstAt).toBeLessThan(screen / 2)
     expect(JSON.parse(body)).toEqual({ workflowName: 'order', input: { orderId: 'string', amount: 1, card: 'string' } })
     expect(status).toBe('completed')
     expect(codes.filter((code) => /^\d/.test(code))).toEqual(['200'])
@@ -151,16 +157,30 @@ test(
     // With the form and the response: it was 16 screens without them.
     expect(height).toBeLessThan(6 * screen)
     expect([inUse, problems]).toEqual([[], []])
+    // That of the page, and that of the operations.
+    expect(dark).toEqual(['rgb(28, 32, 34)', 'rgb(28, 32, 34)'])
   },
 )
 
 /** `problems`: errors on the console, and requests to other hosts. */
-async function open(browser: Browser, { url }: Service): Promise<{ page: Page; problems: string[] }> {
-  const page = await newPage(browser)
+async function open(
+  browser: Browser,
+  { url }: Service,
+  options: BrowserContextOptions = {},
+): Promise<{ page: Page; problems: string[] }> {
+  const page = await newPage(browser, options)
   const problems = watchProblems(page, [`${url}/`])
   await page.goto(`${url}/docs`)
   await page.waitForSelector('#token:visible, .opblock')
   return { page, problems }
+}
+
+function backgroundOf(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    ['body', '.swagger-ui'].map(
+      (one) => getComputedStyle(document.querySelector(one) ?? document.body).backgroundColor,
+    ),
+  )
 }
 
 /** Runs `greet` with the form of its operation, and returns the response that the page shows. */

@@ -8,7 +8,8 @@ export function forReaders(document) {
   const { info, paths, components, tags = [] } = document
   return {
     ...document,
-    info: { ...info, title: 'Portico API', description: [aboutCatalog(document), info.description].join('\n\n') },
+    // What it describes besides is for generators.
+    info: { version: info.version, title: 'Portico API', description: aboutCatalog(document) },
     tags: [...tags, { name: PINNED, description: 'The same requests for one run of a workflow, by its run id' }],
     paths: Object.fromEntries(
       Object.entries(paths).map(([path, item]) => [

@@ -8,9 +8,13 @@ const start = document.querySelector('#start')
 const access = document.querySelector('#access')
 const state = document.querySelector('#state')
 const failure = document.querySelector('#error')
+const dark = matchMedia('(prefers-color-scheme: dark)')
 
 // Nothing else holds the token: no storage, no URL, no element of the page.
 let token = ''
+
+showColors()
+dark.addEventListener('change', showColors)
 
 if (document.querySelector('meta[name="portico-token"]').content === 'required') {
   access.hidden = false
@@ -21,6 +25,11 @@ if (document.querySelector('meta[name="portico-token"]').content === 'required')
   })
 } else {
   void showReference()
+}
+
+/** The visitor's. Swagger UI's style sheet has both, but reads a class. */
+function showColors() {
+  document.documentElement.classList.toggle('dark-mode', dark.matches)
 }
 
 async function showReference() {
