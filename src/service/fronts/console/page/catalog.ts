@@ -1,5 +1,5 @@
 import { get } from './api.ts'
-import { useLayoutEffect, useState } from './ui.ts'
+import { useEffect, useState } from './ui.ts'
 
 export type Schema = Record<string, unknown> | boolean
 
@@ -32,8 +32,7 @@ export interface CatalogState {
 /** The catalog of this name, or the default one if it is null. */
 export function useCatalog(name: string | null, isNeeded = true): CatalogState {
   const [state, setState] = useState<CatalogState>({ listing: null, error: null })
-  // Not `useEffect`, which waits for the next frame.
-  useLayoutEffect(() => {
+  useEffect(() => {
     if (!isNeeded) return
     const controller = new AbortController()
     const path = name === null ? 'workflow/catalog' : `workflow/catalog/${encodeURIComponent(name)}`

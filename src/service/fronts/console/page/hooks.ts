@@ -1,11 +1,17 @@
 import { sleep } from '../../../../shared/lib/abort.ts'
-import { useEffect, useLayoutEffect, useRef, useState } from './ui.ts'
+import { readCredential, whenCredentialChanges } from './credential.ts'
+import { useEffect, useRef, useState } from './ui.ts'
+
+export function useCredential(): string | null {
+  const [credential, setCredential] = useState(readCredential)
+  useEffect(() => whenCredentialChanges(() => setCredential(readCredential())), [])
+  return credential
+}
 
 /** Whether the tab can be seen. One that cannot asks nothing and holds no connection. */
 export function useVisible(): boolean {
   const [isVisible, setVisible] = useState(!document.hidden)
-  // Not `useEffect`, which waits for a frame: a tab in the background has none.
-  useLayoutEffect(() => {
+  useEffect(() => {
     const update = () => setVisible(!document.hidden)
     document.addEventListener('visibilitychange', update)
     return () => document.removeEventListener('visibilitychange', update)
@@ -24,8 +30,7 @@ export function useReading(
 ): () => void {
   const [attempt, setAttempt] = useState(0)
   const isVisible = useVisible()
-  // Not `useEffect`, which waits for the next frame.
-  useLayoutEffect(() => {
+  useEffect(() => {
     if (!isVisible) return
     const controller = new AbortController()
     void keepReading(controller.signal)
@@ -62,7 +67,7 @@ export function useNow(everyMs: number | null): number {
 
 /** Sets the title of the page. */
 export function useTitle(title: string): void {
-  useLayoutEffect(() => {
+  useEffect(() => {
     document.title = `${title} · Portico`
   }, [title])
 }
@@ -77,7 +82,7 @@ export function useLatest<Args extends unknown[], Result>(act: (...args: Args) =
 
 export function useMedia(query: string): boolean {
   const [matches, setMatches] = useState(() => matchMedia(query).matches)
-  useLayoutEffect(() => {
+  useEffect(() => {
     const media = matchMedia(query)
     const update = () => setMatches(media.matches)
     media.addEventListener('change', update)
