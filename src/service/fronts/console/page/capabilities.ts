@@ -1,7 +1,8 @@
 import { allows } from '../../../../shared/access/grant.ts'
 import type { PolicyVerb } from '../../../../shared/access/policy-verbs.ts'
 import { apiPath, get } from './api.ts'
-import { credentialRequired, readCredential, whenCredentialChanges } from './credential.ts'
+import { credentialRequired, whenCredentialChanges } from './credential.ts'
+import { useCredential } from './hooks.ts'
 import { useEffect, useState } from './ui.ts'
 
 export interface Capabilities {
@@ -20,9 +21,9 @@ whenCredentialChanges(() => {
 export function useCapabilities(): Capabilities | null {
   const [capabilities, setCapabilities] = useState<Capabilities | null>(null)
   const path = apiPath('capabilities')
-  const credential = readCredential()
+  const credential = useCredential()
   useEffect(() => {
-    if (credentialRequired && credential === null) return
+    if (credentialRequired && credential === null) return setCapabilities(null)
     let isCurrent = true
     const read = shared.get(path) ?? get<Capabilities>('capabilities').catch(() => UNKNOWN)
     shared.set(path, read)

@@ -1,13 +1,12 @@
 import { call } from './api.ts'
-import { credentialRequired, keepCredential, readCredential, whenCredentialChanges } from './credential.ts'
-import { useTitle } from './hooks.ts'
+import { credentialRequired, keepCredential } from './credential.ts'
+import { useCredential, useTitle } from './hooks.ts'
 import { Failure, VERBATIM } from './parts.tsx'
-import { type Child, useEffect, useState } from './ui.ts'
+import { type Child, useState } from './ui.ts'
 
 /** Shows its children once there is a credential, if the service requires one. */
 export function Gate({ children }: { children: Child }) {
-  const [credential, setCredential] = useState(readCredential)
-  useEffect(() => whenCredentialChanges(() => setCredential(readCredential())), [])
+  const credential = useCredential()
   return credentialRequired && credential === null ? <CredentialForm /> : children
 }
 

@@ -1,14 +1,15 @@
 /** The console: lists of runs, one run, questions to people, and forms that start workflows. */
 import { useCapabilities, useMay } from './capabilities.ts'
-import { forgetCredential, readCredential, whenCredentialChanges } from './credential.ts'
+import { forgetCredential } from './credential.ts'
 import { Gate } from './gate.tsx'
+import { useCredential } from './hooks.ts'
 import { QuestionsPage } from './questions/questions-page.tsx'
 import { useQuestions } from './questions/use-questions.ts'
 import { followLinks, hrefOf, type PageName, useRoute } from './route.ts'
 import { RunPage } from './run/run-page.tsx'
 import { RunsPage } from './runs/runs-page.tsx'
 import { StartPage } from './start/start-page.tsx'
-import { render, useEffect, useState } from './ui.ts'
+import { render } from './ui.ts'
 
 function Console() {
   const { page, query } = useRoute()
@@ -68,8 +69,7 @@ function isCurrent(name: PageName, page: PageName): boolean {
 
 /** Links to other pages, and what the visitor can change about this one. */
 function Aside({ namespace }: { namespace: string | null }) {
-  const [credential, setCredential] = useState(readCredential)
-  useEffect(() => whenCredentialChanges(() => setCredential(readCredential())), [])
+  const credential = useCredential()
   const capabilities = useCapabilities()
   return (
     <div class="aside">
