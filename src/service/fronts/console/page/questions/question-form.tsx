@@ -57,7 +57,6 @@ export function QuestionForm({ question, onAnswered }: { question: Asked; onAnsw
     <form
       class="stack"
       noValidate
-      aria-label="Answer"
       onSubmit={(event: Event) => {
         event.preventDefault()
         void answer()

@@ -55,20 +55,23 @@ export function Timeline({ root, now, selected, onSelect, pending, view, onView 
   const pendingOf = (node: TraceNode) =>
     node.kind === 'step' ? (pending.find(({ activityId }) => activityId === node.attributes.activityId) ?? null) : null
 
-  useEffect(() => {
+  function reveal(at: number): void {
     const element = scroller.current
-    if (element === null || element === undefined || selectedAt === -1) return
-    const top = selectedAt * rowHeight
+    if (element == null || at === -1) return
+    const top = at * rowHeight
     if (top < element.scrollTop) element.scrollTop = top
     else if (top + rowHeight > element.scrollTop + element.clientHeight)
       element.scrollTop = top + rowHeight - element.clientHeight
-  }, [selectedAt, rowHeight])
+  }
+
+  useEffect(() => reveal(selectedAt), [selectedAt, rowHeight])
 
   const onKeyDown = useLatest((event: KeyboardEvent) => {
     const row = rows[selectedAt]
     const go = (at: number) => {
-      const target = rows[Math.max(0, Math.min(rows.length - 1, at))]
-      if (target) onSelect(target.node.id)
+      const next = Math.max(0, Math.min(rows.length - 1, at))
+      onSelect(rows[next]?.node.id ?? selected)
+      reveal(next)
     }
     const page = Math.max(1, Math.floor(height / rowHeight) - 1)
     const acts: Record<string, () => void> = {
