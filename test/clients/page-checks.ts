@@ -26,10 +26,11 @@ export function watchProblems(page: Page, urls: string[]): string[] {
   return problems
 }
 
-/** What axe-core finds with its default rules. It runs in spite of the policy of the page. */
-export async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
+/** What axe-core finds with its default rules, or only with these. It runs in spite of the policy of the page. */
+export async function violations(page: Page, rules?: string[]): Promise<string[]> {
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe)
+  const options = JSON.stringify({ resultTypes: ['violations'], ...(rules && { runOnly: rules }) })
   return page.evaluate<string[]>(
-    'axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => [id, html].join(" "))))',
+    `axe.run(${options}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => [id, html].join(" "))))`,
   )
 }
