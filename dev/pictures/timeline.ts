@@ -137,7 +137,7 @@ function drawRow({ node, depth }: Row, y: number, place: (at: number) => number,
     const middle = round(place(startedAt))
     return [...name, `<path class="${color}" d="M${middle} ${y + 8}l7 7-7 7-7-7z"/>`]
   }
-  const bars = segmentsOf(node, now, null).map((segment) => {
+  const bars = segmentsOf(node, now).map((segment) => {
     const left = round(place(segment.from))
     const width = Math.max(2, round(place(segment.to) - left))
     const shape = ['whole', 'attempt'].includes(segment.kind) ? color : segment.kind

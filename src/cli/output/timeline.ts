@@ -9,7 +9,7 @@ import {
   type Scale,
   ticksOfScale,
 } from '../../shared/trace-view/scale.ts'
-import { type PendingAttempt, type Segment, segmentsOf } from '../../shared/trace-view/segments.ts'
+import { type Segment, segmentsOf } from '../../shared/trace-view/segments.ts'
 import type { TraceNode } from '../../shared/wire/trace/tree.ts'
 import { failureOf, sourceOf, stepNotes } from './run.ts'
 import { cellOf, durationCell, shorten, timeCell, widthOf } from './table.ts'
@@ -140,24 +140,13 @@ function drawTrack(node: TraceNode, scale: Scale, width: number, now: number): s
 function barsOf(node: TraceNode, now: number): { from: number; to: number; cell: Cell }[] {
   const { kind, startedAt, endedAt } = node
   if (isMark(node)) return [{ from: startedAt, to: startedAt, cell: { character: '◆', style: 'magenta' } }]
-  const pending = pendingOf(node)
-  const style = STATE_STYLES[pending === null ? stateOf(node) : 'retrying']
-  const bars = segmentsOf(node, now, pending)
-    // A part without a length is one that is not known.
-    .filter((part) => part.kind === 'whole' || part.to > part.from)
-    .map((part) => {
-      const [character, own] = BARS[part.kind]
-      const whole = part.kind === 'whole' ? WHOLE.get(kind) : undefined
-      return { ...part, cell: { character: whole ?? character, style: own ?? style } }
-    })
+  const style = STATE_STYLES[stateOf(node)]
+  const bars = segmentsOf(node, now).map((part) => {
+    const [character, own] = BARS[part.kind]
+    const whole = part.kind === 'whole' ? WHOLE.get(kind) : undefined
+    return { ...part, cell: { character: whole ?? character, style: own ?? style } }
+  })
   return endedAt === null ? [...bars, { from: now, to: now, cell: { character: '▸', style } }] : bars
-}
-
-/** The trace of an open step says how many attempts there were, but not when. */
-function pendingOf({ endedAt, attributes }: TraceNode): PendingAttempt | null {
-  const { activityId, attempts } = attributes
-  if (endedAt !== null || typeof attempts !== 'number' || attempts < 2) return null
-  return { activityId: String(activityId), attempt: attempts, since: null, nextAttemptAt: null }
 }
 
 /** The times above the bars, and how long the parts are that are shortened. */

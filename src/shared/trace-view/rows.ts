@@ -9,7 +9,7 @@ export interface Row {
   /** 1 to `siblings`. */
   position: number
   siblings: number
-  /** What distinguishes it from siblings with the same name; empty if none has it. */
+  /** What its workflow says about it, or what distinguishes it from siblings with the same name; else empty. */
   detail: string
 }
 
@@ -32,7 +32,9 @@ function toSiblings(children: readonly TraceNode[], depth: number): Omit<Row, 'h
   const names = new Map<string, number>()
   for (const { name } of children) names.set(name, (names.get(name) ?? 0) + 1)
   return children.map((node, at) => {
-    const detail = node.kind === 'step' && (names.get(node.name) ?? 0) > 1 ? previewOf(node.input) : ''
+    const { kind, name, input, attributes } = node
+    const isOneOfMany = kind === 'step' && (names.get(name) ?? 0) > 1
+    const detail = attributes.summary == null ? (isOneOfMany ? previewOf(input) : '') : previewOf(attributes.summary)
     return { node, depth, position: at + 1, siblings: children.length, detail }
   })
 }
@@ -63,7 +65,8 @@ export type NodeState = 'open' | 'completed' | 'failed' | 'canceled' | 'retrying
 export function stateOf({ error, endedAt, attributes }: TraceNode): NodeState {
   if (error !== null) return error.name === 'CanceledFailure' ? 'canceled' : 'failed'
   if (attributes.status === 'canceled' || attributes.status === 'terminated') return 'canceled'
-  return endedAt === null ? 'open' : 'completed'
+  if (endedAt !== null) return 'completed'
+  return Number(attributes.attempts) > 1 ? 'retrying' : 'open'
 }
 
 /** Kinds without a duration. */

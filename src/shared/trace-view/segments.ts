@@ -1,5 +1,6 @@
 /** The bars of a timeline: when each attempt of a step ran, as far as it is known. */
 import type { TraceNode } from '../wire/trace/tree.ts'
+import { stateOf } from './rows.ts'
 
 export interface Segment {
   kind: 'queue' | 'attempt' | 'failed-attempt' | 'retries' | 'backoff' | 'whole'
@@ -7,34 +8,30 @@ export interface Segment {
   to: number
 }
 
-/** What is known about an activity whose attempts are not in the history yet. */
-export interface PendingAttempt {
-  activityId: string
-  attempt: number
-  since: string | null
-  nextAttemptAt: string | null
-}
-
 /**
  * The parts of a bar. The engine records only the last attempt of an activity; where its worker records spans, they
  * show when each attempt ran.
  */
-export function segmentsOf(node: TraceNode, now: number, pending: PendingAttempt | null): Segment[] {
-  const { startedAt: from, endedAt, attributes } = node
+export function segmentsOf(node: TraceNode, now: number): Segment[] {
+  const { startedAt: from, endedAt, error, attributes } = node
   const to = endedAt ?? now
-  const queueMs = typeof attributes.queueMs === 'number' ? attributes.queueMs : 0
-  const attempts = attemptsOf(node, now)
-  const isRetrying = endedAt === null && (pending?.attempt ?? 1) > 1
-  if (attempts.length > 1 || (isRetrying && attempts.length === 1)) return withGaps(attempts, { from, to })
-  if (pending !== null && pending.attempt > 1 && endedAt === null) return pendingSegments(pending, from, to)
-  if (endedAt !== null && typeof attributes.attempts === 'number' && attributes.attempts > 1)
-    return [{ kind: 'retries', from, to }]
-  if (queueMs > 0 && queueMs < to - from)
-    return [
-      { kind: 'queue', from, to: from + queueMs },
-      { kind: 'whole', from: from + queueMs, to },
-    ]
-  return [{ kind: 'whole', from, to }]
+  const spans = attemptsOf(node, now)
+  if (spans.length > 1 || (spans.length === 1 && stateOf(node) === 'retrying')) return withGaps(spans, { from, to })
+  const [attempts = 1, queueMs = 0] = [numberOf(attributes.attempts), numberOf(attributes.queueMs)]
+  const waitsSince = numberOf(attributes.lastEndedAt) ?? to
+  const isFirst = attempts <= 1
+  const began = numberOf(attributes.lastStartedAt) ?? (isFirst ? from + queueMs : waitsSince)
+  const parts: Segment[] = [
+    { kind: isFirst ? 'queue' : 'retries', from, to: began },
+    { kind: isFirst ? 'whole' : error === null ? 'attempt' : 'failed-attempt', from: began, to: waitsSince },
+    { kind: 'backoff', from: waitsSince, to },
+  ]
+  const known = parts.filter((part) => part.to > part.from)
+  return known.length === 0 ? [{ kind: 'whole', from, to }] : known
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined
 }
 
 /** The time of each attempt, as far as the spans of its worker show it. */
@@ -66,13 +63,4 @@ function withGaps(attempts: Segment[], { from, to }: { from: number; to: number 
   // A failed attempt that is not followed by another one: the next one has not begun.
   if (to > at && attempts.at(-1)?.kind === 'failed-attempt') segments.push({ kind: 'backoff', from: at, to })
   return segments
-}
-
-/** `since` is the end of the last attempt, or the start of the one that runs. When the others ran is not known. */
-function pendingSegments({ since, nextAttemptAt }: PendingAttempt, from: number, to: number): Segment[] {
-  const turn = since === null ? to : new Date(since).getTime()
-  return [
-    { kind: 'retries', from, to: turn },
-    { kind: nextAttemptAt === null ? 'attempt' : 'backoff', from: turn, to: Math.max(to, turn) },
-  ]
 }

@@ -49,11 +49,15 @@ describe('rows', () => {
     ])
   })
 
-  test('steps with the same name show the first simple value of their input', () => {
+  test('steps with the same name show the first simple value of their input, others what is said about them', () => {
     const inputs = [{ tags: [], index: 17 }, ['x'.repeat(60)], null, 7, { nothing: null }, JSON.rawJSON('1e400')]
     const children = inputs.map((input, at) => node('step', 'item', at, at + 1, { input }))
     const root = node('workflow', 'w', 0, 9, {
-      children: [...children, node('step', 'other', 7, 8, { input: { id: 1 } })],
+      children: [
+        ...children,
+        node('step', 'other', 7, 8, { input: { id: 1 } }),
+        node('timer', '1', 8, 9, { attributes: { summary: 'the deadline' } }),
+      ],
     })
 
     expect(toRows(root, new Set()).map(({ detail }) => detail)).toEqual([
@@ -65,6 +69,7 @@ describe('rows', () => {
       '',
       '1e400',
       '',
+      'the deadline',
     ])
   })
 
@@ -102,28 +107,16 @@ describe('rows', () => {
 
 describe('segments', () => {
   /** The parts of a bar, with times after the beginning of the run. */
-  function partsOf(
-    one: TraceNode,
-    now: number,
-    pending: { attempt: number; since: number; next: number | null } | null,
-  ) {
-    const at = (ms: number) => new Date(BEGAN + ms).toISOString()
-    const known = pending && {
-      activityId: '1',
-      attempt: pending.attempt,
-      since: at(pending.since),
-      nextAttemptAt: null as string | null,
-    }
-    if (known && pending?.next != null) known.nextAttemptAt = at(pending.next)
-    return segmentsOf(one, BEGAN + now, known).map(({ kind, from, to }) => [kind, from - BEGAN, to - BEGAN])
+  function partsOf(one: TraceNode, now: number) {
+    return segmentsOf(one, BEGAN + now).map(({ kind, from, to }) => [kind, from - BEGAN, to - BEGAN])
   }
 
   test('a step that waited for a worker has a part for that', () => {
-    expect(partsOf(node('step', 'a', 10, 100, { attributes: { queueMs: 30 } }), 200, null)).toEqual([
+    expect(partsOf(node('step', 'a', 10, 100, { attributes: { queueMs: 30 } }), 200)).toEqual([
       ['queue', 10, 40],
       ['whole', 40, 100],
     ])
-    expect(partsOf(node('step', 'a', 10, 100), 200, null)).toEqual([['whole', 10, 100]])
+    expect(partsOf(node('step', 'a', 10, 100), 200)).toEqual([['whole', 10, 100]])
   })
 
   test('attempts are drawn where spans show them, and never as if they were known', () => {
@@ -131,28 +124,32 @@ describe('segments', () => {
       node('attempt', 'a', from, to, { error, attributes: { attempt: number } })
     const children = [attempt(1, 20, 30, FAILED), attempt(2, 60, 90)]
 
-    expect(partsOf(node('step', 'a', 10, 100, { children }), 200, null)).toEqual([
+    expect(partsOf(node('step', 'a', 10, 100, { children }), 200)).toEqual([
       ['queue', 10, 20],
       ['failed-attempt', 20, 30],
       ['backoff', 30, 60],
       ['attempt', 60, 90],
     ])
-    expect(partsOf(node('step', 'a', 10, 100, { attributes: { attempts: 3 } }), 200, null)).toEqual([
-      ['retries', 10, 100],
+    expect(partsOf(node('step', 'a', 10, 100, { attributes: { attempts: 3 } }), 200)).toEqual([['retries', 10, 100]])
+    const last = { attributes: { attempts: 3, lastStartedAt: BEGAN + 80 }, error: FAILED }
+    expect(partsOf(node('step', 'a', 10, 100, last), 200)).toEqual([
+      ['retries', 10, 80],
+      ['failed-attempt', 80, 100],
     ])
   })
 
   test('a step that is being retried is known since its last attempt', () => {
-    const open = node('step', 'a', 10, null)
+    const open = (times: object) => node('step', 'a', 10, null, { attributes: { attempts: 4, ...times } })
 
-    expect(partsOf(open, 200, { attempt: 4, since: 120, next: 260 })).toEqual([
+    expect(partsOf(open({ lastEndedAt: BEGAN + 120, nextAttemptAt: BEGAN + 260 }), 200)).toEqual([
       ['retries', 10, 120],
       ['backoff', 120, 200],
     ])
-    expect(partsOf(open, 200, { attempt: 4, since: 150, next: null })).toEqual([
+    expect(partsOf(open({ lastStartedAt: BEGAN + 150 }), 200)).toEqual([
       ['retries', 10, 150],
       ['attempt', 150, 200],
     ])
+    expect(stateOf(open({}))).toBe('retrying')
   })
 })
 

@@ -51,7 +51,7 @@ export function fullTimeText(at: number): string {
 }
 
 export function clockText(at: number): string {
-  return CLOCK.format(at)
+  return Number.isNaN(at) ? '' : CLOCK.format(at)
 }
 
 export function countText(count: number, one: string, many = `${one}s`): string {

@@ -44,6 +44,8 @@ export function About({ status, trace }: { status: RunStatus; trace: Trace | nul
       <dl class="facts">
         <Fact name="Run id" value={<code>{status.runId}</code>} />
         <Fact name="Catalog" value={status.catalog} />
+        {status.summary !== null && <Fact name="Summary" value={status.summary} />}
+        {status.details !== null && <Fact name="Details" value={status.details} />}
         <Fact name="Started" value={fullTimeText(new Date(status.startedAt).getTime())} />
         {status.completedAt !== null && (
           <Fact name="Ended" value={fullTimeText(new Date(status.completedAt).getTime())} />

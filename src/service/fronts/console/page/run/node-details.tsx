@@ -1,5 +1,4 @@
 import { kindText, labelOf, stateOf } from '../../../../../shared/trace-view/rows.ts'
-import type { PendingAttempt } from '../../../../../shared/trace-view/segments.ts'
 import type { TraceError } from '../../../../../shared/wire/trace/entry.ts'
 import type { TraceNode } from '../../../../../shared/wire/trace/tree.ts'
 import { clockText, durationText } from '../format.ts'
@@ -20,11 +19,15 @@ const HIDDEN = new Set([
   'activityId',
   'attempts',
   'queueMs',
+  'lastStartedAt',
+  'lastEndedAt',
+  'nextAttemptAt',
+  'summary',
 ])
 
 /** What is known about one step. */
-export function NodeDetails({ node, now, isRoot, pending, onZoom, onReset }: NodeDetailsProps) {
-  const state = pending !== null && pending.attempt > 1 ? 'retrying' : stateOf(node)
+export function NodeDetails({ node, now, isRoot, onZoom, onReset }: NodeDetailsProps) {
+  const state = stateOf(node)
   const label = labelOf(node, durationText)
   return (
     <section class="card details" aria-label={isRoot ? 'Input and output' : `Details of ${label}`}>
@@ -42,7 +45,7 @@ export function NodeDetails({ node, now, isRoot, pending, onZoom, onReset }: Nod
           </button>
         )}
       </div>
-      {!isRoot && <Facts facts={factsOf(node, now, pending)} />}
+      {!isRoot && <Facts facts={factsOf(node, now)} />}
       <Notes node={node} />
       <Values node={node} isRoot={isRoot} />
       {onReset !== null && (
@@ -69,13 +72,15 @@ function Facts({ facts }: { facts: [string, unknown][] }) {
   )
 }
 
-function factsOf({ startedAt, endedAt, attributes }: TraceNode, now: number, pending: PendingAttempt | null) {
-  const { attempts, queueMs, activityId } = attributes
+function factsOf({ startedAt, endedAt, attributes }: TraceNode, now: number) {
+  const { attempts, queueMs, activityId, lastStartedAt, nextAttemptAt, summary } = attributes
   const facts: [string, unknown, boolean][] = [
+    ['About', summary, summary !== undefined],
     ['Started', clockText(startedAt), true],
     [endedAt === null ? 'Running for' : 'Took', durationText((endedAt ?? now) - startedAt), true],
-    ['Attempts', attempts, Number(attempts) > 1],
-    ['Attempt', pending?.attempt, pending !== null],
+    [endedAt === null ? 'Attempt' : 'Attempts', attempts, Number(attempts) > 1],
+    ['Last attempt', clockText(Number(lastStartedAt)), Number(attempts) > 1 && lastStartedAt !== undefined],
+    ['Next attempt', clockText(Number(nextAttemptAt)), nextAttemptAt !== undefined],
     ['Waited for a worker', durationText(Number(queueMs)), Number(queueMs) > 0],
     ['Activity id', activityId, activityId !== undefined],
   ]
@@ -119,7 +124,6 @@ interface NodeDetailsProps {
   node: TraceNode
   now: number
   isRoot: boolean
-  pending: PendingAttempt | null
   onZoom: () => void
   onReset: (() => void) | null
 }

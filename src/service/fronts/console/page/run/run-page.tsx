@@ -1,11 +1,10 @@
-import type { PendingAttempt } from '../../../../../shared/trace-view/segments.ts'
 import type { TraceNode } from '../../../../../shared/wire/trace/tree.ts'
 import { mayOf, useCapabilities } from '../capabilities.ts'
 import { useCatalog } from '../catalog.ts'
 import { useNow, useTitle } from '../hooks.ts'
 import { CopyButton, Duration, Failure, isOpen, StatusPill, Time } from '../parts.tsx'
 import { hrefOf, runHref } from '../route.ts'
-import { useState } from '../ui.ts'
+import { useMemo, useState } from '../ui.ts'
 import { About, Progress } from './about.tsx'
 import { Actions, ResetDialog } from './actions.tsx'
 import { ExplainBanner } from './explain.tsx'
@@ -33,7 +32,7 @@ export function RunPage({ workflowId, runId }: { workflowId: string; runId: stri
 }
 
 function Run({ run, explanation }: { run: ReturnType<typeof useRun>; explanation: Explanation }) {
-  const { trace, traceError, isFollowing, refresh } = run
+  const { traceError, isFollowing, refresh } = run
   const { run: status, reasons } = explanation
   const open = isOpen(status.status)
   const now = useNow(open ? 500 : null)
@@ -48,7 +47,7 @@ function Run({ run, explanation }: { run: ReturnType<typeof useRun>; explanation
     listing?.workflows.find(
       ({ name, aliases }) => name === status.workflowName || aliases.includes(status.workflowName),
     ) ?? null
-  const pending = pendingOf(reasons)
+  const trace = useMemo(() => withReasons(run.trace, reasons), [run.trace, reasons])
   const node = trace === null ? null : (findNode(trace.data, selected) ?? trace.data)
   return (
     <>
@@ -77,7 +76,6 @@ function Run({ run, explanation }: { run: ReturnType<typeof useRun>; explanation
             now={now}
             selected={selected ?? trace.data.id}
             onSelect={setSelected}
-            pending={pending}
             view={view}
             onView={setView}
           />
@@ -89,10 +87,6 @@ function Run({ run, explanation }: { run: ReturnType<typeof useRun>; explanation
               node={node}
               now={now}
               isRoot={node === trace.data}
-              pending={
-                pending.find(({ activityId }) => node.kind === 'step' && activityId === node.attributes.activityId) ??
-                null
-              }
               onZoom={() => setView(around(node, now))}
               onReset={may('reset') && canReset(node, trace) ? () => setResetting(node.name) : null}
             />
@@ -168,10 +162,22 @@ interface HeaderProps {
   children?: unknown
 }
 
-function pendingOf(reasons: readonly Reason[]): PendingAttempt[] {
-  return reasons.flatMap(({ activityId, attempt = 1, since, nextAttemptAt = null }) =>
-    activityId === undefined ? [] : [{ activityId, attempt, since, nextAttemptAt }],
-  )
+/** Retries leave no events in the history, so the explanation knows more about open steps than an earlier trace. */
+function withReasons(trace: Trace | null, reasons: readonly Reason[]): Trace | null {
+  const known = new Map(reasons.map((reason) => [reason.activityId, reason]))
+  if (trace === null) return null
+  const children = trace.data.children.map((node) => {
+    const reason = node.kind === 'step' && node.endedAt === null ? known.get(String(node.attributes.activityId)) : null
+    return reason == null ? node : { ...node, attributes: { ...node.attributes, ...attributesOf(reason) } }
+  })
+  return { ...trace, data: { ...trace.data, children } }
+}
+
+function attributesOf({ attempt, since, nextAttemptAt, lastFailure }: Reason): Record<string, unknown> {
+  const at = since === null ? undefined : Date.parse(since)
+  const times = nextAttemptAt ? { lastEndedAt: at, nextAttemptAt: Date.parse(nextAttemptAt) } : { lastStartedAt: at }
+  const none = { lastStartedAt: undefined, lastEndedAt: undefined, nextAttemptAt: undefined }
+  return { attempts: attempt, ...(lastFailure && { lastFailure }), ...none, ...times }
 }
 
 function findNode(root: TraceNode, id: string | null): TraceNode | null {

@@ -1,14 +1,14 @@
 import { isMark, kindText, labelOf, type Row, stateOf } from '../../../../../shared/trace-view/rows.ts'
 import type { Scale } from '../../../../../shared/trace-view/scale.ts'
-import { type PendingAttempt, type Segment, segmentsOf } from '../../../../../shared/trace-view/segments.ts'
+import { type Segment, segmentsOf } from '../../../../../shared/trace-view/segments.ts'
 import type { TraceNode } from '../../../../../shared/wire/trace/tree.ts'
 import { durationText } from '../format.ts'
 
 /** A row of the timeline: what it is, and its bar. */
-export function TimelineRow({ row, id, top, scale, now, isSelected, pending, onSelect, onToggle }: RowProps) {
+export function TimelineRow({ row, id, top, scale, now, isSelected, onSelect, onToggle }: RowProps) {
   const { node, depth, hasChildren, isExpanded } = row
-  const state = pending !== null && pending.attempt > 1 ? 'retrying' : stateOf(node)
-  const attempts = attemptsText(node, pending)
+  const state = stateOf(node)
+  const attempts = attemptsText(node)
   const label = labelOf(node, durationText)
   return (
     <div
@@ -49,7 +49,7 @@ export function TimelineRow({ row, id, top, scale, now, isSelected, pending, onS
         {isMark(node) ? (
           <span class={`mark ${node.kind} ${state}`} style={{ left: `${scale.x(node.startedAt)}%` }} />
         ) : (
-          <Bar node={node} state={state} segments={segmentsOf(node, now, pending)} scale={scale} now={now} />
+          <Bar node={node} state={state} segments={segmentsOf(node, now)} scale={scale} now={now} />
         )}
       </div>
     </div>
@@ -74,7 +74,6 @@ interface RowProps {
   scale: Scale
   now: number
   isSelected: boolean
-  pending: PendingAttempt | null
   onSelect: (id: string) => void
   onToggle: (row: Row) => void
 }
@@ -83,13 +82,9 @@ function stateText(state: string): string {
   return state === 'open' ? 'running' : state
 }
 
-function attemptsText({ attributes }: TraceNode, pending: PendingAttempt | null): string {
-  const attempts = pending?.attempt ?? attributes.attempts
-  return typeof attempts === 'number' && attempts > 1
-    ? pending === null
-      ? `${attempts} attempts`
-      : `attempt ${attempts}`
-    : ''
+function attemptsText({ endedAt, attributes: { attempts } }: TraceNode): string {
+  if (typeof attempts !== 'number' || attempts < 2) return ''
+  return endedAt === null ? `attempt ${attempts}` : `${attempts} attempts`
 }
 
 function Bar({ node, state, segments, scale, now }: BarProps) {

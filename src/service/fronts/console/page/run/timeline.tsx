@@ -9,7 +9,6 @@ import {
   type View,
   zoomed,
 } from '../../../../../shared/trace-view/scale.ts'
-import type { PendingAttempt } from '../../../../../shared/trace-view/segments.ts'
 import type { TraceNode } from '../../../../../shared/wire/trace/tree.ts'
 import { countText, durationText } from '../format.ts'
 import { useLatest, useMedia } from '../hooks.ts'
@@ -22,7 +21,6 @@ interface TimelineProps {
   now: number
   selected: string
   onSelect: (id: string) => void
-  pending: readonly PendingAttempt[]
   /** The part to show, which the details can set; null: all of it. */
   view: View | null
   onView: (view: View | null) => void
@@ -33,7 +31,7 @@ const OVERSCAN = 8
 const NARROW = '(max-width: 700px)'
 
 /** The trace as a tree whose rows have bars. Only the rows that can be seen are elements. */
-export function Timeline({ root, now, selected, onSelect, pending, view, onView }: TimelineProps) {
+export function Timeline({ root, now, selected, onSelect, view, onView }: TimelineProps) {
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set())
   const rows = useMemo(() => toRows(root, collapsed), [root, collapsed])
   const all = useMemo(() => extentOf(root, now), [root, now])
@@ -52,8 +50,6 @@ export function Timeline({ root, now, selected, onSelect, pending, view, onView 
   const last = Math.min(rows.length, Math.ceil((scrollTop + height) / rowHeight) + OVERSCAN)
   const selectedAt = rows.findIndex(({ node }) => node.id === selected)
   const ticks = ticksOfScale(scale, root.startedAt, isNarrow ? 3 : 7)
-  const pendingOf = (node: TraceNode) =>
-    node.kind === 'step' ? (pending.find(({ activityId }) => activityId === node.attributes.activityId) ?? null) : null
 
   function reveal(at: number): void {
     const element = scroller.current
@@ -149,7 +145,6 @@ export function Timeline({ root, now, selected, onSelect, pending, view, onView 
               scale={scale}
               now={root.endedAt ?? now}
               isSelected={first + index === selectedAt}
-              pending={pendingOf(row.node)}
               onSelect={onSelect}
               onToggle={toggle}
             />

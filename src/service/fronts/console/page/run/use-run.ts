@@ -31,6 +31,8 @@ export interface RunStatus {
   memo: Record<string, unknown> | null
   searchAttributes: Record<string, unknown>
   parent: { workflowId: string; runId: string } | null
+  summary: string | null
+  details: string | null
   workerVersion: unknown
   executionTimeoutMs: number | null
   runTimeoutMs: number | null
@@ -51,6 +53,7 @@ export interface Reason {
   attempt?: number
   maximumAttempts?: number | null
   nextAttemptAt?: string | null
+  lastFailure?: { name: string; message: string } | null
   activityId?: string
   name?: string
   signals?: string[] | null
