@@ -91,7 +91,7 @@ const MAY_IMPORT: Record<string, Row> = {
     'node:fs/promises node:url rolldown',
   ),
   'service/fronts/console/page/': row(
-    'service/fronts/console/page/ shared/access/ shared/trace-view/ shared/wire/trace/ shared/lib/',
+    'service/fronts/console/page/ service/model/run-filter.ts client/responses.ts shared/access/ shared/trace-view/ shared/wire/ shared/lib/',
     'hono/jsx/dom',
   ),
   'service/stack.ts': row('service/ shared/', 'hono'),

@@ -1,28 +1,13 @@
+import type { Catalog as CatalogListing } from '../../../../client/responses.ts'
 import { get } from './api.ts'
 import { useEffect, useState } from './ui.ts'
 
-export type Schema = Record<string, unknown> | boolean
-
-export interface Handler {
-  name: string
-  description: string | null
-  inputSchema: Schema | null
-  inputOptional: boolean | null
-  outputSchema: Schema | null
-}
-
-export interface CatalogWorkflow extends Handler {
-  aliases: string[]
-  signals: Handler[]
-  queries: Handler[]
-  updates: Handler[]
-}
-
-export interface CatalogListing {
-  catalog: string
-  inputsChecked: boolean
-  workflows: CatalogWorkflow[]
-}
+export type {
+  CatalogEntry as CatalogWorkflow,
+  HandlerEntry as Handler,
+  JsonSchema as Schema,
+} from '../../../../shared/wire/catalog.ts'
+export type { CatalogListing }
 
 export interface CatalogState {
   listing: CatalogListing | null

@@ -6,35 +6,17 @@ import { useEffect, useRef, useState } from './ui.ts'
 /** For fields whose text is not prose. `spellcheck={false}` would remove the attribute. */
 export const VERBATIM = { autocomplete: 'off', spellcheck: 'false' } as { autocomplete: string }
 
-export type Status =
-  | ('running' | 'paused' | 'completed' | 'failed')
-  | ('canceled' | 'terminated' | 'timed_out' | 'continued')
-
-export const STATUSES: readonly Status[] = [
-  'running',
-  'paused',
-  'completed',
-  'failed',
-  'timed_out',
-  'canceled',
-  'terminated',
-  'continued',
-]
-
 export function statusText(status: string): string {
   const text = status.replaceAll('_', ' ')
   return text.charAt(0).toUpperCase() + text.slice(1)
-}
-
-export function isOpen(status: string): boolean {
-  return status === 'running' || status === 'paused'
 }
 
 export function StatusPill({ status }: { status: string }) {
   return <span class={`pill ${status}`}>{statusText(status)}</span>
 }
 
-export function Time({ at, now }: { at: string | number; now: number }) {
+export function Time({ at, now }: { at: string | number | null; now: number }) {
+  if (at === null) return null
   const ms = new Date(at).getTime()
   return (
     <time datetime={new Date(ms).toISOString()} title={fullTimeText(ms)}>
@@ -43,9 +25,9 @@ export function Time({ at, now }: { at: string | number; now: number }) {
   )
 }
 
-export function Duration({ from, to, now }: { from: string; to: string | null; now: number }) {
+export function Duration({ from, to, now }: { from: string | null; to: string | null; now: number }) {
   const end = to === null ? now : new Date(to).getTime()
-  return <span class="number">{durationText(Math.max(0, end - new Date(from).getTime()))}</span>
+  return <span class="number">{durationText(Math.max(0, end - new Date(from ?? end).getTime()))}</span>
 }
 
 /** What went wrong, and what a person can do about it. */

@@ -1,18 +1,12 @@
+import type { Question } from '../../../../../client/responses.ts'
 import { ApiError, call, runPath } from '../api.ts'
-import type { Schema } from '../catalog.ts'
 import { agoText } from '../format.ts'
 import { SchemaForm } from '../forms/schema-form.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { Failure } from '../parts.tsx'
 import { useState } from '../ui.ts'
 
-export interface Asked {
-  workflowId: string
-  runId: string
-  key: string
-  schema: Schema
-  mayAnswer: boolean
-}
+type Asked = Pick<Question, 'key' | 'mayAnswer' | 'runId' | 'schema' | 'workflowId'>
 
 interface State {
   busy: boolean

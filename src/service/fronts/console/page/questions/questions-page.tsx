@@ -1,10 +1,11 @@
+import type { Question } from '../../../../../client/responses.ts'
 import { useCapabilities } from '../capabilities.ts'
 import { useNow, useTitle } from '../hooks.ts'
 import { Failure, Time, VERBATIM } from '../parts.tsx'
 import { hrefOf, navigate, runHref } from '../route.ts'
 import { useState } from '../ui.ts'
 import { QuestionForm } from './question-form.tsx'
-import { type Question, useQuestions } from './use-questions.ts'
+import { useQuestions } from './use-questions.ts'
 
 const REFRESH_MS = 5000
 

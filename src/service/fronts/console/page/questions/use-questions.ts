@@ -1,20 +1,7 @@
+import type { Question, QuestionPage } from '../../../../../client/responses.ts'
 import { get } from '../api.ts'
 import { useReading } from '../hooks.ts'
 import { useRef, useState } from '../ui.ts'
-import type { Asked } from './question-form.tsx'
-
-export interface Question extends Asked {
-  workflowName: string
-  message: string
-  to: string[] | null
-  askedAt: string | null
-  due: string | null
-}
-
-interface QuestionPage {
-  questions: Question[]
-  nextPageToken: string | null
-}
 
 export interface QuestionsState {
   /** Null before they are known. */

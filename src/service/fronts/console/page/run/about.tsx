@@ -1,10 +1,10 @@
+import type { Trace, WorkflowStatus } from '../../../../../client/responses.ts'
 import { countText, fullTimeText } from '../format.ts'
 import { CopyButton, Json, Time } from '../parts.tsx'
 import { curlOf } from './curl.ts'
-import type { RunStatus, Trace } from './use-run.ts'
 
 /** What activities report with their heartbeats. */
-export function Progress({ status, now }: { status: RunStatus; now: number }) {
+export function Progress({ status, now }: { status: WorkflowStatus; now: number }) {
   if (status.progress === null || status.progress.length === 0) return null
   return (
     <section class="card progress" aria-label="Progress">
@@ -34,7 +34,7 @@ function percentOf(details: unknown): number | null {
 }
 
 /** Facts that are rarely needed. */
-export function About({ status, trace }: { status: RunStatus; trace: Trace | null }) {
+export function About({ status, trace }: { status: WorkflowStatus; trace: Trace | null }) {
   const memo = status.memo !== null && Object.keys(status.memo).length > 0
   const attributes = Object.keys(status.searchAttributes).length > 0
   const path = `workflow/${encodeURIComponent(status.workflowId)}/runs/${status.runId}`
@@ -46,7 +46,7 @@ export function About({ status, trace }: { status: RunStatus; trace: Trace | nul
         <Fact name="Catalog" value={status.catalog} />
         {status.summary !== null && <Fact name="Summary" value={status.summary} />}
         {status.details !== null && <Fact name="Details" value={status.details} />}
-        <Fact name="Started" value={fullTimeText(new Date(status.startedAt).getTime())} />
+        <Fact name="Started" value={fullTimeText(new Date(status.startedAt ?? 0).getTime())} />
         {status.completedAt !== null && (
           <Fact name="Ended" value={fullTimeText(new Date(status.completedAt).getTime())} />
         )}

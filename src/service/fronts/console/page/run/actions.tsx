@@ -1,9 +1,10 @@
+import type { WorkflowStatus } from '../../../../../client/responses.ts'
+import { isOpen } from '../../../../../shared/wire/execution.ts'
 import { call, runPath } from '../api.ts'
 import type { May } from '../capabilities.ts'
-import { Confirm, isOpen } from '../parts.tsx'
+import { Confirm } from '../parts.tsx'
 import { hrefOf, navigate, runHref } from '../route.ts'
 import { useState } from '../ui.ts'
-import type { RunStatus } from './use-run.ts'
 
 type Action = 'stop' | 'terminate' | 'pause' | 'unpause'
 
@@ -82,13 +83,13 @@ export function Actions({ status, may, canPause, onDone }: ActionsProps) {
 }
 
 interface ActionsProps {
-  status: RunStatus
+  status: WorkflowStatus
   may: May
   canPause: boolean
   onDone: () => void
 }
 
-function likeQuery({ workflowName, catalog, workflowId, runId }: RunStatus): Record<string, string> {
+function likeQuery({ workflowName, catalog, workflowId, runId }: WorkflowStatus): Record<string, string> {
   return { workflow: workflowName, catalog, like: workflowId, likeRun: runId }
 }
 
@@ -98,7 +99,7 @@ export function ResetDialog({
   stepName,
   onClose,
 }: {
-  status: RunStatus
+  status: WorkflowStatus
   stepName: string
   onClose: () => void
 }) {

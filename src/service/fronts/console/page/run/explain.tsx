@@ -1,3 +1,4 @@
+import type { Explanation, Trace, WorkflowStatus } from '../../../../../client/responses.ts'
 import { call } from '../api.ts'
 import type { May } from '../capabilities.ts'
 import { durationText, sentenceOf } from '../format.ts'
@@ -5,7 +6,7 @@ import { Failure, statusText } from '../parts.tsx'
 import { QuestionForm } from '../questions/question-form.tsx'
 import { runHref } from '../route.ts'
 import { useState } from '../ui.ts'
-import type { Action, Explanation, Reason, RunStatus, Trace } from './use-run.ts'
+import type { Reason } from './use-run.ts'
 
 /** The answer to "what is this run doing?", before everything else: the sentences of the service. */
 export function ExplainBanner(props: ExplainProps) {
@@ -72,25 +73,26 @@ function sinceText(since: string, now: number): string {
   return durationText(Math.max(0, now - new Date(since).getTime()))
 }
 
-function attemptText({ name, attempt, maximumAttempts }: Reason): string {
-  if (name === undefined || attempt === undefined) return ''
-  return ` · ${name}, attempt ${attempt}${maximumAttempts == null ? '' : ` of ${maximumAttempts}`}`
+function attemptText(reason: Reason): string {
+  if (!('activityId' in reason)) return ''
+  const { name, attempt, maximumAttempts } = reason
+  return ` · ${name}, attempt ${attempt}${maximumAttempts === null ? '' : ` of ${maximumAttempts}`}`
 }
 
 /** What the visitor can do about the reason. */
 function Todo({ reason, explanation, may, onMessage, onDone }: ExplainProps & { reason: Reason }) {
-  const { kind, action, signals, updates } = reason
-  if (kind === 'waiting_handler')
+  const { action } = reason
+  if (reason.kind === 'waiting_handler')
     return (
       <p class="buttons">
-        {(signals ?? [])
+        {(reason.signals ?? [])
           .filter((name) => may('signal', name))
           .map((name) => (
             <button key={`signal ${name}`} type="button" class="secondary" onClick={() => onMessage('signal', name)}>
               Send {name}…
             </button>
           ))}
-        {(updates ?? [])
+        {(reason.updates ?? [])
           .filter((name) => may('update', name))
           .map((name) => (
             <button key={`update ${name}`} type="button" class="secondary" onClick={() => onMessage('update', name)}>
@@ -99,17 +101,15 @@ function Todo({ reason, explanation, may, onMessage, onDone }: ExplainProps & { 
           ))}
       </p>
     )
-  if (kind === 'waiting_answer')
-    return <QuestionForm key={reason.key} question={toQuestion(reason, explanation.run)} onAnswered={onDone} />
+  if (reason.kind === 'waiting_answer') {
+    const question = { ...explanation.run, key: reason.key, schema: reason.schema, mayAnswer: action !== null }
+    return <QuestionForm key={reason.key} question={question} onAnswered={onDone} />
+  }
   return action === null ? null : <Act key={action.path} action={action} onDone={onDone} />
 }
 
-function toQuestion({ key = '', schema = true, action }: Reason, { workflowId, runId }: RunStatus) {
-  return { workflowId, runId, key, schema, mayAnswer: action !== null }
-}
-
 /** A link for a request that reads, a button for one that does something. */
-function Act({ action, onDone }: { action: Action; onDone: () => void }) {
+function Act({ action, onDone }: { action: NonNullable<Reason['action']>; onDone: () => void }) {
   const [state, setState] = useState<{ busy: boolean; error: unknown }>({ busy: false, error: null })
   const [, id = '', runId, verb = ''] = /^\/workflow\/([^/]+)(?:\/runs\/([^/]+))?.*\/([^/]+)$/.exec(action.path) ?? []
   if (action.method === 'GET')
@@ -156,8 +156,8 @@ function where(trace: Trace | null): string {
   return step == null ? '' : `, in ${step.name}`
 }
 
-function Closed({ status, trace }: { status: RunStatus; trace: Trace | null }) {
-  const took = durationText(new Date(status.completedAt ?? 0).getTime() - new Date(status.startedAt).getTime())
+function Closed({ status, trace }: { status: WorkflowStatus; trace: Trace | null }) {
+  const took = durationText(new Date(status.completedAt ?? 0).getTime() - new Date(status.startedAt ?? 0).getTime())
   const error = trace?.data.error ?? null
   const next = trace?.data.attributes.nextRunId
   const texts: Record<string, string> = {

@@ -1,8 +1,10 @@
+import type { Explanation, Trace, WorkflowStatus } from '../../../../../client/responses.ts'
+import { isOpen } from '../../../../../shared/wire/execution.ts'
 import type { TraceNode } from '../../../../../shared/wire/trace/tree.ts'
 import { mayOf, useCapabilities } from '../capabilities.ts'
 import { useCatalog } from '../catalog.ts'
 import { useNow, useTitle } from '../hooks.ts'
-import { CopyButton, Duration, Failure, isOpen, StatusPill, Time } from '../parts.tsx'
+import { CopyButton, Duration, Failure, StatusPill, Time } from '../parts.tsx'
 import { hrefOf, runHref } from '../route.ts'
 import { useMemo, useState } from '../ui.ts'
 import { About, Progress } from './about.tsx'
@@ -12,7 +14,7 @@ import { Messages, type Opened } from './messages.tsx'
 import { NodeDetails } from './node-details.tsx'
 import { Stream } from './stream.tsx'
 import { Timeline } from './timeline.tsx'
-import { type Explanation, type Reason, type RunStatus, type Trace, useRun } from './use-run.ts'
+import { type Reason, useRun } from './use-run.ts'
 
 export function RunPage({ workflowId, runId }: { workflowId: string; runId: string | null }) {
   const run = useRun(workflowId, runId)
@@ -155,7 +157,7 @@ function Header({ status, trace, isFollowing, now, children }: HeaderProps) {
 }
 
 interface HeaderProps {
-  status: RunStatus
+  status: WorkflowStatus
   trace: Trace | null
   isFollowing: boolean
   now: number
@@ -164,7 +166,7 @@ interface HeaderProps {
 
 /** Retries leave no events in the history, so the explanation knows more about open steps than an earlier trace. */
 function withReasons(trace: Trace | null, reasons: readonly Reason[]): Trace | null {
-  const known = new Map(reasons.map((reason) => [reason.activityId, reason]))
+  const known = new Map(reasons.flatMap((one) => ('activityId' in one ? [[one.activityId, one]] : [])))
   if (trace === null) return null
   const children = trace.data.children.map((node) => {
     const reason = node.kind === 'step' && node.endedAt === null ? known.get(String(node.attributes.activityId)) : null
@@ -173,7 +175,12 @@ function withReasons(trace: Trace | null, reasons: readonly Reason[]): Trace | n
   return { ...trace, data: { ...trace.data, children } }
 }
 
-function attributesOf({ attempt, since, nextAttemptAt, lastFailure }: Reason): Record<string, unknown> {
+function attributesOf({
+  attempt,
+  since,
+  nextAttemptAt,
+  lastFailure,
+}: Extract<Reason, { activityId: string }>): Record<string, unknown> {
   const at = since === null ? undefined : Date.parse(since)
   const times = nextAttemptAt ? { lastEndedAt: at, nextAttemptAt: Date.parse(nextAttemptAt) } : { lastStartedAt: at }
   const none = { lastStartedAt: undefined, lastEndedAt: undefined, nextAttemptAt: undefined }

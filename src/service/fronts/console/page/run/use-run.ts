@@ -1,76 +1,13 @@
 /** Reads a run, and reads it again while it changes. */
 
+import type { Explanation, Trace } from '../../../../../client/responses.ts'
 import { sleep } from '../../../../../shared/lib/abort.ts'
-import type { TraceNode } from '../../../../../shared/wire/trace/tree.ts'
+import { isOpen } from '../../../../../shared/wire/execution.ts'
 import { ApiError, follow, get, runPath } from '../api.ts'
-import type { Schema } from '../catalog.ts'
 import { useVisible } from '../hooks.ts'
-import { isOpen, type Status } from '../parts.tsx'
 import { useLayoutEffect, useRef, useState } from '../ui.ts'
 
-export interface Trace {
-  source: string
-  runId: string
-  warnings: string[]
-  data: TraceNode
-}
-
-export interface RunStatus {
-  workflowId: string
-  runId: string
-  workflowName: string
-  catalog: string
-  status: Status
-  startedAt: string
-  completedAt: string | null
-  historyLength: number
-  problem: { attempt: number; since: string | null; message: string } | null
-  progress:
-    | { activityId: string; activityType: string; attempt: number; details: unknown; heartbeatAt: string }[]
-    | null
-  memo: Record<string, unknown> | null
-  searchAttributes: Record<string, unknown>
-  parent: { workflowId: string; runId: string } | null
-  summary: string | null
-  details: string | null
-  workerVersion: unknown
-  executionTimeoutMs: number | null
-  runTimeoutMs: number | null
-}
-
-/** A request that does something about a reason. */
-export interface Action {
-  method: 'GET' | 'POST'
-  path: string
-}
-
-/** Why the run does not move, and what a person can do about it, in a sentence. */
-export interface Reason {
-  kind: string
-  since: string | null
-  advice: string
-  action: Action | null
-  attempt?: number
-  maximumAttempts?: number | null
-  nextAttemptAt?: string | null
-  lastFailure?: { name: string; message: string } | null
-  activityId?: string
-  name?: string
-  signals?: string[] | null
-  updates?: string[] | null
-  key?: string
-  message?: string
-  schema?: Schema
-  to?: string[] | null
-  due?: string | null
-}
-
-export interface Explanation {
-  verdict: string
-  since: string | null
-  reasons: Reason[]
-  run: RunStatus
-}
+export type Reason = Explanation['reasons'][number]
 
 export interface RunState {
   explanation: Explanation | null

@@ -1,13 +1,16 @@
+import type { ListedRun } from '../../../../../client/responses.ts'
+import { isOpen, STATUSES } from '../../../../../shared/wire/execution.ts'
+import type { RunCount } from '../../../../model/run-filter.ts'
 import { useMay } from '../capabilities.ts'
 import { useCatalog } from '../catalog.ts'
 import { clockText } from '../format.ts'
 import { useNow, useTitle } from '../hooks.ts'
-import { Duration, Failure, isOpen, STATUSES, StatusPill, statusText, Time } from '../parts.tsx'
+import { Duration, Failure, StatusPill, statusText, Time } from '../parts.tsx'
 import { hrefOf, runHref } from '../route.ts'
 import { useState } from '../ui.ts'
 import { Filters } from './filters.tsx'
 import { filterOf, withFilter } from './run-filter.ts'
-import { type ListedRun, type RunCount, useRuns } from './use-runs.ts'
+import { useRuns } from './use-runs.ts'
 
 export function RunsPage({ query }: { query: URLSearchParams }) {
   const filter = filterOf(query)

@@ -1,30 +1,9 @@
+import type { ListedRun, RunPage } from '../../../../../client/responses.ts'
+import type { RunCount } from '../../../../model/run-filter.ts'
 import { get } from '../api.ts'
 import { useReading } from '../hooks.ts'
-import type { Status } from '../parts.tsx'
 import { useRef, useState } from '../ui.ts'
 import { withFilter } from './run-filter.ts'
-
-export interface ListedRun {
-  workflowId: string
-  runId: string
-  workflowName: string
-  catalog: string
-  status: Status
-  startedAt: string
-  completedAt: string | null
-  /** Whether its code fails again and again. */
-  problem: boolean
-}
-
-interface RunPage {
-  runs: ListedRun[]
-  nextPageToken: string | null
-}
-
-export interface RunCount {
-  count: number
-  groups: { status: Status; count: number }[]
-}
 
 export interface RunsState {
   runs: ListedRun[] | null

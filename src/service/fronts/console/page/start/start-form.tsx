@@ -1,3 +1,4 @@
+import type { WorkflowResult } from '../../../../../client/responses.ts'
 import { ApiError, BASE, call, get, runPath } from '../api.ts'
 import type { CatalogListing, CatalogWorkflow } from '../catalog.ts'
 import { durationText, jsonText } from '../format.ts'
@@ -16,15 +17,6 @@ interface StartFormProps {
   likeRun: string | null
   /** Whether the visitor may wait for the result. */
   mayRead: boolean
-}
-
-interface WorkflowResult {
-  workflowId: string
-  runId: string
-  status: string
-  output?: unknown
-  error?: string | null
-  errorDetails?: { name: string; message: string } | null
 }
 
 type State =
