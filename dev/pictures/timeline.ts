@@ -43,13 +43,17 @@ async function call(url: string, path: string, body?: object) {
 /** What is drawn of it, the same for each run but for the times. */
 function recorded(node: TraceNode, origin: number, ids: { count: number }): TraceNode {
   const { kind, name, startedAt, endedAt, attributes, error, children } = node
-  const { attempts, queueMs } = attributes
+  const { attempts, queueMs, lastStartedAt } = attributes
   return {
     ...{ id: String(ids.count++), kind, name },
     startedAt: startedAt - origin,
     endedAt: endedAt === null ? null : endedAt - origin,
     ...{ input: null, output: null, error },
-    attributes: { ...(attempts !== undefined && { attempts }), ...(queueMs !== undefined && { queueMs }) },
+    attributes: {
+      ...(attempts !== undefined && { attempts }),
+      ...(queueMs !== undefined && { queueMs }),
+      ...(typeof lastStartedAt === 'number' && { lastStartedAt: lastStartedAt - origin }),
+    },
     children: children.map((child) => recorded(child, origin, ids)),
   }
 }
