@@ -20,7 +20,7 @@ export function parseJson(json: string, maxDepth: number = MAX_JSON_DEPTH): unkn
   const value: unknown = JSON.parse(json)
   if (inexact.length === 0) return value
   // Unguessable, so that no string in a client's JSON starts with it.
-  const mark = crypto.randomUUID()
+  const mark = crypto.getRandomValues(new BigUint64Array(2)).join()
   return replaceMarked(JSON.parse(withMarked(json, inexact, mark)), mark)
 }
 

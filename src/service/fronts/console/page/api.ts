@@ -62,6 +62,11 @@ export function apiUrl(path: string, query: ApiRequest['query'] = {}): URL {
   return url
 }
 
+/** For an `Idempotency-Key`. `crypto.randomUUID` exists only on pages with TLS, and on those of this machine. */
+export function newKey(): string {
+  return crypto.getRandomValues(new BigUint64Array(2)).join('-')
+}
+
 /** Rejects with an `ApiError` for every response that is not a success. */
 export async function call<Body>(path: string, request: ApiRequest = {}): Promise<ApiResponse<Body>> {
   const response = await send(path, request)

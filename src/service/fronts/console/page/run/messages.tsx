@@ -1,4 +1,4 @@
-import { ApiError, call, runPath } from '../api.ts'
+import { ApiError, call, newKey, runPath } from '../api.ts'
 import type { May } from '../capabilities.ts'
 import type { CatalogWorkflow, Handler } from '../catalog.ts'
 import { SchemaForm } from '../forms/schema-form.tsx'
@@ -200,7 +200,7 @@ function useSend(kind: MessageKind, target: Target, onSent: () => void) {
     setState({ busy: true, error: null, done: null })
     try {
       // A query changes nothing; the others must not be carried out twice if a browser or a proxy sends them again.
-      const headers = kind === 'query' ? {} : { 'Idempotency-Key': crypto.randomUUID() }
+      const headers = kind === 'query' ? {} : { 'Idempotency-Key': newKey() }
       const { body: result } = await call<unknown>(messagePath(target, kind, name), {
         method: 'POST',
         headers,

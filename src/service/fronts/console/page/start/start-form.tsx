@@ -1,5 +1,5 @@
 import type { WorkflowResult } from '../../../../../client/responses.ts'
-import { ApiError, BASE, call, get, runPath } from '../api.ts'
+import { ApiError, BASE, call, get, newKey, runPath } from '../api.ts'
 import type { CatalogListing, CatalogWorkflow } from '../catalog.ts'
 import { durationText, jsonText } from '../format.ts'
 import { SchemaForm } from '../forms/schema-form.tsx'
@@ -155,7 +155,7 @@ function useKeys(): Keys {
   const last = useRef<{ body: string; key: string } | null>(null)
   return {
     of(body) {
-      if (last.current?.body !== body) last.current = { body, key: crypto.randomUUID() }
+      if (last.current?.body !== body) last.current = { body, key: newKey() }
       return last.current.key
     },
     forget() {
