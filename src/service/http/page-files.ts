@@ -45,7 +45,7 @@ const HEADERS = {
 /** As it is, not encoded. */
 const PLAIN = 'identity'
 
-const PAGE_HEADERS = ['ETag', ...Object.keys(HEADERS)] as ResponseHeader[]
+const PAGE_HEADERS = ['ETag', 'Vary', ...Object.keys(HEADERS)] as ResponseHeader[]
 
 /** What is said about each endpoint of a page. Its files need no token: they say nothing about this deployment. */
 export const OF_PAGE = {

@@ -77,6 +77,7 @@ export const RESPONSE_HEADERS = {
     schema: string,
   },
   'Content-Encoding': { description: '`gzip` for a client that accepts it', schema: string },
+  Vary: { description: 'The request headers on which the response depends', schema: string },
   'Content-Security-Policy': {
     description: 'What a page may load: the reference page only its own files, the page of a link nothing',
     schema: string,
