@@ -109,9 +109,13 @@ test.for<[how: string, failOver: (servers: Replicated, runIds: readonly string[]
   [
     'demoted',
     async ({ primary, replica, proxy }) => {
+      // As FAILOVER does: what a primary accepts after the promotion would be lost, whatever its clients do.
+      await primary.client.call('CLIENT', 'PAUSE', '60000', 'WRITE')
+      await until('it is replicated', () => isSynced(primary, replica))
       await replica.client.call('REPLICAOF', 'NO', 'ONE')
       await primary.client.call('REPLICAOF', '127.0.0.1', replica.port)
       proxy.retarget(addressOf(replica))
+      await primary.client.call('CLIENT', 'UNPAUSE')
     },
   ],
   [
