@@ -36,7 +36,7 @@ import type { OnRun } from './model/execution.ts'
 import type { CreatedLink, CreateLinkCommand } from './model/link.ts'
 import { answer } from './questions/answer.ts'
 import { listQuestions, readQuestions } from './questions/list-questions.ts'
-import { followHistory } from './runs/follow-history.ts'
+import { followHistory, followTrace } from './runs/follow-history.ts'
 import { pinnedByToken, readHistory } from './runs/history.ts'
 import { countRuns, listRuns } from './runs/list-runs.ts'
 import { ofHandler, ofUpdate, ofUpdateWithStart, ofWorkflow } from './runs/output-checks.ts'
@@ -88,6 +88,8 @@ export const VERBS = {
    * The events of a run as they are recorded, until it closes. Null when it is closed and has no events after `after`.
    */
   followHistory: onRun('read', followHistory),
+  /** The same of the entries of its trace that the history has. After a reconnect some come again. */
+  followTrace: onRun('read', followTrace),
   /**
    * What a run and those that continue it publish. Null if the reader has received the last event already. Rejects with
    * `StreamNotFoundError` if a worker says soon that the workflow has no stream; `events` rejects if one says it later.

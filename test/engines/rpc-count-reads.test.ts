@@ -198,12 +198,12 @@ test('history: 2 for each page; waiting for the next event takes a read and two 
   await post(`${id}/terminate`)
 })
 
-test('history stream: 2 for a closed run; 1 if nothing is left', async () => {
+test.for(['history', 'trace-log'])('%s stream: 2 for a closed run; 1 if nothing is left', async (what) => {
   const id = await ended('echo', 1)
   const { body } = await get(`${id}/history`)
   const stream = (lastEventId: number) => async () => {
     const headers = { 'last-event-id': `${body.workflow.runId}@${lastEventId}` }
-    const request = new Request(`http://portico/workflow/${id}/history/stream`, { headers })
+    const request = new Request(`http://portico/workflow/${id}/${what}/stream`, { headers })
     await (await served().fetch(request)).text()
   }
 

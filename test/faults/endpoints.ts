@@ -16,6 +16,7 @@ const OTHERS = new Set([
   ...['validateRequest', 'getCatalog', 'getCatalogByName'],
   ...['streamWorkflowHistory', 'getWorkflowUpdate', 'resetWorkflow', 'pauseWorkflow', 'unpauseWorkflow'],
   ...['streamRunHistory', 'getRunUpdate', 'resetRun', 'pauseRun', 'unpauseRun'],
+  ...['streamWorkflowTrace', 'streamRunTrace'],
   ...['streamWorkflow', 'streamRun', 'publishToWorkflow', 'publishToRun'],
   // They need a signing key.
   ...['createWorkflowLink', 'createRunLink'],

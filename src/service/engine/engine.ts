@@ -7,7 +7,7 @@ import type { Engine } from '../model/engine.ts'
 import { cancel, terminateRun } from './calls/control.ts'
 import { describe } from './calls/describe.ts'
 import { withProblem } from './calls/diagnosis/with-problem.ts'
-import { events } from './calls/events.ts'
+import { entriesOf, events } from './calls/events.ts'
 import { findMessage } from './calls/find-message.ts'
 import { countVisible, listAsking, listVisible } from './calls/list-runs.ts'
 import { pauseRun, pauseSupported, unpauseRun } from './calls/pause.ts'
@@ -119,6 +119,7 @@ export function createEngine(options: EngineOptions): Engine {
     updateWithStart: (request, message, updateId, call) =>
       withProblem(context, null, call, () => updateWithStart(context, request, message, updateId, call)),
     events: (run, request, call) => events(context, eventToJson, run, request, call),
+    followEntries: async (run) => entriesOf(context, run),
     decode: (payloads) => context.payloads.redactable.decode(payloads.map(fromPayloadJson)),
     ping: (call) =>
       ping(context.rpc, call).catch((error) => Promise.reject(toServiceError(error, { kind: 'read', details: {} }))),

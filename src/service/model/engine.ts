@@ -12,7 +12,7 @@ import type {
 import type { Call } from './call.ts'
 import type { ServiceError } from './errors.ts'
 import type { Description, ExecutionRef } from './execution.ts'
-import type { EventPage, EventsRequest } from './history-page.ts'
+import type { EventPage, EventsRange, EventsRequest } from './history-page.ts'
 import type { FoundMessage, MessageSearch } from './link.ts'
 import type { AskingRun, ListedRun, RunCount, SearchAttributeType, TypedRunFilter } from './run-filter.ts'
 import type { StreamItem, StreamReader, StreamRun } from './stream.ts'
@@ -304,6 +304,9 @@ export interface Engine {
 
   /** The events of the run's history that follow a position. */
   events(run: RunRef, request: EventsRequest, call: Call): Promise<EventPage>
+
+  /** A reader of the run's history as trace entries. Each read continues where the last one has ended. */
+  followEntries(run: RunRef): Promise<(range: EventsRange, call: Call) => Promise<EventPage<TraceEntry>>>
 
   /**
    * A reader of what the run publishes, from an offset on; with `now` from what is published next. Rejects with

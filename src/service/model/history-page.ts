@@ -25,11 +25,15 @@ export interface HistoryPosition {
 
 export const HISTORY_START: HistoryPosition = { after: 0, page: null, live: null }
 
-export interface EventsRequest {
+/** Which events of a history are read. */
+export interface EventsRange {
   from: HistoryPosition
   maxEvents: number
   /** How long to wait for at least one event; 0 returns what there is. */
   waitMs: number
+}
+
+export interface EventsRequest extends EventsRange {
   values: EventValues
 }
 
@@ -40,8 +44,9 @@ export interface EventValues {
   redacted: boolean
 }
 
-export interface EventPage {
-  events: HistoryEvent[]
+/** Events, or what the service makes of them. */
+export interface EventPage<Event = HistoryEvent> {
+  events: Event[]
   next: HistoryPosition
   /** How the run ended, if the page has its last event. */
   end: { status: Status; completedAt: Date | null } | null
@@ -73,22 +78,27 @@ export interface RunHistory {
   nextPageToken: string | null
 }
 
-export interface FollowCommand {
+export interface FollowTraceCommand {
   ref: ExecutionRef
   /** Id of the last event that the client has; 0 for none. */
   after: number
+}
+
+export interface FollowCommand extends FollowTraceCommand {
   includePayloads: boolean
 }
 
-export interface HistoryFeed {
+export interface HistoryFeed<Event = HistoryEvent> {
   /** As it was before the first page. */
   workflow: HistoryRun
   /** Ends after the last event of the run, or when the call is aborted. Reads a page when it is requested. */
-  pages: AsyncIterable<HistoryFeedPage>
+  pages: AsyncIterable<HistoryFeedPage<Event>>
 }
 
-export interface HistoryFeedPage {
-  events: HistoryEvent[]
+export interface HistoryFeedPage<Event = HistoryEvent> {
+  events: Event[]
+  /** Id of the last event of the history that was read. */
+  last: number
   /** The closed run, if the page has its last event. */
   closed: HistoryRun | null
 }

@@ -57,7 +57,10 @@ export async function eventValues(
 }
 
 /** The run at the end of the page, which may be newer than the description. */
-export function toHistoryRun({ workflowId, runId, catalog, ...run }: Description, page?: EventPage): HistoryRun {
+export function toHistoryRun(
+  { workflowId, runId, catalog, ...run }: Description,
+  page?: Pick<EventPage, 'end' | 'next'>,
+): HistoryRun {
   const { status, completedAt } = page?.end ?? run
   const historyLength = Math.max(run.historyLength, page?.next.after ?? 0)
   return { workflowId, runId, status, startedAt: run.startedAt, completedAt, historyLength, catalog }

@@ -1,16 +1,17 @@
 import { expect, test } from 'vitest'
+import { toTraceTree } from '../../../src/shared/wire/trace/tree.ts'
 import { eventsIn, openEvents, type Sent } from '../../support/event-stream.ts'
 import { type ApiFixture, AUTHORIZED, anId, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
-/** GET history/stream. */
+/** GET history/stream and GET trace-log/stream. */
 export function historyStream(api: () => ApiFixture): void {
-  const pathOf = (run: string) => `/workflow/${run}/history/stream`
-  const open = (run: string, lastEventId?: string) =>
-    openEvents(`${api().service.url}${pathOf(run)}`, { headers: { ...AUTHORIZED, ...resume(lastEventId) } })
+  const pathOf = (run: string, what = 'history') => `/workflow/${run}/${what}/stream`
+  const open = (run: string, lastEventId?: string, what?: string) =>
+    openEvents(`${api().service.url}${pathOf(run, what)}`, { headers: { ...AUTHORIZED, ...resume(lastEventId) } })
 
   /** All events of the stream, once it has ended. */
-  async function readAll(run: string, lastEventId?: string): Promise<Sent[]> {
-    const { status, text } = await api().service.call('GET', pathOf(run), undefined, resume(lastEventId))
+  async function readAll(run: string, lastEventId?: string, what?: string): Promise<Sent[]> {
+    const { status, text } = await api().service.call('GET', pathOf(run, what), undefined, resume(lastEventId))
     expect(status).toBe(200)
     return eventsIn(text)
   }
@@ -125,6 +126,43 @@ export function historyStream(api: () => ApiFixture): void {
       [400, 'ValidationError'],
       [400, 'ValidationError'],
     ])
+  })
+
+  test('trace stream: its entries make the tree of the trace, also after each reconnect', async () => {
+    const { body: ran } = await api().service.run('manySteps', { n: 40 })
+    const entriesIn = (sent: readonly Sent[]) => sent.filter(({ event }) => event === 'trace').map(({ data }) => data)
+    const { body: trace } = await api().service.get(`${ran.workflowId}/trace-log`)
+
+    const whole = await readAll(ran.workflowId, undefined, 'trace-log')
+    const ids = whole.flatMap(({ id }) => id ?? [])
+    const rest = await readAll(ran.workflowId, ids[0], 'trace-log')
+    const left = await api().service.call('GET', pathOf(ran.workflowId, 'trace-log'), undefined, resume(ids.at(-1)))
+
+    expect(whole[0]?.event).toBe('workflow')
+    expect(toTraceTree(entriesIn(whole))).toEqual(trace.data)
+    expect(ids.length).toBeGreaterThan(1)
+    expect(entriesIn(rest)).toEqual(entriesIn(whole.slice(whole.findIndex(({ id }) => id !== undefined) + 1)))
+    expect(left.status).toBe(204)
+  })
+
+  test('trace stream: sends the steps of an open run as they begin and end, until the run ends', async () => {
+    const { workflowId } = await startMessages(api())
+    const stream = await open(workflowId, undefined, 'trace-log')
+    const began = (await stream.next('trace')).data
+
+    await api().service.post(`${workflowId}/signal/finish`)
+    const signal = [(await stream.next('trace')).data, (await stream.next('trace')).data]
+    const ended = (await stream.next('trace')).data
+    const done = await stream.next('done')
+    stream.cut()
+
+    expect([began, ...signal, ended]).toMatchObject([
+      { kind: 'workflow', phase: 'began', parentId: null },
+      { kind: 'signal', name: 'finish', phase: 'began' },
+      { kind: 'signal', name: 'finish', phase: 'ended' },
+      { kind: 'workflow', phase: 'ended' },
+    ])
+    expect(done.data).toMatchObject({ workflowId, status: 'completed' })
   })
 }
 

@@ -111,6 +111,7 @@ test('an earlier run of the same id, but of another workflow, stays hidden by an
   ]
   const headersAbout = (runId: string) => [
     [`${workflowId}/history/stream`, `${runId}@0`],
+    [`${workflowId}/trace-log/stream`, `${runId}@0`],
     [`${workflowId}/result?wait=1s`, `${workflowId}/${runId}`],
   ]
   const readAll = async (api: Api, runId: string) => {

@@ -42,6 +42,7 @@ function doors({ id, runId, nextPageToken, streaming, quiet }: Runs) {
     history: (api: Api) =>
       api.get(`${encodeURIComponent(quiet)}/history?wait=60s&pageToken=${encodeURIComponent(nextPageToken)}`),
     historyStream: (api: Api) => api.get(`${path}/history/stream`, EVENTS),
+    traceStream: (api: Api) => api.get(`${path}/trace-log/stream`, EVENTS),
     stream: (api: Api) => api.get(`${encodeURIComponent(streaming)}/stream`, EVENTS),
     result: (api: Api) => api.get(`${path}/result?wait=60s`),
     run: (api: Api) => api.post('run', newRun(), JSON_TYPE),

@@ -143,8 +143,8 @@ test('a credential that only reads changes nothing, by any endpoint (threat 15)'
   const before = await historyLengthOf(client, workflowId)
   const isRead = ({ access }: Endpoint) => ['read', 'list', 'catalog', 'tools', 'any'].includes(access ?? '')
 
-  // The history stream of an open run does not end.
-  const ending = PROTECTED.filter(({ path }) => !path.endsWith('/history/stream'))
+  // The streams of an open run do not end.
+  const ending = PROTECTED.filter(({ path }) => !/\/(history|trace-log)\/stream$/.test(path))
   const answers = await Promise.all(
     ending.map(async (endpoint) => {
       const [method, path, body] = requestTo(endpoint, { workflowId, runId })

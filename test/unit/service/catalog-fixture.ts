@@ -196,6 +196,7 @@ const unexpected: Engine = {
   cancel: never,
   terminate: never,
   events: never,
+  followEntries: never,
   listRuns: never,
   listAsking: never,
   countRuns: never,

@@ -120,6 +120,7 @@ export const CLOSED: readonly Place[] = [
   ...ofRun('history', 'getWorkflowHistory', 'redacted', get('history?pageSize=1000')),
   ...ofRun('history/stream', 'streamWorkflowHistory', 'redacted', get('history/stream', EVENTS)),
   ...ofRun('trace-log', 'getWorkflowTrace', 'redacted', get('trace-log')),
+  ...ofRun('trace-log/stream', 'streamWorkflowTrace', 'redacted', get('trace-log/stream', EVENTS)),
   ...ofRun('stream', 'streamWorkflow', 'value', get('stream', EVENTS)),
   ...ofRun('result as events', 'getWorkflowResult', 'value', get('result?wait=10s', EVENTS)),
 ]

@@ -9,11 +9,13 @@
 import { fromBase64, toBase64 } from '../../../shared/lib/base64.ts'
 import type { Lazy } from '../../../shared/lib/lazy.ts'
 import { GrpcCode } from '../../../shared/temporal/grpc-code.ts'
+import { createHistoryReader } from '../../../shared/temporal/history/reader.ts'
 import { closeStatus, type TemporalEvent } from '../../../shared/temporal/outcome.ts'
 import { toDate } from '../../../shared/temporal/time.ts'
 import type { RunRef } from '../../../shared/wire/run-ref.ts'
+import type { TraceEntry } from '../../../shared/wire/trace/entry.ts'
 import { type Call, withTimeout } from '../../model/call.ts'
-import type { EventPage, EventsRequest, HistoryPosition } from '../../model/history-page.ts'
+import type { EventPage, EventsRange, EventsRequest, HistoryPosition } from '../../model/history-page.ts'
 import { invalidPageToken } from '../../model/page-token.ts'
 import { type EngineContext, executionIds } from '../context.ts'
 import { toServiceError } from '../errors.ts'
@@ -29,9 +31,30 @@ export async function events(
   context: EngineContext,
   lazyEventToJson: Lazy<EventToJson>,
   run: RunRef,
-  { from, maxEvents, waitMs, values }: EventsRequest,
+  { values, ...range }: EventsRequest,
   call: Call,
 ): Promise<EventPage> {
+  return readAs(context, run, range, call, async (found) =>
+    decodeEvents(found, await lazyEventToJson.get(), context.payloads.redactable, values),
+  )
+}
+
+/** Reads the history as trace entries. It must be read from the beginning: entries depend on earlier events. */
+export function entriesOf(
+  context: EngineContext,
+  run: RunRef,
+): (range: EventsRange, call: Call) => Promise<EventPage<TraceEntry>> {
+  const reader = createHistoryReader(run, context.payloads.redactable)
+  return (range, call) => readAs(context, run, range, call, reader.entriesOf)
+}
+
+async function readAs<Event>(
+  context: EngineContext,
+  run: RunRef,
+  { from, maxEvents, waitMs }: EventsRange,
+  call: Call,
+  convert: (events: readonly TemporalEvent[]) => Promise<Event[]>,
+): Promise<EventPage<Event>> {
   const reader: Reader = { context, run, maxEvents }
   try {
     const now = from.live === null || waitMs === 0 ? await readNow(reader, from, call) : nothingAfter(from)
@@ -40,7 +63,7 @@ export async function events(
     const last = events.at(-1)
     const status = last === undefined ? null : closeStatus(last)
     return {
-      events: await decodeEvents(events, await lazyEventToJson.get(), context.payloads.redactable, values),
+      events: await convert(events),
       next,
       end: status === null ? null : { status, completedAt: toDate(last?.eventTime) },
     }

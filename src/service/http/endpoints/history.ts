@@ -1,10 +1,11 @@
-/** The events of a run: page by page, or as a stream. */
+/** The events of a run, page by page or as a stream, and the stream of its trace. */
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import { isOf, parsePosition, positionId } from '../../../shared/wire/position.ts'
+import type { TraceEntry } from '../../../shared/wire/trace/entry.ts'
 import { ServiceError } from '../../model/errors.ts'
 import type { ExecutionRef } from '../../model/execution.ts'
-import type { HistoryFeed } from '../../model/history-page.ts'
+import type { HistoryFeed, HistoryFeedPage } from '../../model/history-page.ts'
 import type { Env } from '../context.ts'
 import { endpoint } from '../endpoint.ts'
 import { EVENT_STREAM_HEADERS, eventFrame, eventStream } from '../events/events.ts'
@@ -72,22 +73,61 @@ const stream = endpoint({
   takes: 'wait',
   key: 'ignored',
   verb: 'followHistory',
-  async handle(c, { ref: readPath, query, call, workflows, commentEveryMs }) {
-    const path = readPath(c)
+  async handle(c, { ref, query, call, workflows, commentEveryMs }) {
     const { includePayloads = true } = query(c)
-    const { ref, after } = lastEvent(c, path)
-    const feed = await workflows.followHistory({ ref, after, includePayloads }, call(c))
-    // 204 ends the reconnecting of an EventSource.
-    if (feed === null) return respond(c, null, 204, {})
-    if (c.req.method === 'HEAD') return respond(c, null, 200, EVENT_STREAM_HEADERS)
-    return eventStream(c, feedFrames(feed), {
-      commentEveryMs,
-      onError: (body) => eventFrame('server_error', body),
-    })
+    const command = { ...lastEvent(c, ref(c)), includePayloads }
+    const feed = await workflows.followHistory(command, call(c))
+    return feedResponse(c, feed, eventFrames, commentEveryMs)
   },
 })
 
-export const historyEndpoints = [page, stream]
+const traceStream = endpoint({
+  method: 'get',
+  path: '/workflow/:id/trace-log/stream',
+  id: 'streamWorkflowTrace',
+  tag: 'Inspect',
+  summary: 'Get the trace of a run as it is recorded',
+  docs: 'api/history.md#trace-stream',
+  headers: ['Last-Event-ID'],
+  responses: {
+    200: {
+      description: 'The entries, until the run closes',
+      events: {
+        workflow: schemaOf('HistoryRun'),
+        trace: schemaOf('TraceEntry'),
+        done: schemaOf('HistoryRun'),
+        server_error: schemaOf('ProblemDetails'),
+      },
+    },
+    204: { description: 'The run is closed, and the client has received its last event already' },
+  },
+  errors: RUN_ERRORS,
+  takes: 'wait',
+  key: 'ignored',
+  verb: 'followTrace',
+  async handle(c, { ref, call, workflows, commentEveryMs }) {
+    const command = lastEvent(c, ref(c))
+    const feed = await workflows.followTrace(command, call(c))
+    return feedResponse(c, feed, entryFrames, commentEveryMs)
+  },
+})
+
+export const historyEndpoints = [page, stream, traceStream]
+
+function feedResponse<Event>(
+  c: Context<Env>,
+  feed: HistoryFeed<Event> | null,
+  framesOf: (page: HistoryFeedPage<Event>, runId: string) => Iterable<string>,
+  commentEveryMs: number,
+): Response {
+  // 204 ends the reconnecting of an EventSource.
+  if (feed === null) return respond(c, null, 204, {})
+  if (c.req.method === 'HEAD') return respond(c, null, 200, EVENT_STREAM_HEADERS)
+  return eventStream(c, feedFrames(feed, framesOf), {
+    commentEveryMs,
+    onError: (body) => eventFrame('server_error', body),
+  })
+}
 
 /** The last event that the client has received, and the run that it belongs to: the path may name another one now. */
 function lastEvent(c: Context<Env>, path: ExecutionRef): { ref: ExecutionRef; after: number } {
@@ -99,11 +139,24 @@ function lastEvent(c: Context<Env>, path: ExecutionRef): { ref: ExecutionRef; af
   return { ref: { ...path, runId: position.runId }, after: position.last ?? 0 }
 }
 
-async function* feedFrames({ workflow, pages }: HistoryFeed): AsyncGenerator<string> {
+async function* feedFrames<Event>(
+  { workflow, pages }: HistoryFeed<Event>,
+  framesOf: (page: HistoryFeedPage<Event>, runId: string) => Iterable<string>,
+): AsyncGenerator<string> {
   yield eventFrame('workflow', workflow)
-  for await (const { events, closed } of pages) {
-    for (const event of events)
-      yield eventFrame('history', event, positionId({ runId: workflow.runId, last: event.eventId }))
-    if (closed !== null) yield eventFrame('done', closed)
+  for await (const page of pages) {
+    yield* framesOf(page, workflow.runId)
+    if (page.closed !== null) yield eventFrame('done', page.closed)
   }
+}
+
+function eventFrames({ events }: HistoryFeedPage, runId: string): string[] {
+  return events.map((event) => eventFrame('history', event, positionId({ runId, last: event.eventId })))
+}
+
+/** Only the last entry of a page has an id: a client that has lost the connection before it gets all of them again. */
+function entryFrames({ events, last }: HistoryFeedPage<TraceEntry>, runId: string): string[] {
+  return events.map((entry, at) =>
+    eventFrame('trace', entry, at === events.length - 1 ? positionId({ runId, last }) : undefined),
+  )
 }

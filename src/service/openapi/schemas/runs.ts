@@ -1,6 +1,6 @@
 /** What lists of runs and single runs look like. */
 
-import type { TraceError } from '../../../shared/wire/trace/entry.ts'
+import type { TraceEntry, TraceError } from '../../../shared/wire/trace/entry.ts'
 import type { TraceNode } from '../../../shared/wire/trace/tree.ts'
 import {
   any,
@@ -28,6 +28,10 @@ import { runIds } from './workflow-result.ts'
 
 const nextPageToken = described(orNull(string), '`pageToken` of the next page; null after the last one')
 const times = { startedAt: orNull(time), completedAt: described(orNull(time), 'Null while the run is open') }
+const kind = described(
+  string,
+  '`workflow`, `step`, `timer`, `signal`, `update`, `child_workflow`, `nexus_operation`, `workflow_task`, or a kind that a worker records',
+)
 const anyByName = { type: 'object', additionalProperties: {} }
 const error = orNull(ref('TraceError'))
 
@@ -221,10 +225,7 @@ export const runSchemas = {
   ),
   TraceNode: object<TraceNode>({
     id: string,
-    kind: described(
-      string,
-      '`workflow`, `step`, `timer`, `signal`, `update`, `child_workflow`, `nexus_operation`, `workflow_task`, or a kind that a worker records',
-    ),
+    kind,
     name: string,
     startedAt: described({ type: 'number' }, 'Milliseconds since 1970'),
     endedAt: described(orNull({ type: 'number' }), 'Null while it is open'),
@@ -234,6 +235,21 @@ export const runSchemas = {
     attributes: { type: 'object', additionalProperties: true },
     children: array(ref('TraceNode')),
   }),
+  TraceEntry: object<Omit<TraceEntry, 'encoded' | 'redacted'>>(
+    {
+      id: described(string, 'That of the node. Each node has an entry for its beginning, and one for its end'),
+      parentId: described(orNull(string), 'The node around it; null for the workflow itself'),
+      kind,
+      name: string,
+      at: described({ type: 'number' }, 'Milliseconds since 1970'),
+      phase: enumOf(['began', 'ended']),
+      input: any,
+      output: any,
+      error: ref('TraceError'),
+      attributes: { type: 'object', additionalProperties: true },
+    },
+    { optional: ['input', 'output', 'error', 'attributes'] },
+  ),
   TraceError: object<TraceError>(
     {
       name: string,

@@ -22,7 +22,11 @@ const RUN_ID = '0198c0de-0000-7000-8000-00000000000a'
 const PATH = '/workflow/w/history'
 
 function page(...ids: number[]): HistoryFeedPage {
-  return { events: ids.map((eventId) => ({ eventId, eventType: 'Any', eventTime: null })), closed: null }
+  return {
+    events: ids.map((eventId) => ({ eventId, eventType: 'Any', eventTime: null })),
+    last: ids.at(-1) ?? 0,
+    closed: null,
+  }
 }
 
 /** The app whose history has these pages, and the commands that it gets. */

@@ -2,7 +2,9 @@
 
 import type { Explanation, Trace } from '../../../../../client/responses.ts'
 import { sleep } from '../../../../../shared/lib/abort.ts'
+import { grow } from '../../../../../shared/trace-view/grow.ts'
 import { isOpen } from '../../../../../shared/wire/execution.ts'
+import type { TraceEntry } from '../../../../../shared/wire/trace/entry.ts'
 import { ApiError, follow, get, runPath } from '../api.ts'
 import { useVisible } from '../hooks.ts'
 import { useLayoutEffect, useRef, useState } from '../ui.ts'
@@ -50,14 +52,26 @@ export function useRun(workflowId: string, runId: string | null): RunState & { r
     const pinned = { workflowId, runId }
     const changes = createChanges()
     change.current = changes.note
-    void followEvents(pinned, historyLength, signal, changes.note, show)
+    const entries: TraceEntry[] = []
+    const onEntry = (entry: TraceEntry) => {
+      entries.push(entry)
+      changes.note()
+    }
+    void followEntries(pinned, historyLength, signal, onEntry, show)
+    let { trace } = first
+    let mustRead = false
     let pauseMs = MIN_PAUSE_MS
     while (!signal.aborted) {
       await sleep(pauseMs, signal)
       const isChanged = await changes.next(signal)
       const begun = Date.now()
-      const isOver = await readAgain(pinned, isChanged, signal, show)
-      if (isOver) return
+      const grown = grownBy(trace, entries.splice(0))
+      mustRead ||= isChanged && grown === null
+      trace = grown ?? trace
+      show({ trace })
+      const next = await readAgain(pinned, mustRead, signal, show)
+      if (next === 'over') return
+      if (next !== null) [trace, mustRead] = [next, false]
       pauseMs = Math.max(MIN_PAUSE_MS, PAUSE_PER_LATENCY * (Date.now() - begun))
     }
   }
@@ -79,18 +93,30 @@ interface RunRef {
 
 type Show = (next: Partial<RunState>) => void
 
-/** Whether the run has ended. What cannot be read is read again later. */
-async function readAgain(ref: RunRef, withTrace: boolean, signal: AbortSignal, show: Show): Promise<boolean> {
+/** Null if the whole trace must be read: the history has no spans, and what was left out of the trace stays out. */
+function grownBy(trace: Trace | null, entries: readonly TraceEntry[]): Trace | null {
+  if (trace === null || trace.source !== 'history' || trace.warnings.length > 0) return null
+  const data = grow(trace.data, entries)
+  return data === trace.data ? trace : data && { ...trace, data }
+}
+
+/** The trace if it was read, or that the run has ended. What cannot be read is read again later. */
+async function readAgain(
+  ref: RunRef,
+  withTrace: boolean,
+  signal: AbortSignal,
+  show: Show,
+): Promise<Trace | null | 'over'> {
   try {
     const { trace, ...next } = await readAll(ref, signal, withTrace)
     show(trace === null ? next : { ...next, trace })
-    if (isOpen(next.explanation.run.status)) return false
+    if (isOpen(next.explanation.run.status)) return trace
     // The last event may have come after the trace was read.
     show({ ...(await readAll(ref, signal)), isFollowing: false })
-    return true
+    return 'over'
   } catch (error) {
     show({ error })
-    return false
+    return null
   }
 }
 
@@ -120,17 +146,18 @@ function createChanges(): Changes {
   }
 }
 
-async function followEvents(ref: RunRef, length: number, signal: AbortSignal, note: () => void, show: Show) {
+async function followEntries(
+  ref: RunRef,
+  length: number,
+  signal: AbortSignal,
+  onEntry: (entry: TraceEntry) => void,
+  show: Show,
+): Promise<void> {
   const position = { id: `${ref.runId}@${length}`, isOver: false }
   try {
-    for await (const { event } of follow(
-      `${runPath(ref)}/history/stream`,
-      { includePayloads: 'false' },
-      signal,
-      position,
-    )) {
+    for await (const { event, data } of follow(`${runPath(ref)}/trace-log/stream`, {}, signal, position)) {
       if (event === 'workflow') show({ isFollowing: true })
-      else note()
+      else if (event === 'trace') onEntry(data as TraceEntry)
     }
   } catch {
     // The run is polled all the same.
