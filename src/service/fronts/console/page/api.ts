@@ -27,6 +27,11 @@ export class ApiError extends Error {
   }
 }
 
+/** What is wrong with the input. */
+export function issuesOf(error: unknown): { path: string; message: string }[] {
+  return error instanceof ApiError ? (error.problem.issues ?? []) : []
+}
+
 export interface ApiRequest {
   method?: 'GET' | 'POST' | 'PATCH'
   query?: URLSearchParams | Record<string, string>

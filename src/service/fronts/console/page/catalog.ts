@@ -1,4 +1,5 @@
 import type { Catalog as CatalogListing } from '../../../../client/responses.ts'
+import type { CatalogEntry } from '../../../../shared/wire/catalog.ts'
 import { get } from './api.ts'
 import { useEffect, useState } from './ui.ts'
 
@@ -28,4 +29,9 @@ export function useCatalog(name: string | null, isNeeded = true): CatalogState {
     return () => controller.abort()
   }, [name, isNeeded])
   return state
+}
+
+/** The workflow of this name, which may be one of its aliases. */
+export function workflowOf(listing: CatalogListing | null, name: string | null): CatalogEntry | null {
+  return listing?.workflows.find((one) => one.name === name || one.aliases.some((alias) => alias === name)) ?? null
 }

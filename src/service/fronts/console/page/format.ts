@@ -78,3 +78,16 @@ function timeText(at: number, now: number): string {
   const shown = Math.abs(at - now) > DAY_MS ? dateText(at) : clockText(at)
   return at > now ? `${shown} (in ${durationText(at - now)})` : shown
 }
+
+/** `2026-01-31T12:00` in the zone of the browser as a time in UTC; what is not a time stays as it is. */
+export function toUtc(local: string): string {
+  const at = new Date(local)
+  return Number.isNaN(at.getTime()) ? local : at.toISOString()
+}
+
+/** The value of an input of the type `datetime-local`. */
+export function toLocal(utc: string | null): string {
+  const at = new Date(utc ?? '')
+  if (Number.isNaN(at.getTime())) return ''
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().replace(/(?::00)?(?:\.000)?Z$/, '')
+}

@@ -1,8 +1,8 @@
 import { call } from './api.ts'
 import { credentialRequired, keepCredential } from './credential.ts'
-import { useCredential, useTitle } from './hooks.ts'
-import { Failure, VERBATIM } from './parts.tsx'
-import { type Child, useState } from './ui.ts'
+import { useAct, useCredential, useTitle } from './hooks.ts'
+import { Failure, Input, submitting } from './parts.tsx'
+import type { Child } from './ui.ts'
 
 /** Shows its children once there is a credential, if the service requires one. */
 export function Gate({ children }: { children: Child }) {
@@ -11,31 +11,16 @@ export function Gate({ children }: { children: Child }) {
 }
 
 function CredentialForm() {
-  const [error, setError] = useState<unknown>(null)
-  const [busy, setBusy] = useState(false)
+  const { busy, error, act } = useAct()
   useTitle('Sign in')
   return (
     <main id="main" class="narrow">
       <form
         class="card stack"
-        onSubmit={async (event: Event) => {
-          event.preventDefault()
-          const field = (event.target as HTMLFormElement).elements.namedItem('credential') as HTMLInputElement
-          setBusy(true)
-          setError(null)
-          try {
-            await tryCredential(field.value.trim())
-          } catch (failure) {
-            setError(failure)
-          }
-          setBusy(false)
-        }}
+        onSubmit={submitting((form) => act(() => tryCredential(String(form.get('credential')).trim())))}
       >
         <h1>Sign in</h1>
-        <label>
-          <span>Token or JWT</span>
-          <input name="credential" type="password" {...VERBATIM} required />
-        </label>
+        <Input label="Token or JWT" name="credential" type="password" required />
         <p class="quiet small">
           It is kept for this tab until you close it, and sent to this service only. What it allows is what you can do
           here.

@@ -90,3 +90,19 @@ export function useMedia(query: string): boolean {
   }, [query])
   return matches
 }
+
+/** What a button does: one thing at a time, and why it failed. */
+export function useAct() {
+  const [state, setState] = useState<{ busy: boolean; error: unknown }>({ busy: false, error: null })
+  /** Returns the error, or null. */
+  async function act(does: () => Promise<unknown>): Promise<unknown> {
+    setState({ busy: true, error: null })
+    const error = await does().then(
+      () => null,
+      (failed: unknown) => failed,
+    )
+    setState({ busy: false, error })
+    return error
+  }
+  return { ...state, act }
+}

@@ -1,14 +1,56 @@
 /** Small parts that all pages use. */
 import { ApiError } from './api.ts'
 import { agoText, durationText, fullTimeText, jsonText } from './format.ts'
+import { useAct } from './hooks.ts'
 import { useEffect, useRef, useState } from './ui.ts'
 
 /** For fields whose text is not prose. `spellcheck={false}` would remove the attribute. */
 export const VERBATIM = { autocomplete: 'off', spellcheck: 'false' } as { autocomplete: string }
 
+/** A field with its label. */
+export function Input({ label, ...rest }: { label: string } & Record<string, unknown>) {
+  return (
+    <label>
+      <span>{label}</span>
+      <input {...VERBATIM} {...rest} />
+    </label>
+  )
+}
+
+/** For a field whose text is kept. */
+export function onText(set: (text: string) => void) {
+  return ({ target }: Event) => set((target as HTMLInputElement).value)
+}
+
+/** What a form does instead of being submitted, which the policy of the page forbids. */
+export function submitting(act: (form: FormData, submitter: HTMLElement | null) => unknown) {
+  return (event: Event) => {
+    event.preventDefault()
+    void act(new FormData(event.target as HTMLFormElement), (event as SubmitEvent).submitter)
+  }
+}
+
 export function statusText(status: string): string {
   const text = status.replaceAll('_', ' ')
   return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** A link of a list that shows a part of it. */
+export function Tab({ label, kind = 'all', count = null, href, isCurrent }: TabProps) {
+  return (
+    <a href={href} class={`tab ${kind}`} aria-current={isCurrent ? 'page' : undefined}>
+      {kind !== 'all' && <span class="dot" aria-hidden="true" />}
+      {label} {count !== null && <span class="count">{count.toLocaleString()}</span>}
+    </a>
+  )
+}
+
+interface TabProps {
+  label: string
+  kind?: string
+  count?: number | null
+  href: string
+  isCurrent: boolean
 }
 
 export function StatusPill({ status }: { status: string }) {
@@ -36,7 +78,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: (() => void)
   return (
     <div class="failure" role="alert">
       <strong>{titleOf(error)}</strong>
-      <p>{problem?.message ?? String(error)}</p>
+      <p>{error instanceof Error ? error.message : String(error)}</p>
       {problem?.requestId && (
         <p class="quiet small">
           Request <code>{problem.requestId}</code>
@@ -52,6 +94,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: (() => void)
 }
 
 function titleOf(error: unknown): string {
+  if (error instanceof SyntaxError) return 'The JSON is not valid'
   if (!(error instanceof ApiError)) return 'Something went wrong on this page'
   const { status, title } = error.problem
   if (status === 403) return 'You may not do this'
@@ -96,6 +139,19 @@ async function copy(text: string): Promise<void> {
   area.select()
   document.execCommand('copy')
   area.remove()
+}
+
+export function Facts({ facts }: { facts: readonly (readonly [name: string, value: unknown])[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{typeof value === 'object' ? JSON.stringify(value) : String(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  )
 }
 
 /** A value as JSON that can be read, with its long parts closed. */
@@ -151,7 +207,7 @@ function highlighted(text: string) {
 /** A dialog that asks before something is done. */
 export function Confirm({ title, children, action, danger = false, onClose, onConfirm }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null)
-  const [state, setState] = useState<{ busy: boolean; error: unknown }>({ busy: false, error: null })
+  const { busy, error, act } = useAct()
   useEffect(() => {
     dialog.current?.showModal()
   }, [])
@@ -159,25 +215,18 @@ export function Confirm({ title, children, action, danger = false, onClose, onCo
     <dialog ref={dialog} aria-label={title} onClose={onClose}>
       <form
         method="dialog"
-        onSubmit={async (event: Event) => {
-          event.preventDefault()
-          setState({ busy: true, error: null })
-          try {
-            await onConfirm(new FormData(event.target as HTMLFormElement))
-            dialog.current?.close()
-          } catch (error) {
-            setState({ busy: false, error })
-          }
-        }}
+        onSubmit={submitting(async (form) => {
+          if ((await act(() => onConfirm(form))) === null) dialog.current?.close()
+        })}
       >
         <h2>{title}</h2>
         {children}
-        {state.error !== null && <Failure error={state.error} />}
+        {error !== null && <Failure error={error} />}
         <div class="buttons end">
           <button type="button" class="secondary" onClick={() => dialog.current?.close()}>
             Cancel
           </button>
-          <button type="submit" class={danger ? 'danger' : 'primary'} disabled={state.busy}>
+          <button type="submit" class={danger ? 'danger' : 'primary'} disabled={busy}>
             {action}
           </button>
         </div>

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addItem, isLossless, toDraft, toText } from '../../../../../src/service/fronts/console/page/forms/draft.ts'
-import { issueAt, placesOf, pointerOf } from '../../../../../src/service/fronts/console/page/forms/issues.ts'
+import { hasField, issueAt } from '../../../../../src/service/fronts/console/page/forms/issues.ts'
 import { type Field, toField } from '../../../../../src/service/fronts/console/page/forms/schema-field.ts'
 import { bodyOf, codeOf } from '../../../../../src/service/fronts/console/page/start/start-request.ts'
 import { parseJson } from '../../../../../src/shared/lib/json.ts'
@@ -150,25 +150,30 @@ describe('draft', () => {
   })
 })
 
-test('issues: a missing property is shown at its own field, and others at theirs', () => {
+test('issues: each is shown at its field, if the form has one', () => {
   const field = toField({
     type: 'object',
-    properties: { 'a/b': { type: 'string' }, tags: { type: 'array', items: {} } },
+    properties: {
+      'a/b': { type: 'string' },
+      tags: { type: 'array', items: {} },
+      unset: { type: 'object', properties: { c: {} } },
+    },
   })
   const draft = toDraft(field, { tags: [1] }, true)
-  const issues = [
-    { path: '/input', message: 'must have the required property "a/b"' },
-    { path: '/input/tags/0', message: 'must be a string' },
-    { path: '/input/unknown', message: 'is not allowed' },
-  ]
+  const issues = [{ path: '/input/tags/0', message: 'must be a string' }]
+  const paths = [[], ['a~1b'], ['tags', '0'], ['tags', '1'], ['unset'], ['unset', 'c'], ['unknown'], ['a~1b', 'c']]
 
-  expect(issues.map(pointerOf)).toEqual(['/input/a~1b', '/input/tags/0', '/input/unknown'])
-  expect(['/input/a~1b', '/input/tags/0', '/input/tags'].map((at) => issueAt(issues, at))).toEqual([
-    'is required',
-    'must be a string',
-    null,
+  expect(['/input/tags/0', '/input/tags'].map((at) => issueAt(issues, at))).toEqual(['must be a string', null])
+  expect(paths.map((path) => hasField(field, draft, path))).toEqual([
+    true,
+    true,
+    true,
+    false,
+    true,
+    false,
+    false,
+    false,
   ])
-  expect([...placesOf(field, draft, '/input', issues)]).toEqual(['/input', '/input/tags/0'])
 })
 
 test('start: the body and the program have all arguments, with their digits', () => {

@@ -1,5 +1,6 @@
 /** What has been entered into a form. Numbers stay text, because they may have more digits than a double. */
 import { canonicalJson, isObject, parseJson } from '../../../../../shared/lib/json.ts'
+import { toLocal, toUtc } from '../format.ts'
 import type { Field } from './schema-field.ts'
 
 export interface Draft {
@@ -56,7 +57,7 @@ function textOf(field: Field, given: unknown): string {
 }
 
 function stringOf({ input }: Field & { kind: 'string' }, given: string): string {
-  return input === 'datetime-local' ? toLocalTime(given) : given
+  return input === 'datetime-local' ? toLocal(given) : given
 }
 
 function choiceOf({ values }: Field & { kind: 'choice' }, given: unknown): string {
@@ -88,7 +89,7 @@ export function toText(field: Field, draft: Draft, isRequired: boolean): string 
 }
 
 function stringText({ input }: Field & { kind: 'string' }, { text }: Draft): string {
-  return JSON.stringify(input === 'datetime-local' ? toUtcTime(text) : text)
+  return JSON.stringify(input === 'datetime-local' ? toUtc(text) : text)
 }
 
 function scalarText(field: Field, text: string): string {
@@ -114,17 +115,6 @@ function objectText(field: Field & { kind: 'object' }, draft: Draft): string {
 /** What is not a number is sent as text, so that the service says what is wrong. */
 function toNumberText(text: string): string {
   return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text) ? text : JSON.stringify(text)
-}
-
-function toUtcTime(local: string): string {
-  const at = new Date(local)
-  return Number.isNaN(at.getTime()) ? local : at.toISOString()
-}
-
-function toLocalTime(utc: string): string {
-  const at = new Date(utc)
-  if (Number.isNaN(at.getTime())) return ''
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().replace(/(?::00)?(?:\.000)?Z$/, '')
 }
 
 /** False if the form would leave out or change a part of the value: then it is edited as JSON. */

@@ -7,33 +7,21 @@ export interface Issue {
   message: string
 }
 
-/** An issue about a missing property belongs to that property. */
-export function pointerOf({ path, message }: Issue): string {
-  const missing = /required property "((?:\\.|[^"\\])*)"/.exec(message)?.[1]
-  return missing === undefined ? path : `${path}/${escaped(missing)}`
-}
-
 export function issueAt(issues: readonly Issue[], pointer: string): string | null {
-  const found = issues.find((issue) => pointerOf(issue) === pointer)
-  if (found === undefined) return null
-  return pointerOf(found) === found.path ? found.message : 'is required'
+  return issues.find(({ path }) => path === pointer)?.message ?? null
 }
 
-export function placesOf(field: Field, draft: Draft, pointer: string, issues: readonly Issue[]): Set<string> {
-  const pointers = new Set<string>()
-  const waiting: [Field, Draft, string][] = [[field, draft, pointer]]
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const [own, value, at] = next
-    pointers.add(at)
-    if (own.kind === 'object')
-      for (const { name, field: property } of own.properties) {
-        const inner = value.properties.get(name)
-        if (inner) waiting.push([property, inner, `${at}/${escaped(name)}`])
-      }
-    if (own.kind === 'array')
-      for (const [index, { draft: item }] of value.items.entries()) waiting.push([own.items, item, `${at}/${index}`])
+/** Whether the form shows a field at the end of the path, whose names are escaped. */
+export function hasField(field: Field, draft: Draft, [step, ...rest]: readonly string[]): boolean {
+  if (step === undefined) return true
+  if (field.kind === 'array') {
+    const item = draft.items[Number(step)]
+    return item !== undefined && hasField(field.items, item.draft, rest)
   }
-  return new Set(issues.filter((issue) => pointers.has(pointerOf(issue))).map(({ path }) => path))
+  if (field.kind !== 'object' || !draft.isSet) return false
+  const property = field.properties.find(({ name }) => escaped(name) === step)
+  const own = draft.properties.get(property?.name ?? '')
+  return property !== undefined && own !== undefined && hasField(property.field, own, rest)
 }
 
 export function escaped(name: string): string {

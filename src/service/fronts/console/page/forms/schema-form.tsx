@@ -1,32 +1,32 @@
+import { issuesOf } from '../api.ts'
+import { Failure } from '../parts.tsx'
 import { useEffect, useId, useRef } from '../ui.ts'
 import { addItem } from './draft.ts'
-import { escaped, type Issue, issueAt } from './issues.ts'
+import { escaped, issueAt } from './issues.ts'
 import { type FieldProps, Notes, ScalarField } from './scalar-field.tsx'
 import type { Field, Property } from './schema-field.ts'
 import type { Form } from './use-form.ts'
 
 /** The fields of a form, with each issue at its field. */
-export function SchemaForm({ form, issues }: { form: Form; issues: readonly Issue[] }) {
+export function SchemaForm({ form, error }: { form: Form; error: unknown }) {
+  const issues = issuesOf(error)
   const { field, draft, name, isJson, setJson, changed } = form
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (issues.length > 0) box.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
-  }, [issues])
+  }, [error])
   const pointer = `/${name}`
   return (
     <div class="schema-form" ref={box}>
       {field.kind === 'object' ? (
         <>
           {issueAt(issues, pointer) !== null && <p class="issue">{issueAt(issues, pointer)}</p>}
-          <Properties properties={field.properties} draft={draft} pointer={pointer} issues={issues} changed={changed} />
+          <Properties {...{ draft, pointer, issues, changed }} properties={field.properties} />
         </>
       ) : (
         <FieldOf
+          {...{ draft, pointer, issues, changed }}
           property={{ name: isJson ? `${name}, as JSON` : name, field, isRequired: true }}
-          draft={draft}
-          pointer={pointer}
-          issues={issues}
-          changed={changed}
         />
       )}
       {form.hasForm && (
@@ -40,29 +40,25 @@ export function SchemaForm({ form, issues }: { form: Form; issues: readonly Issu
   )
 }
 
-function Properties({
-  properties,
-  draft,
-  pointer,
-  issues,
-  changed,
-}: { properties: readonly Property[] } & Omit<FieldProps, 'property'>) {
+/** What was rejected, unless each issue is at its field. */
+export function FormFailure({ form, error }: { form: Form; error: unknown }) {
+  const issues = issuesOf(error)
+  if (error === null) return null
+  if (issues.length === 0 || !issues.every(form.shows)) return <Failure error={error} />
+  return (
+    <p class="issue summary" role="alert">
+      {issues.length === 1 ? 'One field is not valid.' : `${issues.length} fields are not valid.`}
+    </p>
+  )
+}
+
+function Properties({ properties, ...shared }: { properties: readonly Property[] } & Omit<FieldProps, 'property'>) {
   return (
     <>
       {properties.map((property) => {
-        const own = draft.properties.get(property.name)
-        return (
-          own && (
-            <FieldOf
-              key={property.name}
-              property={property}
-              draft={own}
-              pointer={`${pointer}/${escaped(property.name)}`}
-              issues={issues}
-              changed={changed}
-            />
-          )
-        )
+        const draft = shared.draft.properties.get(property.name)
+        const pointer = `${shared.pointer}/${escaped(property.name)}`
+        return draft && <FieldOf key={property.name} {...{ ...shared, property, draft, pointer }} />
       })}
     </>
   )
@@ -93,19 +89,20 @@ function Group({ property, pointer, issues, children }: FieldProps & { children:
 }
 
 function ObjectField(props: FieldProps & { field: Field & { kind: 'object' } }) {
-  const { property, field, draft, pointer, issues, changed } = props
+  const { property, field, draft, changed } = props
   const { name, isRequired } = property
-  const toggle = (isSet: boolean) => {
-    draft.isSet = isSet
-    changed()
-  }
   return (
     <Group {...props}>
-      {draft.isSet && (
-        <Properties properties={field.properties} draft={draft} pointer={pointer} issues={issues} changed={changed} />
-      )}
+      {draft.isSet && <Properties {...props} properties={field.properties} />}
       {!isRequired && (
-        <button type="button" class="ghost" onClick={() => toggle(!draft.isSet)}>
+        <button
+          type="button"
+          class="ghost"
+          onClick={() => {
+            draft.isSet = !draft.isSet
+            changed()
+          }}
+        >
           {draft.isSet ? `Remove ${name}` : `Add ${name}`}
         </button>
       )}
@@ -114,18 +111,17 @@ function ObjectField(props: FieldProps & { field: Field & { kind: 'object' } }) 
 }
 
 function ArrayField(props: FieldProps & { field: Field & { kind: 'array' } }) {
-  const { property, field, draft, pointer, issues, changed } = props
+  const { property, field, draft, pointer, changed } = props
   const { name, isRequired } = property
   return (
     <Group {...props}>
       {draft.items.map(({ key, draft: item }, at) => (
         <div class="list-item" key={key}>
           <FieldOf
+            {...props}
             property={{ name: `${name} ${at + 1}`, field: field.items, isRequired: true }}
             draft={item}
             pointer={`${pointer}/${at}`}
-            issues={issues}
-            changed={changed}
           />
           <button
             type="button"

@@ -2,7 +2,7 @@ import { parseJson } from '../../../../../shared/lib/json.ts'
 import type { Schema } from '../catalog.ts'
 import { useMemo, useRef, useState } from '../ui.ts'
 import { type Draft, isLossless, toDraft, toText } from './draft.ts'
-import { type Issue, placesOf } from './issues.ts'
+import { hasField, type Issue } from './issues.ts'
 import { type Field, toField } from './schema-field.ts'
 
 export interface Form {
@@ -18,8 +18,8 @@ export interface Form {
   value: () => string | undefined
   /** The body that `wrap` makes of it; undefined if the JSON is not valid. */
   text: (wrap: (value: string | undefined) => string | undefined) => string | undefined
-  /** The pointers of those issues that are shown at a field. */
-  places: (issues: readonly Issue[]) => ReadonlySet<string>
+  /** Whether the issue is shown at a field. */
+  shows: (issue: Issue) => boolean
   changed: () => void
 }
 
@@ -66,7 +66,10 @@ export function useForm(schema: Schema | null, name: string, initial?: unknown):
         return undefined
       }
     },
-    places: (issues) => placesOf(field, draft, `/${name}`, issues),
+    shows({ path }) {
+      const [, root, ...steps] = path.split('/')
+      return root === name && hasField(field, draft, steps)
+    },
   }
 }
 

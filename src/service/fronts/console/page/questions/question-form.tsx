@@ -1,42 +1,27 @@
 import type { Question } from '../../../../../client/responses.ts'
 import { ApiError, call, runPath } from '../api.ts'
 import { agoText } from '../format.ts'
-import { SchemaForm } from '../forms/schema-form.tsx'
+import { FormFailure, SchemaForm } from '../forms/schema-form.tsx'
 import { useForm } from '../forms/use-form.ts'
-import { Failure } from '../parts.tsx'
+import { useAct } from '../hooks.ts'
+import { Failure, submitting } from '../parts.tsx'
 import { useState } from '../ui.ts'
 
 type Asked = Pick<Question, 'key' | 'mayAnswer' | 'runId' | 'schema' | 'workflowId'>
-
-interface State {
-  busy: boolean
-  error: unknown
-  answeredAt: string | null
-}
 
 /** The form for the answer to a question. The first answer counts; whoever is late reads when that was. */
 export function QuestionForm({ question, onAnswered }: { question: Asked; onAnswered: () => void }) {
   // It never changes, and another object would empty the form.
   const [schema] = useState(question.schema)
   const form = useForm(schema, 'content')
-  const [state, setState] = useState<State>({ busy: false, error: null, answeredAt: null })
-  const { error, answeredAt } = state
-  const issues = error instanceof ApiError ? (error.problem.issues ?? []) : []
-  const placed = form.places(issues)
+  const [answeredAt, setAnsweredAt] = useState<string | null>(null)
+  const { busy, error, act } = useAct()
 
   async function answer(): Promise<void> {
-    setState({ busy: true, error: null, answeredAt: null })
-    try {
-      const content = form.value()
-      const body = content === undefined ? '{}' : `{"content":${content}}`
-      const path = `${runPath(question)}/questions/${encodeURIComponent(question.key)}/answer`
-      const { at } = (await call<{ at: string }>(path, { method: 'POST', body })).body
-      setState({ busy: false, error: null, answeredAt: at })
-      onAnswered()
-    } catch (failed) {
-      setState({ busy: false, error: failed, answeredAt: null })
-      if (isTooLate(failed)) onAnswered()
-    }
+    const content = form.value()
+    const body = content === undefined ? '{}' : `{"content":${content}}`
+    const path = `${runPath(question)}/questions/${encodeURIComponent(question.key)}/answer`
+    setAnsweredAt((await call<{ at: string }>(path, { method: 'POST', body })).body.at)
   }
 
   if (!question.mayAnswer) return <p class="quiet small">You may read this question, but not answer it.</p>
@@ -51,17 +36,15 @@ export function QuestionForm({ question, onAnswered }: { question: Asked; onAnsw
     <form
       class="stack"
       noValidate
-      onSubmit={(event: Event) => {
-        event.preventDefault()
-        void answer()
-      }}
+      onSubmit={submitting(async () => {
+        const failed = await act(answer)
+        if (failed === null || isTooLate(failed)) onAnswered()
+      })}
     >
-      <SchemaForm form={form} issues={issues} />
-      {error !== null && !(issues.length > 0 && issues.every(({ path }) => placed.has(path))) && (
-        <Failure error={error} />
-      )}
+      <SchemaForm form={form} error={error} />
+      <FormFailure form={form} error={error} />
       <div class="buttons">
-        <button type="submit" class="primary" disabled={state.busy}>
+        <button type="submit" class="primary" disabled={busy}>
           Answer
         </button>
       </div>

@@ -1,7 +1,7 @@
 import type { Question } from '../../../../../client/responses.ts'
 import { useCapabilities } from '../capabilities.ts'
 import { useNow, useTitle } from '../hooks.ts'
-import { Failure, Time, VERBATIM } from '../parts.tsx'
+import { Failure, Input, submitting, Tab, Time } from '../parts.tsx'
 import { hrefOf, navigate, runHref } from '../route.ts'
 import { useState } from '../ui.ts'
 import { QuestionForm } from './question-form.tsx'
@@ -26,14 +26,8 @@ export function QuestionsPage({ query }: { query: URLSearchParams }) {
         <h1>Questions</h1>
       </div>
       <nav class="tabs" aria-label="Questions">
-        <a class="tab" href={hrefOf('questions')} aria-current={names.length === 0 ? 'page' : undefined}>
-          All
-        </a>
-        {own !== null && (
-          <a class="tab" href={hrefOf('questions', { to: own })} aria-current={isOnly(names, own) ? 'page' : undefined}>
-            To me
-          </a>
-        )}
+        <Tab label="All" href={hrefOf('questions')} isCurrent={names.length === 0} />
+        {own !== null && <Tab label="To me" href={hrefOf('questions', { to: own })} isCurrent={names.join() === own} />}
       </nav>
       <ToFilter key={names.join()} names={names} />
       {error !== null && <Failure error={error} retry={retry} />}
@@ -61,10 +55,6 @@ function filterOf(names: readonly string[]): URLSearchParams {
   return new URLSearchParams(names.map((name) => ['to', name]))
 }
 
-function isOnly(names: readonly string[], own: string): boolean {
-  return names.length === 1 && names[0] === own
-}
-
 /** The last part of `token:finance` and `jwt:main:ada`, without the hash of an access token. */
 function ownNameOf(caller: string | null): string | null {
   const name = /^(?:token|jwt:[^:]*):([^/]*)/.exec(caller ?? '')?.[1] ?? ''
@@ -77,18 +67,15 @@ function ToFilter({ names }: { names: readonly string[] }) {
       <form
         class="filters"
         aria-label="Filter questions"
-        onSubmit={(event: Event) => {
-          event.preventDefault()
-          const text = String(new FormData(event.target as HTMLFormElement).get('to'))
-          const wanted = text.split(',').map((name) => name.trim())
+        onSubmit={submitting((form) => {
+          const wanted = String(form.get('to'))
+            .split(',')
+            .map((name) => name.trim())
           navigate(hrefOf('questions', filterOf(wanted.filter((name) => name !== ''))))
-        }}
+        })}
       >
         <div class="filter-row">
-          <label>
-            <span>For whom</span>
-            <input name="to" value={names.join(', ')} placeholder="finance, ada" {...VERBATIM} />
-          </label>
+          <Input label="For whom" name="to" value={names.join(', ')} placeholder="finance, ada" />
           <div class="buttons">
             <button type="submit" class="secondary">
               Apply

@@ -1,6 +1,7 @@
 import type { Trace, WorkflowStatus } from '../../../../../client/responses.ts'
+import { runPath } from '../api.ts'
 import { countText, fullTimeText } from '../format.ts'
-import { CopyButton, Json, Time } from '../parts.tsx'
+import { CopyButton, Facts, Json, Time } from '../parts.tsx'
 import { curlOf } from './curl.ts'
 
 /** What activities report with their heartbeats. */
@@ -37,23 +38,22 @@ function percentOf(details: unknown): number | null {
 export function About({ status, trace }: { status: WorkflowStatus; trace: Trace | null }) {
   const memo = status.memo !== null && Object.keys(status.memo).length > 0
   const attributes = Object.keys(status.searchAttributes).length > 0
-  const path = `workflow/${encodeURIComponent(status.workflowId)}/runs/${status.runId}`
+  const path = runPath(status)
+  const facts: [string, unknown][] = [
+    ['Run id', status.runId],
+    ['Catalog', status.catalog],
+    ['Summary', status.summary],
+    ['Details', status.details],
+    ['Started', fullTimeText(new Date(status.startedAt ?? 0).getTime())],
+    ['Ended', status.completedAt && fullTimeText(new Date(status.completedAt).getTime())],
+    ['History', countText(status.historyLength, 'event')],
+    ['Trace from', trace?.source],
+    ['Worker version', status.workerVersion],
+  ]
   return (
     <section class="card about" aria-label="About this run">
       <h2>About this run</h2>
-      <dl class="facts">
-        <Fact name="Run id" value={<code>{status.runId}</code>} />
-        <Fact name="Catalog" value={status.catalog} />
-        {status.summary !== null && <Fact name="Summary" value={status.summary} />}
-        {status.details !== null && <Fact name="Details" value={status.details} />}
-        <Fact name="Started" value={fullTimeText(new Date(status.startedAt ?? 0).getTime())} />
-        {status.completedAt !== null && (
-          <Fact name="Ended" value={fullTimeText(new Date(status.completedAt).getTime())} />
-        )}
-        <Fact name="History" value={countText(status.historyLength, 'event')} />
-        {trace !== null && <Fact name="Trace from" value={trace.source} />}
-        {status.workerVersion !== null && <Fact name="Worker version" value={JSON.stringify(status.workerVersion)} />}
-      </dl>
+      <Facts facts={facts.filter(([, value]) => value != null)} />
       {memo && <Json value={status.memo} label="Memo" />}
       {attributes && <Json value={status.searchAttributes} label="Search attributes" />}
       <div class="buttons">
@@ -61,14 +61,5 @@ export function About({ status, trace }: { status: WorkflowStatus; trace: Trace 
         <CopyButton label="Copy trace as curl" text={() => curlOf('GET', `${path}/trace-log`)} />
       </div>
     </section>
-  )
-}
-
-function Fact({ name, value }: { name: string; value: unknown }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
   )
 }

@@ -2,9 +2,16 @@ import type { WorkflowStatus } from '../../../../../client/responses.ts'
 import { isOpen } from '../../../../../shared/wire/execution.ts'
 import { call, runPath } from '../api.ts'
 import type { May } from '../capabilities.ts'
-import { Confirm } from '../parts.tsx'
+import { Confirm, Input, statusText } from '../parts.tsx'
 import { hrefOf, navigate, runHref } from '../route.ts'
 import { useState } from '../ui.ts'
+
+const REASON = { label: 'Reason (optional, recorded in the history)', name: 'reason' }
+
+function reasonOf(form: FormData): { reason?: string } {
+  const reason = String(form.get('reason')).trim()
+  return reason === '' ? {} : { reason }
+}
 
 type Action = 'stop' | 'terminate' | 'pause' | 'unpause'
 
@@ -32,16 +39,16 @@ const TEXTS: Record<Action, { title: string; text: string; action: string; dange
 export function Actions({ status, may, canPause, onDone }: ActionsProps) {
   const [asking, setAsking] = useState<Action | null>(null)
   const pausing = status.status === 'paused' ? 'unpause' : 'pause'
-  const actions: [action: Action, label: string, isShown: boolean][] = [
-    [pausing, pausing === 'pause' ? 'Pause' : 'Unpause', canPause && may('pause')],
-    ['stop', 'Stop', may('stop')],
-    ['terminate', 'Terminate', may('terminate')],
+  const actions: [action: Action, isShown: boolean][] = [
+    [pausing, canPause && may('pause')],
+    ['stop', may('stop')],
+    ['terminate', may('terminate')],
   ]
   return (
     <div class="buttons actions">
       {isOpen(status.status) &&
         actions.map(
-          ([action, label, isShown]) =>
+          ([action, isShown]) =>
             isShown && (
               <button
                 key={action}
@@ -49,7 +56,7 @@ export function Actions({ status, may, canPause, onDone }: ActionsProps) {
                 class={TEXTS[action].danger ? 'secondary danger-text' : 'secondary'}
                 onClick={() => setAsking(action)}
               >
-                {label}…
+                {statusText(action)}…
               </button>
             ),
         )}
@@ -65,17 +72,13 @@ export function Actions({ status, may, canPause, onDone }: ActionsProps) {
           danger={TEXTS[asking].danger === true}
           onClose={() => setAsking(null)}
           onConfirm={async (form) => {
-            const reason = String(form.get('reason') ?? '').trim()
             const method = asking === 'stop' ? 'PATCH' : 'POST'
-            await call(`${runPath(status)}/${asking}`, {
-              method,
-              body: JSON.stringify(reason === '' ? {} : { reason }),
-            })
+            await call(`${runPath(status)}/${asking}`, { method, body: JSON.stringify(reasonOf(form)) })
             onDone()
           }}
         >
           <p>{TEXTS[asking].text}</p>
-          <ReasonField />
+          <Input {...REASON} />
         </Confirm>
       )}
     </div>
@@ -110,8 +113,7 @@ export function ResetDialog({
       danger={isOpen(status.status)}
       onClose={onClose}
       onConfirm={async (form) => {
-        const reason = String(form.get('reason') ?? '').trim()
-        const body = JSON.stringify({ stepName, ...(reason !== '' && { reason }) })
+        const body = JSON.stringify({ stepName, ...reasonOf(form) })
         const { body: reset } = await call<{ runId: string }>(`${runPath(status)}/reset`, { method: 'POST', body })
         navigate(runHref(status.workflowId, reset.runId))
       }}
@@ -121,16 +123,7 @@ export function ResetDialog({
         with new side effects.
         {isOpen(status.status) && ' This run is terminated.'}
       </p>
-      <ReasonField />
+      <Input {...REASON} />
     </Confirm>
-  )
-}
-
-function ReasonField() {
-  return (
-    <label>
-      <span>Reason (optional, recorded in the history)</span>
-      <input name="reason" autocomplete="off" />
-    </label>
   )
 }

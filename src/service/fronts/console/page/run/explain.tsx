@@ -2,10 +2,10 @@ import type { Explanation, Trace, WorkflowStatus } from '../../../../../client/r
 import { call } from '../api.ts'
 import type { May } from '../capabilities.ts'
 import { durationText, sentenceOf } from '../format.ts'
+import { useAct } from '../hooks.ts'
 import { Failure, statusText } from '../parts.tsx'
 import { QuestionForm } from '../questions/question-form.tsx'
 import { runHref } from '../route.ts'
-import { useState } from '../ui.ts'
 import type { Reason } from './use-run.ts'
 
 /** The answer to "what is this run doing?", before everything else: the sentences of the service. */
@@ -110,7 +110,7 @@ function Todo({ reason, explanation, may, onMessage, onDone }: ExplainProps & { 
 
 /** A link for a request that reads, a button for one that does something. */
 function Act({ action, onDone }: { action: NonNullable<Reason['action']>; onDone: () => void }) {
-  const [state, setState] = useState<{ busy: boolean; error: unknown }>({ busy: false, error: null })
+  const { busy, error, act } = useAct()
   const [, id = '', runId, verb = ''] = /^\/workflow\/([^/]+)(?:\/runs\/([^/]+))?.*\/([^/]+)$/.exec(action.path) ?? []
   if (action.method === 'GET')
     return (
@@ -126,21 +126,16 @@ function Act({ action, onDone }: { action: NonNullable<Reason['action']>; onDone
         <button
           type="button"
           class="secondary"
-          disabled={state.busy}
+          disabled={busy}
           onClick={async () => {
-            setState({ busy: true, error: null })
-            const error = await call(action.path.slice(1), { method: 'POST' }).then(
-              () => null,
-              (failed: unknown) => failed,
-            )
-            setState({ busy: false, error })
+            await act(() => call(action.path.slice(1), { method: 'POST' }))
             onDone()
           }}
         >
           {verb === 'retry' ? 'Try again now' : statusText(verb)}
         </button>
       </p>
-      {state.error !== null && <Failure error={state.error} />}
+      {error !== null && <Failure error={error} />}
     </>
   )
 }

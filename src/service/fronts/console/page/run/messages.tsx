@@ -1,9 +1,10 @@
-import { ApiError, call, newKey, runPath } from '../api.ts'
+import { call, newKey, runPath } from '../api.ts'
 import type { May } from '../capabilities.ts'
 import type { CatalogWorkflow, Handler } from '../catalog.ts'
-import { SchemaForm } from '../forms/schema-form.tsx'
+import { FormFailure, SchemaForm } from '../forms/schema-form.tsx'
 import { useForm } from '../forms/use-form.ts'
-import { CopyButton, Failure, Json, VERBATIM } from '../parts.tsx'
+import { useAct } from '../hooks.ts'
+import { CopyButton, Failure, Input, Json, onText, submitting, VERBATIM } from '../parts.tsx'
 import { useEffect, useRef, useState } from '../ui.ts'
 import { curlOf } from './curl.ts'
 
@@ -18,8 +19,7 @@ export interface Opened {
 
 interface MessagesProps {
   may: May
-  workflowId: string
-  runId: string
+  target: Target
   isOpen: boolean
   workflow: CatalogWorkflow | null
   opened: Opened | null
@@ -34,7 +34,7 @@ const MEMBERS = { signal: 'signals', update: 'updates', query: 'queries' } as co
 const TITLES = { signal: 'Signal', update: 'Update', query: 'Query' } as const
 
 /** Forms for the handlers that the catalog publishes, and one for any other. */
-export function Messages({ may, workflowId, runId, isOpen, workflow, opened, onSent }: MessagesProps) {
+export function Messages({ may, target, isOpen, workflow, opened, onSent }: MessagesProps) {
   const kinds = (isOpen ? OF_OPEN_RUNS : OF_CLOSED_RUNS).filter((kind) => may(kind))
   const handlers = kinds.flatMap((kind) =>
     (workflow?.[MEMBERS[kind]] ?? [])
@@ -42,7 +42,6 @@ export function Messages({ may, workflowId, runId, isOpen, workflow, opened, onS
       .map((handler): [MessageKind, Handler] => [kind, handler]),
   )
   if (kinds.length === 0) return null
-  const target = { workflowId, runId }
   return (
     <section class="card messages" aria-label="Messages">
       <h2>Messages</h2>
@@ -71,7 +70,7 @@ export function Messages({ may, workflowId, runId, isOpen, workflow, opened, onS
 function HandlerForm({ kind, handler, target, opened, onSent }: HandlerFormProps) {
   const details = useRef<HTMLDetailsElement>(null)
   const form = useForm(handler.inputSchema, 'payload')
-  const { state, send } = useSend(kind, target, onSent)
+  const { busy, error, done, send } = useSend(kind, target, onSent)
   const takesInput = handler.inputSchema !== null
   const body = () =>
     takesInput ? form.text((payload) => (payload === undefined ? undefined : `{"payload":${payload}}`)) : undefined
@@ -92,15 +91,13 @@ function HandlerForm({ kind, handler, target, opened, onSent }: HandlerFormProps
         class="stack"
         noValidate
         aria-label={`${TITLES[kind]} ${handler.name}`}
-        onSubmit={(event: Event) => {
-          event.preventDefault()
-          void send(handler.name, body())
-        }}
+        onSubmit={submitting(() => send(handler.name, body()))}
       >
-        {takesInput && <SchemaForm form={form} issues={issuesOf(state.error)} />}
-        <Outcome kind={kind} state={state} placed={form.places(issuesOf(state.error))} />
+        {takesInput && <SchemaForm form={form} error={error} />}
+        <FormFailure form={form} error={error} />
+        <Outcome kind={kind} done={done} />
         <div class="buttons">
-          <button type="submit" class="primary" disabled={state.busy}>
+          <button type="submit" class="primary" disabled={busy}>
             {kind === 'query' ? 'Send query' : `Send ${kind}`}
           </button>
           <CopyButton
@@ -118,26 +115,21 @@ interface Target {
   runId: string
 }
 
-interface HandlerFormProps {
-  kind: MessageKind
-  handler: Handler
+interface Sending {
   target: Target
-  opened: Opened | null
   onSent: () => void
 }
 
-function OtherMessage({
-  target,
-  kinds,
-  onSent,
-}: {
-  target: Target
-  kinds: readonly MessageKind[]
-  onSent: () => void
-}) {
+interface HandlerFormProps extends Sending {
+  kind: MessageKind
+  handler: Handler
+  opened: Opened | null
+}
+
+function OtherMessage({ target, kinds, onSent }: Sending & { kinds: readonly MessageKind[] }) {
   const [chosen, setKind] = useState<MessageKind | null>(null)
   const kind = kinds.find((one) => one === chosen) ?? kinds[0] ?? 'query'
-  const { state, send } = useSend(kind, target, onSent)
+  const { busy, error, done, send } = useSend(kind, target, onSent)
   return (
     <details class="handler">
       <summary>
@@ -146,17 +138,15 @@ function OtherMessage({
       <form
         class="stack"
         aria-label="Another message"
-        onSubmit={(event: Event) => {
-          event.preventDefault()
-          const form = new FormData(event.target as HTMLFormElement)
+        onSubmit={submitting((form) => {
           const payload = String(form.get('payload')).trim()
-          void send(String(form.get('name')), payload === '' ? undefined : `{"payload":${payload}}`)
-        }}
+          return send(String(form.get('name')), payload === '' ? undefined : `{"payload":${payload}}`)
+        })}
       >
         <div class="pair">
           <label>
             <span>Kind</span>
-            <select onChange={(event: Event) => setKind((event.target as HTMLSelectElement).value as MessageKind)}>
+            <select onChange={onText((chosen) => setKind(chosen as MessageKind))}>
               {kinds.map((one) => (
                 <option key={one} value={one} selected={one === kind}>
                   {TITLES[one]}
@@ -164,18 +154,16 @@ function OtherMessage({
               ))}
             </select>
           </label>
-          <label>
-            <span>Name</span>
-            <input name="name" required {...VERBATIM} />
-          </label>
+          <Input label="Name" name="name" required />
         </div>
         <label>
           <span>Argument, as JSON (empty for none)</span>
           <textarea name="payload" rows={3} {...VERBATIM} class="code" />
         </label>
-        <Outcome kind={kind} state={state} placed={new Set()} />
+        {error !== null && <Failure error={error} />}
+        <Outcome kind={kind} done={done} />
         <div class="buttons">
-          <button type="submit" class="primary" disabled={state.busy}>
+          <button type="submit" class="primary" disabled={busy}>
             Send {kind}
           </button>
         </div>
@@ -184,10 +172,9 @@ function OtherMessage({
   )
 }
 
-interface SendState {
-  busy: boolean
-  error: unknown
-  done: { result: unknown; warnings: string[] } | null
+interface Done {
+  result: unknown
+  warnings: string[]
 }
 
 function messagePath(target: Target, kind: MessageKind, name: string): string {
@@ -195,10 +182,11 @@ function messagePath(target: Target, kind: MessageKind, name: string): string {
 }
 
 function useSend(kind: MessageKind, target: Target, onSent: () => void) {
-  const [state, setState] = useState<SendState>({ busy: false, error: null, done: null })
+  const [done, setDone] = useState<Done | null>(null)
+  const { busy, error, act } = useAct()
   async function send(name: string, body: string | undefined): Promise<void> {
-    setState({ busy: true, error: null, done: null })
-    try {
+    setDone(null)
+    const failed = await act(async () => {
       // A query changes nothing; the others must not be carried out twice if a browser or a proxy sends them again.
       const headers = kind === 'query' ? {} : { 'Idempotency-Key': newKey() }
       const { body: result } = await call<unknown>(messagePath(target, kind, name), {
@@ -207,23 +195,14 @@ function useSend(kind: MessageKind, target: Target, onSent: () => void) {
         ...(body !== undefined && { body }),
       })
       const warnings = (result as { warnings?: string[] } | null)?.warnings ?? []
-      setState({ busy: false, error: null, done: { result, warnings } })
-      if (kind !== 'query') onSent()
-    } catch (error) {
-      setState({ busy: false, error, done: null })
-    }
+      setDone({ result, warnings })
+    })
+    if (failed === null && kind !== 'query') onSent()
   }
-  return { state, send }
+  return { busy, error, done, send }
 }
 
-function issuesOf(error: unknown): { path: string; message: string }[] {
-  return error instanceof ApiError ? (error.problem.issues ?? []) : []
-}
-
-function Outcome({ kind, state, placed }: { kind: MessageKind; state: SendState; placed: ReadonlySet<string> }) {
-  const { error, done } = state
-  if (error !== null && !(placed.size > 0 && issuesOf(error).every(({ path }) => placed.has(path))))
-    return <Failure error={error} />
+function Outcome({ kind, done }: { kind: MessageKind; done: Done | null }) {
   if (done === null) return null
   return (
     <div role="status" class="sent">

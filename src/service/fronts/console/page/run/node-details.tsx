@@ -2,7 +2,7 @@ import { kindText, labelOf, stateOf } from '../../../../../shared/trace-view/row
 import type { TraceError } from '../../../../../shared/wire/trace/entry.ts'
 import type { TraceNode } from '../../../../../shared/wire/trace/tree.ts'
 import { clockText, durationText } from '../format.ts'
-import { Json } from '../parts.tsx'
+import { Facts, Json } from '../parts.tsx'
 import { runHref } from '../route.ts'
 
 // Shown elsewhere, or of no use to people.
@@ -56,19 +56,6 @@ export function NodeDetails({ node, now, isRoot, onZoom, onReset }: NodeDetailsP
         </p>
       )}
     </section>
-  )
-}
-
-function Facts({ facts }: { facts: [string, unknown][] }) {
-  return (
-    <dl class="facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{typeof value === 'object' ? JSON.stringify(value) : String(value)}</dd>
-        </div>
-      ))}
-    </dl>
   )
 }
 

@@ -2,7 +2,7 @@ import type { Explanation, Trace, WorkflowStatus } from '../../../../../client/r
 import { isOpen } from '../../../../../shared/wire/execution.ts'
 import type { TraceNode } from '../../../../../shared/wire/trace/tree.ts'
 import { mayOf, useCapabilities } from '../capabilities.ts'
-import { useCatalog } from '../catalog.ts'
+import { useCatalog, workflowOf } from '../catalog.ts'
 import { useNow, useTitle } from '../hooks.ts'
 import { CopyButton, Duration, Failure, StatusPill, Time } from '../parts.tsx'
 import { hrefOf, runHref } from '../route.ts'
@@ -45,10 +45,6 @@ function Run({ run, explanation }: { run: ReturnType<typeof useRun>; explanation
   const [view, setView] = useState<{ from: number; to: number } | null>(null)
   const [opened, setOpened] = useState<Opened | null>(null)
   const [resetting, setResetting] = useState<string | null>(null)
-  const workflow =
-    listing?.workflows.find(
-      ({ name, aliases }) => name === status.workflowName || aliases.includes(status.workflowName),
-    ) ?? null
   const trace = useMemo(() => withReasons(run.trace, reasons), [run.trace, reasons])
   const node = trace === null ? null : (findNode(trace.data, selected) ?? trace.data)
   return (
@@ -98,10 +94,9 @@ function Run({ run, explanation }: { run: ReturnType<typeof useRun>; explanation
         {(listing !== null || catalogError !== null) && (
           <Messages
             may={may}
-            workflowId={status.workflowId}
-            runId={status.runId}
+            target={status}
             isOpen={open}
-            workflow={workflow}
+            workflow={workflowOf(listing, status.workflowName)}
             opened={opened}
             onSent={refresh}
           />

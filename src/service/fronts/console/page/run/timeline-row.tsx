@@ -36,7 +36,7 @@ export function TimelineRow({ row, id, top, scale, now, isSelected, onSelect, on
         ) : (
           <span class="twist none" />
         )}
-        <span class={`kind ${KNOWN_KINDS.has(node.kind) ? node.kind : 'span'}`} />
+        <span class={`kind ${shapeOf(node)}`} />
         <span class="hidden">{kindText(node)} </span>
         <span class="text">
           {label}
@@ -66,6 +66,10 @@ const KNOWN_KINDS = new Set([
   'nexus_operation',
   'workflow_task',
 ])
+
+function shapeOf({ kind }: TraceNode): string {
+  return KNOWN_KINDS.has(kind) ? kind : 'span'
+}
 
 interface RowProps {
   row: Row
@@ -102,7 +106,7 @@ function Bar({ node, state, segments, scale, now }: BarProps) {
         return (
           <span
             key={segment.from}
-            class={`bar ${barKind(node)} ${state} ${segment.kind}`}
+            class={`bar ${shapeOf(node)} ${state} ${segment.kind}`}
             style={{ left: `${from}%`, width: `${Math.max(0, to - from)}%` }}
           />
         )
@@ -119,10 +123,6 @@ function Bar({ node, state, segments, scale, now }: BarProps) {
       </span>
     </>
   )
-}
-
-function barKind({ kind }: TraceNode): string {
-  return KNOWN_KINDS.has(kind) ? kind : 'span'
 }
 
 interface BarProps {

@@ -1,8 +1,9 @@
 import type { CatalogListing } from '../catalog.ts'
-import { VERBATIM } from '../parts.tsx'
+import { toLocal, toUtc } from '../format.ts'
+import { Input, submitting } from '../parts.tsx'
 import { hrefOf, navigate } from '../route.ts'
 import { useId, useState } from '../ui.ts'
-import { filterOf, toLocal, toUtc, WORKFLOW_ID, withFilter } from './run-filter.ts'
+import { filterOf, WORKFLOW_ID, withFilter } from './run-filter.ts'
 
 const TIMES = [
   ['startedAfter', 'Started after'],
@@ -16,35 +17,28 @@ export function Filters({ query, catalog }: { query: URLSearchParams; catalog: C
   const id = useId()
   const hidden = [...TIMES.map(([name]) => name), 'query', 'catalog'].filter((name) => query.has(name))
   const [isOpen, setOpen] = useState(hidden.length > 0)
+  const member = (name: string) => ({ name, value: query.get(name) ?? '' })
   const isFiltered = [...filterOf(query)].some(([name]) => name !== 'status')
   return (
     <search>
       <form
         class="filters"
         aria-label="Filter runs"
-        onSubmit={(event: Event) => {
-          event.preventDefault()
-          const form = new FormData(event.target as HTMLFormElement)
+        onSubmit={submitting((form) => {
           const changes = Object.fromEntries(
             [...form].map(([name, value]) => [name, toValue(name, String(value).trim())]),
           )
           navigate(hrefOf('runs', withFilter(query, changes)))
-        }}
+        })}
       >
         <div class="filter-row">
-          <label>
-            <span>Workflow</span>
-            <input name="workflowName" list={`${id}names`} value={query.get('workflowName') ?? ''} autocomplete="off" />
-          </label>
+          <Input label="Workflow" {...member('workflowName')} list={`${id}names`} />
           <datalist id={`${id}names`}>
             {catalog?.workflows.map(({ name }) => (
               <option value={name} />
             ))}
           </datalist>
-          <label>
-            <span>Workflow id</span>
-            <input name={WORKFLOW_ID} value={query.get(WORKFLOW_ID) ?? ''} {...VERBATIM} />
-          </label>
+          <Input label="Workflow id" {...member(WORKFLOW_ID)} />
           <div class="buttons">
             <button type="submit" class="secondary">
               Apply
@@ -62,24 +56,16 @@ export function Filters({ query, catalog }: { query: URLSearchParams; catalog: C
         {isOpen && (
           <div class="filter-row more">
             {TIMES.map(([name, label]) => (
-              <label>
-                <span>{label}</span>
-                <input type="datetime-local" name={name} value={toLocal(query.get(name))} />
-              </label>
+              <Input label={label} type="datetime-local" name={name} value={toLocal(query.get(name))} />
             ))}
-            <label>
-              <span>Catalog</span>
-              <input name="catalog" value={query.get('catalog') ?? ''} {...VERBATIM} />
-            </label>
-            <label class="wide">
-              <span>Query, in Temporal’s list filter language</span>
-              <input
-                name="query"
-                value={query.get('query') ?? ''}
+            <Input label="Catalog" {...member('catalog')} />
+            <div class="wide">
+              <Input
+                label="Query, in Temporal’s list filter language"
+                {...member('query')}
                 placeholder="WorkflowId STARTS_WITH 'order-'"
-                {...VERBATIM}
               />
-            </label>
+            </div>
           </div>
         )}
       </form>

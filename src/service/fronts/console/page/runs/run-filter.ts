@@ -31,16 +31,3 @@ export function withFilter(query: URLSearchParams, changes: Record<string, strin
 }
 
 export const WORKFLOW_ID = 'searchAttributes[WorkflowId]'
-
-/** `2026-01-31T12:00` in the zone of the browser as a time in UTC. */
-export function toUtc(local: string): string {
-  const at = new Date(local)
-  return Number.isNaN(at.getTime()) ? '' : at.toISOString().replace(/\.000Z$/, 'Z')
-}
-
-/** The value of an input of the type `datetime-local`. */
-export function toLocal(utc: string | null): string {
-  const at = utc === null ? Number.NaN : new Date(utc).getTime()
-  if (Number.isNaN(at)) return ''
-  return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
-}

@@ -5,7 +5,7 @@ import { useMay } from '../capabilities.ts'
 import { useCatalog } from '../catalog.ts'
 import { clockText } from '../format.ts'
 import { useNow, useTitle } from '../hooks.ts'
-import { Duration, Failure, StatusPill, statusText, Time } from '../parts.tsx'
+import { Duration, Failure, StatusPill, statusText, Tab, Time } from '../parts.tsx'
 import { hrefOf, runHref } from '../route.ts'
 import { useState } from '../ui.ts'
 import { Filters } from './filters.tsx'
@@ -86,23 +86,6 @@ function StatusTabs({ query, count, stuck }: { query: URLSearchParams; count: Ru
   )
 }
 
-function Tab({ label, kind = 'all', count, href, isCurrent }: TabProps) {
-  return (
-    <a href={href} class={`tab ${kind}`} aria-current={isCurrent ? 'page' : undefined}>
-      {kind !== 'all' && <span class="dot" aria-hidden="true" />}
-      {label} {count !== null && <span class="count">{count.toLocaleString()}</span>}
-    </a>
-  )
-}
-
-interface TabProps {
-  label: string
-  kind?: string
-  count: number | null
-  href: string
-  isCurrent: boolean
-}
-
 function RunTable({ runs, now }: { runs: ListedRun[]; now: number }) {
   return (
     <div class="card table-card">
@@ -157,14 +140,9 @@ function NoRuns({ isFiltered }: { isFiltered: boolean }) {
       <p class="quiet">
         {isFiltered ? 'A run appears here a moment after it has started.' : 'A run is one execution of a workflow.'}
       </p>
-      {isFiltered && (
-        <a class="button secondary" href={hrefOf('runs')}>
-          Show all runs
-        </a>
-      )}
-      {!isFiltered && mayStart && (
-        <a class="button primary" href={hrefOf('start')}>
-          Start a workflow
+      {(isFiltered || mayStart) && (
+        <a class={isFiltered ? 'button secondary' : 'button primary'} href={hrefOf(isFiltered ? 'runs' : 'start')}>
+          {isFiltered ? 'Show all runs' : 'Start a workflow'}
         </a>
       )}
     </div>

@@ -2,9 +2,10 @@ import type { WorkflowResult } from '../../../../../client/responses.ts'
 import { ApiError, BASE, call, get, newKey, runPath } from '../api.ts'
 import type { CatalogListing, CatalogWorkflow } from '../catalog.ts'
 import { durationText, jsonText } from '../format.ts'
-import { SchemaForm } from '../forms/schema-form.tsx'
+import { FormFailure, SchemaForm } from '../forms/schema-form.tsx'
 import { useForm } from '../forms/use-form.ts'
-import { CopyButton, Failure, Json, StatusPill, VERBATIM } from '../parts.tsx'
+import { useAct } from '../hooks.ts'
+import { CopyButton, Input, Json, onText, StatusPill, submitting, VERBATIM } from '../parts.tsx'
 import { hrefOf, navigate, runHref } from '../route.ts'
 import { curlOf } from '../run/curl.ts'
 import { type Child, useEffect, useRef, useState } from '../ui.ts'
@@ -19,11 +20,17 @@ interface StartFormProps {
   mayRead: boolean
 }
 
-type State =
-  | { kind: 'ready' }
-  | { kind: 'busy'; verb: 'run' | 'start' }
-  | { kind: 'failed'; error: unknown }
-  | { kind: 'done'; result: WorkflowResult; tookMs: number; warning: string | null }
+interface Done {
+  result: WorkflowResult
+  tookMs: number
+  warning: string | null
+}
+
+/** The last request whose fate is not known: it is repeated with its key. */
+interface Sent {
+  body: string
+  key: string
+}
 
 /** How long the page waits for a result before it shows the running run instead. */
 const WAIT_S = 10
@@ -34,18 +41,18 @@ export function StartForm({ workflow, listing, like, likeRun, mayRead }: StartFo
   const form = useForm(workflow.inputSchema, 'input', args[0])
   const [more, setMore] = useState('')
   const [workflowId, setWorkflowId] = useState('')
-  const [state, setState] = useState<State>({ kind: 'ready' })
-  const keys = useKeys()
+  const [verb, setVerb] = useState<Verb | null>(null)
+  const [done, setDone] = useState<Done | null>(null)
+  const { busy, error, act } = useAct()
+  const sent = useRef<Sent>({ body: '', key: '' })
 
   useEffect(() => {
     if (like === null) return
-    get<{ args: unknown[] }>(`${runPath({ workflowId: like, runId: likeRun })}/input`).then(
-      ({ args: found }) => {
-        setArgs(found)
-        setMore(found.length > 1 ? jsonText(found.slice(1)) : '')
-      },
-      (error: unknown) => setState({ kind: 'failed', error }),
-    )
+    void act(async () => {
+      const { args: found } = await get<{ args: unknown[] }>(`${runPath({ workflowId: like, runId: likeRun })}/input`)
+      setArgs(found)
+      setMore(found.length > 1 ? jsonText(found.slice(1)) : '')
+    })
   }, [like, likeRun])
 
   const entered = (input = form.value()) => ({
@@ -56,20 +63,12 @@ export function StartForm({ workflow, listing, like, likeRun, mayRead }: StartFo
     more,
   })
 
-  async function send(verb: Verb): Promise<void> {
-    setState({ kind: 'busy', verb })
-    try {
-      const next = await start(verb, bodyOf(entered()), keys)
-      if (typeof next === 'string') navigate(next)
-      else setState(next)
-    } catch (error) {
-      setState({ kind: 'failed', error })
-    }
+  async function send(chosen: Verb): Promise<void> {
+    const next = await start(chosen, bodyOf(entered()), sent.current as Sent)
+    if (typeof next === 'string') navigate(next)
+    else setDone(next)
   }
 
-  const error = state.kind === 'failed' ? state.error : null
-  const issues = error instanceof ApiError ? (error.problem.issues ?? []) : []
-  const placed = form.places(issues)
   const takesInput = workflow.inputSchema !== null || workflow.inputOptional !== true || args.length > 0
   return (
     <>
@@ -77,13 +76,12 @@ export function StartForm({ workflow, listing, like, likeRun, mayRead }: StartFo
         class="card stack"
         noValidate
         aria-label={`Start ${workflow.name}`}
-        onSubmit={(event: Event) => {
-          event.preventDefault()
-          const { submitter } = event as SubmitEvent
-          void send(
-            !mayRead || (submitter instanceof HTMLButtonElement && submitter.value === 'start') ? 'start' : 'run',
-          )
-        }}
+        onSubmit={submitting((_, button) => {
+          const chosen = mayRead && button?.getAttribute('value') !== 'start' ? 'run' : 'start'
+          setVerb(chosen)
+          setDone(null)
+          return act(() => send(chosen))
+        })}
       >
         <div>
           <a class="back" href={hrefOf('start', { catalog: listing.catalog })}>
@@ -93,39 +91,22 @@ export function StartForm({ workflow, listing, like, likeRun, mayRead }: StartFo
           {workflow.description !== null && <p class="quiet">{workflow.description}</p>}
           {like !== null && <p class="quiet small">Filled in with the input of {like}.</p>}
         </div>
-        {takesInput ? <SchemaForm form={form} issues={issues} /> : <p class="quiet small">It takes no input.</p>}
+        {takesInput ? <SchemaForm form={form} error={error} /> : <p class="quiet small">It takes no input.</p>}
         {args.length > 1 && (
           <label>
             <span>Further arguments, as a JSON array</span>
-            <textarea
-              class="code"
-              rows={4}
-              {...VERBATIM}
-              value={more}
-              onInput={(event: Event) => setMore(textOf(event))}
-            />
+            <textarea class="code" rows={4} {...VERBATIM} value={more} onInput={onText(setMore)} />
           </label>
         )}
-        <label class="id-label">
-          <span>
-            Workflow id <span class="optional">optional</span>
-          </span>
-          <input
-            name="workflowId"
-            {...VERBATIM}
-            placeholder="generated"
-            value={workflowId}
-            onInput={(event: Event) => setWorkflowId(textOf(event))}
-          />
-        </label>
-        {error !== null && (
-          <Problem
-            error={error}
-            isAtFields={issues.length > 0 && issues.every(({ path }) => placed.has(path))}
-            count={issues.length}
-          />
-        )}
-        <Buttons state={state} mayRead={mayRead}>
+        <Input
+          label="Workflow id (optional)"
+          name="workflowId"
+          placeholder="generated"
+          value={workflowId}
+          onInput={onText(setWorkflowId)}
+        />
+        <FormFailure form={form} error={error} />
+        <Buttons verb={busy ? verb : null} mayRead={mayRead}>
           <CopyButton
             label="Copy as curl"
             text={() =>
@@ -139,65 +120,33 @@ export function StartForm({ workflow, listing, like, likeRun, mayRead }: StartFo
           />
         </Buttons>
       </form>
-      {state.kind === 'done' && <Result state={state} />}
+      {done !== null && <Result {...done} />}
     </>
   )
 }
 
 type Verb = 'run' | 'start'
 
-function textOf({ target }: Event): string {
-  return (target as HTMLInputElement | HTMLTextAreaElement).value
-}
-
-/** A request that may have arrived is repeated with its key; another one has a key of its own. */
-function useKeys(): Keys {
-  const last = useRef<{ body: string; key: string } | null>(null)
-  return {
-    of(body) {
-      if (last.current?.body !== body) last.current = { body, key: newKey() }
-      return last.current.key
-    },
-    forget() {
-      last.current = null
-    },
-  }
-}
-
-interface Keys {
-  of(body: string): string
-  forget(): void
-}
-
 /** The result, or the page of the run. */
-async function start(verb: Verb, body: string, keys: Keys): Promise<string | State> {
+async function start(verb: Verb, body: string, sent: Sent): Promise<string | Done> {
+  if (sent.body !== body) Object.assign(sent, { body, key: newKey() })
   const begun = performance.now()
   const prefer = verb === 'run' ? { Prefer: `respond-async, wait=${WAIT_S}` } : {}
-  const headers = { 'Idempotency-Key': keys.of(body), ...prefer }
+  const headers = { 'Idempotency-Key': sent.key, ...prefer }
   try {
     const response = await call<WorkflowResult>(`workflow/${verb}`, { method: 'POST', body, headers })
-    keys.forget()
+    sent.body = ''
     const { status, body: result } = response
     if (verb === 'start' || status === 202) return runHref(result.workflowId, result.runId)
     const warning = response.headers.get('Portico-Output-Warning')
-    return { kind: 'done', result, tookMs: performance.now() - begun, warning }
+    return { result, tookMs: performance.now() - begun, warning }
   } catch (error) {
-    if (error instanceof ApiError && error.problem.status !== 0) keys.forget()
+    if (error instanceof ApiError && error.problem.status !== 0) sent.body = ''
     throw error
   }
 }
 
-function Problem({ error, isAtFields, count }: { error: unknown; isAtFields: boolean; count: number }) {
-  if (!isAtFields) return <Failure error={readable(error)} />
-  return (
-    <p class="issue summary" role="alert">
-      {count === 1 ? 'One field is not valid.' : `${count} fields are not valid.`} Nothing was started.
-    </p>
-  )
-}
-
-function Buttons({ state, mayRead, children }: { state: State; mayRead: boolean; children: Child }) {
-  const verb = state.kind === 'busy' ? state.verb : null
+function Buttons({ verb, mayRead, children }: { verb: Verb | null; mayRead: boolean; children: Child }) {
   return (
     <>
       <div class="buttons">
@@ -221,8 +170,7 @@ function Buttons({ state, mayRead, children }: { state: State; mayRead: boolean;
   )
 }
 
-function Result({ state }: { state: State & { kind: 'done' } }) {
-  const { result, tookMs, warning } = state
+function Result({ result, tookMs, warning }: Done) {
   return (
     <section class="card result" aria-label="Result" aria-live="polite">
       <div class="details-head">
@@ -248,9 +196,4 @@ function Result({ state }: { state: State & { kind: 'done' } }) {
       </p>
     </section>
   )
-}
-
-function readable(error: unknown): unknown {
-  if (!(error instanceof SyntaxError)) return error
-  return new ApiError({ status: 0, error: 'SyntaxError', title: 'The JSON is not valid', message: error.message })
 }

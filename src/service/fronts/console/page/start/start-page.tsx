@@ -1,7 +1,7 @@
 import { useMay } from '../capabilities.ts'
-import { type CatalogListing, useCatalog } from '../catalog.ts'
+import { type CatalogListing, useCatalog, workflowOf } from '../catalog.ts'
 import { useTitle } from '../hooks.ts'
-import { Failure } from '../parts.tsx'
+import { Failure, onText } from '../parts.tsx'
 import { hrefOf } from '../route.ts'
 import { useState } from '../ui.ts'
 import { StartForm } from './start-form.tsx'
@@ -11,8 +11,7 @@ export function StartPage({ query }: { query: URLSearchParams }) {
   const { listing, error } = useCatalog(catalog)
   const may = useMay()
   const name = query.get('workflow')
-  const workflow =
-    listing?.workflows.find((one) => one.name === name || (name !== null && one.aliases.includes(name))) ?? null
+  const workflow = workflowOf(listing, name)
   useTitle(workflow === null ? 'Start' : `Start ${workflow.name}`)
   return (
     <main id="main" class={workflow === null ? 'start' : 'start chosen'}>
@@ -77,12 +76,7 @@ function Workflows({
       {listing.workflows.length > 6 && (
         <label class="search">
           <span class="hidden">Search workflows</span>
-          <input
-            type="search"
-            placeholder="Search"
-            value={search}
-            onInput={(event: Event) => setSearch((event.target as HTMLInputElement).value)}
-          />
+          <input type="search" placeholder="Search" value={search} onInput={onText(setSearch)} />
         </label>
       )}
       <ul>
