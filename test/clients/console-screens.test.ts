@@ -81,6 +81,8 @@ const SCREENS: Record<string, [at: string, show: Show]> = {
   'a terminated run': [runAt('terminated'), seen('Terminated after')],
   'a run that timed out': [runAt('timed-out'), seen('Timed out after')],
   'a continued run': [runAt('chain'), followed('Previous run', seen('Continued as a new run'))],
+  'a run that no worker takes': [runAt('unclaimed'), seen('start a worker that polls')],
+  'a run without its trace': [runAt('canceled'), withoutTrace],
   'no such run': [runAt('unknown'), alert],
   'all workflows': ['start', seen('Choose a workflow.')],
   'each kind of field': ['start?workflow=everyField', pressed('Add lines', pressed('Add more', seen('Remove more')))],
@@ -127,13 +129,23 @@ async function askForProgress(page: Page): Promise<Locator> {
   return form.getByText('"waiting_for_approval"')
 }
 
+/** The request for its trace goes to a run that does not exist. */
+async function withoutTrace(page: Page): Promise<Locator> {
+  const unknown = (path: string) => path.replace(idOf('canceled'), idOf('unknown'))
+  await page.route('**/trace-log', (route) => route.continue({ url: unknown(route.request().url()) }), { times: 1 })
+  await page.reload()
+  await page.getByText('Canceled after').waitFor()
+  return page.getByRole('alert')
+}
+
 test(
   'console: each screen can be used by everybody, on a laptop and on a phone, in light and in dark colors',
   PATIENT,
-  async ({ browser, serviceProcess, guardedService, startWorker }) => {
+  async ({ browser, client, serviceProcess, guardedService, startWorker }) => {
     await Promise.all([
       startWorker({ taskQueue: EMPTY_CATALOG, catalog: defineCatalog({}) }),
       startRuns(apiOf(serviceProcess)),
+      client.workflow.start('order', { workflowId: idOf('unclaimed'), taskQueue: `nobody-${TAG}`, args: [] }),
     ])
 
     const found = new Map<string, string[]>()

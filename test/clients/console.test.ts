@@ -14,6 +14,8 @@ test(
     const workflowId = `order-${crypto.randomUUID()}`
     await start('order', LARGE_ORDER, { workflowId })
     const { page, problems } = await open(browser, `${url}/console`)
+    const traces: string[] = []
+    page.on('request', (request) => void (request.url().endsWith('/trace-log') && traces.push(request.url())))
 
     await page.getByRole('link', { name: workflowId }).click()
     await page.getByRole('button', { name: 'Send approve…' }).waitFor()
@@ -35,12 +37,15 @@ test(
     await page.getByRole('heading', { name: 'order' }).locator('..').getByText('Completed').waitFor()
     const actions = await page.getByRole('button', { name: /^(Stop|Terminate)/ }).count()
     const ended = await violations(page)
+    const { length: tracesRead } = traces
     await page.reload()
     await page.getByText('Completed in').waitFor()
     await page.close()
 
     expect(new URL(listed).searchParams.get('id')).toBe(workflowId)
     expect([waiting, ended, actions]).toEqual([[], [], 0])
+    // At first and at the end; in between the page folds what the stream of the trace sends.
+    expect(tracesRead).toBe(2)
     // The request that the workflow's schema rejects.
     expect(problems).toEqual([expect.stringContaining('400 (Bad Request)')])
   },
