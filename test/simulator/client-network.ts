@@ -37,6 +37,8 @@ export interface ClientNetwork {
 export const ORIGIN = 'http://gateway'
 
 const MAX_LATENCY_MS = 8
+// Made once: an error reads the whole stack.
+const LEFT = new DOMException('This operation was aborted', 'AbortError')
 
 export function createClientNetwork(options: ClientNetworkOptions): ClientNetwork {
   const { seed, time, faults, peers, log, admitFault, credentialOf } = options
@@ -61,11 +63,11 @@ export function createClientNetwork(options: ClientNetworkOptions): ClientNetwor
     const left = new AbortController()
     const cut = (code = 'ECONNRESET') => {
       reject(Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(code), { code }) }))
-      left.abort()
+      left.abort(LEFT)
     }
     signal?.addEventListener('abort', () => {
       reject(signal.reason)
-      left.abort()
+      left.abort(LEFT)
     })
     const up = peers().filter(({ isUp }) => isUp)
     const peer = up[random.below(up.length)]

@@ -8,6 +8,7 @@ import {
   type TransportCallOptions,
 } from '../../src/service/engine/transport/transport.ts'
 import type { EngineFeatures } from '../../src/service/model/engine.ts'
+import { copyOf } from './copy-of.ts'
 import type { EngineModel } from './engine-model/engine-model.ts'
 import type { Payloads } from './engine-model/run.ts'
 import { CODE, rpcError } from './engine-model/runs.ts'
@@ -70,6 +71,9 @@ const NEVER_MS = 2 ** 31 - 1
 const MAX_LATENCY_MS = 8
 const MAX_SLOW_MS = 1200
 
+// Made once: an error reads the whole stack.
+const GONE = new Error('the gateway no longer waits')
+
 type Fault = 'late' | 'limited' | 'refused' | 'request lost' | 'response lost' | 'silent' | 'swallowed' | null
 
 interface OpenCall {
@@ -89,7 +93,7 @@ async function settled(
   onResponse: (response: object) => void,
 ): Promise<(call: OpenCall) => void> {
   try {
-    const response = structuredClone(await answer)
+    const response = copyOf(await answer)
     onResponse(response)
     return (call) => call.respond(response)
   } catch (error) {
@@ -140,7 +144,7 @@ export function createEngineNetwork(options: EngineNetworkOptions): EngineNetwor
     }
     function fail(code: number, message: string, mayHaveBeenSent = true): void {
       end(() => reject(new RpcError(message, { code, mayHaveBeenSent })))
-      atEngine.abort()
+      atEngine.abort(GONE)
     }
     const onAbort = () => fail(CANCELLED, 'The call was canceled')
     const leftMs = deadlineAt === Number.POSITIVE_INFINITY ? NEVER_MS : deadlineAt - Date.now()
@@ -216,7 +220,7 @@ export function createEngineNetwork(options: EngineNetworkOptions): EngineNetwor
   ): Promise<void> {
     if (state === 'away') return
     const { input }: Described = request
-    const answer = await settled(engine.call(method, structuredClone(request), call.atEngine), (response) => {
+    const answer = await settled(engine.call(method, copyOf(request), call.atEngine), (response) => {
       const { runId }: Returned = response
       if (method === 'startWorkflowExecution' && runId !== undefined) returned.push({ marker: markerOf(input), runId })
     })

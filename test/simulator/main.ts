@@ -44,6 +44,9 @@ const given: Omit<SimulationOptions, 'seed'> = {
   ...(values.faults !== undefined && { onlyFaults: new Set(numbers(values.faults)) }),
 }
 
+// Thousands of errors are part of each simulation, and a stack is a large part of one.
+if (!values.trace) Error.stackTraceLimit = 0
+
 const all = createHash('sha256')
 const total = { operations: 0, requests: 0, calls: 0, virtualMs: 0 }
 const happened: Record<string, number> = {}

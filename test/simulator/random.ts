@@ -8,7 +8,11 @@ export function randomOf(seed: number, part: string): Random {
   return createRandom(mixed)
 }
 
+const HEX = '0123456789abcdef'
+
 /** A string of hexadecimal digits. */
 export function hexOf({ below }: Random, digits: number): string {
-  return Array.from({ length: digits }, () => below(16).toString(16)).join('')
+  let hex = ''
+  while (hex.length < digits) hex += HEX[below(16)]
+  return hex
 }

@@ -43,8 +43,18 @@ export interface VirtualTime {
 const EPOCH = Date.UTC(2030, 0, 1)
 const WORLD = 'world'
 
+// One for all simulations, and one way into each process: with each value that is set, Node copies all that were ever
+// set in what awaits.
+const owners = new AsyncLocalStorage<string>()
+const entries = new Map<string, ReturnType<typeof AsyncLocalStorage.snapshot>>()
+
+function enter<T>(owner: string, act: () => T): T {
+  const entry = entries.get(owner) ?? owners.run(owner, () => AsyncLocalStorage.snapshot())
+  entries.set(owner, entry)
+  return entry(act)
+}
+
 export function installVirtualTime(seed: number): VirtualTime {
-  const owners = new AsyncLocalStorage<string>()
   const dead = new Set<string>()
   const skews = new Map<string, number>()
   // In the order in which they fire.
@@ -92,7 +102,7 @@ export function installVirtualTime(seed: number): VirtualTime {
     after: (ms, act, owner) => add(ms, act, owner === undefined ? {} : { owner }),
     cancel,
     sleep: (ms) => new Promise((resolve) => void add(ms, resolve)),
-    as: (owner, act) => owners.run(owner, act),
+    as: enter,
     owner: ownerNow,
     kill(owner) {
       dead.add(owner)
@@ -109,7 +119,7 @@ export function installVirtualTime(seed: number): VirtualTime {
         timers.shift()
         now = Math.max(now, timer.at)
         if (timer.everyMs !== undefined) insert(Object.assign(timer, { at: now + timer.everyMs }))
-        owners.run(timer.owner, timer.act)
+        enter(timer.owner, timer.act)
         await settle()
       }
       return true
