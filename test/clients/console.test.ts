@@ -19,7 +19,7 @@ test(
 
     await page.getByRole('link', { name: workflowId }).click()
     await page.getByRole('button', { name: 'Send approve…' }).waitFor()
-    await page.getByText('Waiting for a message for').waitFor()
+    await page.getByText('Waiting for a message ·').waitFor()
     const listed = page.url()
     const tree = page.getByRole('tree', { name: 'Steps of the run' })
     await tree.focus()

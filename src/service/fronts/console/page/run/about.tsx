@@ -47,7 +47,7 @@ export function About({ status, trace }: { status: WorkflowStatus; trace: Trace 
     ['Started', fullTimeText(new Date(status.startedAt ?? 0).getTime())],
     ['Ended', status.completedAt && fullTimeText(new Date(status.completedAt).getTime())],
     ['History', countText(status.historyLength, 'event')],
-    ['Trace from', trace?.source],
+    ['Source of the trace', trace?.source],
     ['Worker version', status.workerVersion],
   ]
   return (

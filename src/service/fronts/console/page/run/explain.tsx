@@ -18,7 +18,7 @@ export function ExplainBanner(props: ExplainProps) {
     <section class={`explain ${TONES.get(main.kind) ?? 'fine'}`} aria-label="What the run is waiting for">
       <p class="small">
         {TITLES.get(main.kind) ?? statusText(main.kind)}
-        {main.since !== null && ` for ${sinceText(main.since, now)}`}
+        {main.since !== null && ` · ${sinceText(main.since, now)}`}
         {attemptText(main)}
       </p>
       <p class="headline">{sentenceOf(main.advice, now)}</p>

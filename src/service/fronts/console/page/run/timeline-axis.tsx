@@ -36,7 +36,7 @@ export function Axis({ scale, ticks, origin, onRange }: AxisProps) {
             </span>
           ) : null,
         )}
-        {ticks.map((at) => (
+        {ticks.filter(hasRoom(scale)).map((at) => (
           <span key={at} class={scale.x(at) > 90 ? 'tick last' : 'tick'} style={{ left: `${scale.x(at)}%` }}>
             {at === origin ? '0' : durationText(at - origin)}
           </span>
@@ -47,6 +47,15 @@ export function Axis({ scale, ticks, origin, onRange }: AxisProps) {
       </div>
     </div>
   )
+}
+
+// Percent of the axis.
+const LABEL_WIDTH = 10
+
+/** Whether a label ends before a part with a label of its own begins. */
+function hasRoom({ parts, x }: Scale): (at: number) => boolean {
+  const idle = parts.filter(({ isIdle }) => isIdle)
+  return (at) => !idle.some((part) => part.x >= x(at) && part.x < x(at) + LABEL_WIDTH)
 }
 
 interface AxisProps {

@@ -17,7 +17,7 @@ export function StartPage({ query }: { query: URLSearchParams }) {
     <main id="main" class={workflow === null ? 'start' : 'start chosen'}>
       <div class="page-title">
         <h1>Start a workflow</h1>
-        {listing !== null && <span class="quiet small">Catalog {listing.catalog}</span>}
+        {listing !== null && <span class="quiet small">Catalog: {listing.catalog}</span>}
       </div>
       {error !== null && <Failure error={error} />}
       {listing === null && error === null && <p class="quiet loading">Loading…</p>}
