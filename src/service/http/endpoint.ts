@@ -291,9 +291,16 @@ export function matcherOf(endpoints: readonly Endpoint[]): (path: string) => boo
   return (path) => whole.has(path) || prefixes.some((prefix) => path.startsWith(prefix))
 }
 
+// A deployment has one limit and an app for each namespace, all with the same schemas.
+const created = new WeakMap<object, Map<number, object>>()
+
 /** The schema with the limit of a deployment. */
 export function limited<T extends object>(schema: Limited<T>, maxTimeoutMs: number): T {
-  return typeof schema === 'function' ? schema(maxTimeoutMs) : schema
+  if (typeof schema !== 'function') return schema
+  const ofLimits = created.get(schema) ?? new Map<number, object>()
+  const limitedSchema = (ofLimits.get(maxTimeoutMs) as T | undefined) ?? schema(maxTimeoutMs)
+  created.set(schema, ofLimits.set(maxTimeoutMs, limitedSchema))
+  return limitedSchema
 }
 
 const NOTHING = z.strictObject({})

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ENDPOINTS } from '../../../../src/service/endpoints.ts'
-import { matcherOf } from '../../../../src/service/http/endpoint.ts'
+import { limited, matcherOf } from '../../../../src/service/http/endpoint.ts'
 import { workflowId } from '../../../../src/service/http/endpoints/fields/names.ts'
 import { zodToJsonSchema } from '../../../../src/service/openapi/to-json-schema.ts'
 import { RESERVED_IDS } from '../../../../src/shared/wire/names.ts'
@@ -53,5 +53,15 @@ describe('the list of endpoints', () => {
 
     expect(['/health', '/docs', '/docs/x/y', '/workflow/w/nope'].filter((path) => !matches(path))).toEqual([])
     expect(['/', '/health/', '/workflow', '/docsx'].filter(matches)).toEqual([])
+  })
+
+  test('the apps of all namespaces share the schemas of the limit of the deployment', () => {
+    const schemas = ENDPOINTS.flatMap(({ query, body }) => [query ?? [], body?.schema ?? []].flat())
+    const ofMinute = () => schemas.map((schema) => limited<object>(schema, 60_000))
+
+    const isShared = ofMinute().map((schema, at) => schema === ofMinute()[at])
+
+    expect(new Set(isShared)).toEqual(new Set([true]))
+    expect(schemas.map((schema) => limited<object>(schema, 1000))).not.toEqual(ofMinute())
   })
 })
