@@ -7,8 +7,8 @@ import { runSimulations } from '../../test/simulator/run-simulations.ts'
 import { test as sharedTest } from '../../test/support/fixtures.ts'
 import * as activities from '../soak/activities.ts'
 
-const SEEDS = 1000
-// They take two to five minutes alone, and more beside other tests.
+const SEEDS = 5000
+// They take seven to fifteen minutes alone, and more beside other tests.
 const PATIENT = { timeout: 3_600_000 }
 // Of each transport, in comparisons with other seeds at the same time.
 const OPERATIONS = Number(process.env.DIFFERENTIAL_OPERATIONS ?? 1000)
@@ -19,7 +19,7 @@ const test = sharedTest.extend('workerOptions', { scope: 'file' }, () => ({
   activities,
 }))
 
-test('simulator: 1,000 seeds break no rule', PATIENT, async () => {
+test('simulator: 5,000 seeds break no rule', PATIENT, async () => {
   const count = Math.ceil(SEEDS / availableParallelism())
   const parts = Array.from({ length: availableParallelism() }, (_, part) => 1 + part * count)
 

@@ -4,7 +4,7 @@ import { runSimulations } from './run-simulations.ts'
 const hashIn = (line: string) => / traces ([0-9a-f]{64})$/.exec(line)?.[1]
 
 // Half a minute of two processors that have nothing else to do.
-const PATIENT = { timeout: 900_000 }
+const PATIENT = { timeout: 600_000 }
 
 test('simulator: 300 seeds break no rule, and 50 of them have the same traces in two processes', PATIENT, async () => {
   const first = { count: 50, from: 1 }
