@@ -10,6 +10,7 @@ import { openApiEndpoint } from './http/endpoints/openapi.ts'
 import { questionEndpoints } from './http/endpoints/questions.ts'
 import { resultEndpoint } from './http/endpoints/result.ts'
 import { listEndpoints } from './http/endpoints/runs.ts'
+import { scheduleEndpoints } from './http/endpoints/schedules.ts'
 import { serviceEndpoints } from './http/endpoints/service.ts'
 import { startEndpoints } from './http/endpoints/start.ts'
 import { streamEndpoints } from './http/endpoints/stream.ts'
@@ -30,6 +31,7 @@ const DECLARED: readonly Endpoint[] = [
   ...activityEndpoints,
   ...questionEndpoints,
   ...controlEndpoints,
+  ...scheduleEndpoints,
   tokenEndpoint,
   openApiEndpoint,
   ...serviceEndpoints,

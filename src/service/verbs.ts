@@ -20,6 +20,7 @@ import {
   type Verb,
   whatElse,
 } from './access/guard.ts'
+import { onPutSchedule, onSchedule } from './access/guard-schedules.ts'
 import { effectOfStart, onStart, onStartWith, READS } from './access/guard-starts.ts'
 import { readCatalog } from './catalog/catalogs.ts'
 import { reset, setOptions, stop, terminate } from './control/control.ts'
@@ -42,6 +43,17 @@ import { countRuns, listRuns } from './runs/list-runs.ts'
 import { ofHandler, ofUpdate, ofUpdateWithStart, ofWorkflow } from './runs/output-checks.ts'
 import { result } from './runs/result.ts'
 import { readInput, readStatus } from './runs/status.ts'
+import { putSchedule } from './schedules/put.ts'
+import {
+  backfillSchedule,
+  deleteSchedule,
+  listSchedules,
+  pauseSchedule,
+  readSchedule,
+  scheduleTimes,
+  triggerSchedule,
+  unpauseSchedule,
+} from './schedules/schedules.ts'
 import { signalWithStart } from './start/signal-with-start.ts'
 import { run, start, validate } from './start/start.ts'
 import { updateWithStart } from './start/update-with-start.ts'
@@ -161,6 +173,26 @@ export const VERBS = {
   setActivity: onActivity('repair', setActivity),
   /** Changes the version or the priority of an open run. */
   setOptions: onOptions(setOptions),
+
+  /** Creates a schedule or replaces its document. Rejects with `PreconditionFailedError` if another client was first. */
+  putSchedule: onPutSchedule(putSchedule),
+  schedule: onSchedule('read', readSchedule),
+  /** Its runs go on. */
+  deleteSchedule: onSchedule('schedule', deleteSchedule),
+  pauseSchedule: onSchedule('schedule', pauseSchedule),
+  unpauseSchedule: onSchedule('schedule', unpauseSchedule),
+  /** Starts a run now. */
+  triggerSchedule: effect(onSchedule('schedule', triggerSchedule)),
+  /** Acts as the schedule would have acted at the times of a range. */
+  backfillSchedule: effect(onSchedule('schedule', backfillSchedule)),
+  scheduleTimes: onSchedule('read', scheduleTimes),
+  /** Lists schedules, the newest first. */
+  schedules: onVisible(listSchedules, (page, isVisible) => ({
+    ...page,
+    schedules: page.schedules.filter(({ scheduleId: workflowId, workflowName }) =>
+      isVisible({ workflowId, workflowName }),
+    ),
+  })),
 
   catalog: onCatalog('catalog', readCatalog),
   /** The catalog, with only the workflows that the caller may start. */

@@ -19,6 +19,8 @@ import { ping, readiness } from './calls/readiness.ts'
 import { pauseActivity, repairSupported, retryActivity, setActivity, unpauseActivity } from './calls/repair-activity.ts'
 import { endedActivity, reportActivity } from './calls/report-activity.ts'
 import { resetRun } from './calls/reset.ts'
+import { describeSchedule, listSchedules, schedulesSupported, scheduleTimes } from './calls/schedules/read.ts'
+import { changeSchedule, createSchedule, deleteSchedule, updateSchedule } from './calls/schedules/write.ts'
 import { searchAttributeTypes } from './calls/search-attribute-types.ts'
 import { setRunOptions } from './calls/set-options.ts'
 import { signalOnce } from './calls/signal.ts'
@@ -97,6 +99,14 @@ export function createEngine(options: EngineOptions): Engine {
       repairSupported,
       setOptions: setRunOptions,
       endedActivity,
+      schedulesSupported,
+      describeSchedule,
+      createSchedule,
+      updateSchedule,
+      deleteSchedule,
+      changeSchedule,
+      scheduleTimes,
+      listSchedules,
       listRuns: listVisible,
       listAsking,
       countRuns: countVisible,

@@ -205,9 +205,11 @@ function exhausted(error: RpcError, request: RequestFacts): ServiceError {
   if (isTooLarge(error)) return tooLarge(error, request)
   // The response exceeds grpc-js's own size limit: the client can do nothing about it.
   if (error.details.length === 0) return unexpected(error, request)
-  const message = isBusyWorkflow(error)
-    ? `Workflow ${request.details.workflowId} has reached a limit on concurrent updates or queries of one run`
-    : 'The workflow engine has reached its rate or concurrency limit'
+  const { workflowId } = request.details
+  const message =
+    isBusyWorkflow(error) && workflowId !== undefined
+      ? `Workflow ${workflowId} has reached a limit on concurrent updates or queries of one run`
+      : 'The workflow engine has reached its rate or concurrency limit'
   // The rejected attempt had no effect, but an earlier one may have.
   const isRetrySafe = request.kind === 'read' || !error.mayHaveTakenEffect
   return wrap(

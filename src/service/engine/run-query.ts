@@ -3,8 +3,9 @@ import { toRfc3339 } from '../../shared/lib/rfc3339.ts'
 import { toStatusWord } from '../../shared/temporal/outcome.ts'
 import { PROBLEMS_ATTRIBUTE } from '../../shared/temporal/search-attributes.ts'
 import { quoteLiteral } from '../../shared/temporal/visibility-query.ts'
-import { type Issue, ServiceError } from '../model/errors.ts'
+import { type Issue, invalidValue, ServiceError } from '../model/errors.ts'
 import type { AttributeFilter, SearchAttributeType, TypedRunFilter, VisibleRuns } from '../model/run-filter.ts'
+import type { ScheduleFilter } from '../model/schedule.ts'
 
 // Leaves out catalogs and other internal runs of Portico.
 const NOT_RESERVED = ["WorkflowId NOT STARTS_WITH '$'", "WorkflowType NOT STARTS_WITH '$'"]
@@ -37,6 +38,20 @@ export function toRunQuery(filter: TypedRunFilter): string {
   if (issues.length === 0) return conditions.join(' AND ')
   const message = issues.map(({ path, message }) => `${path} ${message}`).join('; ')
   throw new ServiceError('ValidationError', message, { details: { issues } })
+}
+
+/** The same for schedules, of which the engine can filter few columns. Their workflow names are not among them. */
+export function toScheduleQuery({ query, paused, visible }: ScheduleFilter): string {
+  const issue = query === undefined ? null : rawQueryIssue(query)
+  if (issue !== null) throw invalidValue('/query', issue)
+  const alternatives = visible?.map(({ ids }) => matching('ScheduleId', ids))
+  // One rule without patterns of ids: all schedules.
+  const isNarrowed = alternatives?.every((conditions) => conditions.length > 0)
+  return [
+    ...(query === undefined ? [] : [`(${query})`]),
+    ...(paused === undefined ? [] : [`TemporalSchedulePaused = ${paused}`]),
+    ...(alternatives && isNarrowed ? [`(${alternatives.flat().join(' OR ')})`] : []),
+  ].join(' AND ')
 }
 
 const IS_OPEN = "ExecutionStatus IN ('Running', 'Paused')"

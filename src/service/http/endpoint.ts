@@ -22,6 +22,7 @@ import {
   executionInPath,
   handlerNameInPath,
   questionKeyInPath,
+  scheduleIdInPath,
   updateIdInPath,
 } from './path.ts'
 import type { ReadJson, ReadOptions } from './pipeline/body.ts'
@@ -31,7 +32,7 @@ import { queryParameters } from './query-parameters.ts'
 import { jsonResponse } from './response.ts'
 
 export interface Endpoint<Path extends string = string, Query = unknown, Body = unknown> extends Description {
-  method: 'get' | 'post' | 'patch'
+  method: 'get' | 'post' | 'patch' | 'put' | 'delete'
   /** A path below `/workflow/:id/` also exists below `/workflow/:id/runs/:rid/`. */
   path: Path
   /** What the query string may contain. */
@@ -107,7 +108,16 @@ export interface SuccessResponse {
 export type LinkTarget = 'workflow' | 'getWorkflowResult' | 'getRunUpdate' | 'listedRuns' | 'nextRuns' | 'nextEvents'
 
 /** Groups the operations of the document. */
-export type Tag = 'Workflows' | 'Start' | 'Find' | 'Inspect' | 'Messages' | 'Control' | 'Links' | 'Service'
+export type Tag =
+  | 'Workflows'
+  | 'Start'
+  | 'Find'
+  | 'Inspect'
+  | 'Messages'
+  | 'Control'
+  | 'Schedules'
+  | 'Links'
+  | 'Service'
 
 export type Feature = 'metrics' | 'docs' | 'console' | 'mcp'
 
@@ -131,6 +141,7 @@ interface PathReaders {
   updateId(c: Context<Env>): string
   activityId(c: Context<Env>): string
   questionKey(c: Context<Env>): string
+  scheduleId(c: Context<Env>): string
   catalog(c: Context<Env>): string
   file(c: Context<Env>): string
   token(c: Context<Env>): string
@@ -311,6 +322,7 @@ const PATH_READERS: PathReaders = {
   updateId: updateIdInPath,
   activityId: activityIdInPath,
   questionKey: questionKeyInPath,
+  scheduleId: scheduleIdInPath,
   catalog: catalogInPath,
   file: (c) => c.req.param('file') ?? '',
   token: (c) => c.req.param('token') ?? '',

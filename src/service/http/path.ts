@@ -11,6 +11,7 @@ import {
   handlerNameIssue,
   questionKeyIssue,
   runIdIssue,
+  scheduleIdIssue,
   updateIdIssue,
   workflowIdIssue,
 } from '../../shared/wire/names.ts'
@@ -119,6 +120,10 @@ export function questionKeyInPath(c: Context): string {
   return checked('Key', c.req.param('questionKey'), questionKeyIssue)
 }
 
+export function scheduleIdInPath(c: Context): string {
+  return checked('Schedule id', c.req.param('scheduleId'), scheduleIdIssue)
+}
+
 export function catalogInPath(c: Context): string {
   return checked('Catalog', c.req.param('catalog'), catalogIssue)
 }
@@ -130,6 +135,10 @@ export function resultPath(c: Context<Env>, workflowId: string): string {
 /** The same for clients that poll until the response is not a 202. */
 export function pendingPath(c: Context<Env>, workflowId: string): string {
   return resultPath(c, workflowId) + pendingQuery(c)
+}
+
+export function schedulePath(c: Context<Env>, scheduleId: string): string {
+  return `${c.get('locationBase')}/schedules/${encodeURIComponent(scheduleId)}`
 }
 
 /** With the form of the body that this request has chosen. */

@@ -48,6 +48,8 @@ export interface Capabilities extends Omit<Deployment, 'features' | 'uiUrl'> {
     pause: boolean | null
     /** Activities can be repaired; null while the engine does not respond. */
     repair: boolean | null
+    /** The engine has schedules in the namespace; null while it does not respond. */
+    schedules: boolean | null
   }
   /** `version` is null while the engine does not respond. */
   engine: { version: string | null; uiUrl: string | null }

@@ -1,5 +1,6 @@
 import type { Closing, Execution, Status } from '../../shared/wire/execution.ts'
 import type { RunRef } from '../../shared/wire/run-ref.ts'
+import type { ScheduleMark } from '../../shared/wire/schedule-mark.ts'
 import type { EncodedPayload, TraceEntry } from '../../shared/wire/trace/entry.ts'
 import type {
   ActivityChange,
@@ -15,6 +16,14 @@ import type { Description, ExecutionRef } from './execution.ts'
 import type { EventPage, EventsRange, EventsRequest } from './history-page.ts'
 import type { FoundMessage, MessageSearch } from './link.ts'
 import type { AskingRun, ListedRun, RunCount, SearchAttributeType, TypedRunFilter } from './run-filter.ts'
+import type {
+  DescribedSchedule,
+  EngineSchedule,
+  ListedSchedule,
+  ScheduleChange,
+  ScheduleFilter,
+  ScheduleTimesCommand,
+} from './schedule.ts'
 import type { StreamItem, StreamReader, StreamRun } from './stream.ts'
 import type { Headers, RunOptions, RunOptionsChange, WorkflowOptions } from './workflow-options.ts'
 
@@ -296,6 +305,39 @@ export interface Engine {
     page: { size: number; token: string | null },
     call: Call,
   ): Promise<{ runs: AskingRun[]; nextToken: string | null }>
+
+  /** Whether the engine has schedules in the namespace. */
+  schedulesSupported(call: Call): Promise<boolean>
+
+  /** Rejects with `ScheduleNotFoundError`, as all calls about a schedule do unless they say otherwise. */
+  describeSchedule(scheduleId: string, call: Call): Promise<DescribedSchedule>
+
+  /**
+   * False if the id is in use, maybe because of an earlier attempt whose response was lost. Rejects with
+   * `ValidationError` for what the engine rejects.
+   */
+  createSchedule(schedule: EngineSchedule, mark: ScheduleMark, call: Call): Promise<boolean>
+
+  /**
+   * Replaces the document, unless the schedule has another version than the given one; null: whatever version it has.
+   * True does not say that it has done so: read the mark. False if the schedule does not exist.
+   */
+  updateSchedule(schedule: EngineSchedule, mark: ScheduleMark, version: string | null, call: Call): Promise<boolean>
+
+  deleteSchedule(scheduleId: string, call: Call): Promise<void>
+
+  /** A trigger or a backfill is sent once: a lost response is an `EngineUnavailableError`. */
+  changeSchedule(scheduleId: string, change: ScheduleChange, call: Call): Promise<void>
+
+  /** The times at which the schedule acts, both ends included, at most `MAX_SCHEDULE_TIMES`. */
+  scheduleTimes(times: ScheduleTimesCommand, call: Call): Promise<Date[]>
+
+  /** The schedules that match the filter, the newest first. `token` is the `nextToken` of the previous page. */
+  listSchedules(
+    filter: ScheduleFilter,
+    page: { size: number; token: string | null },
+    call: Call,
+  ): Promise<{ schedules: ListedSchedule[]; nextToken: string | null }>
 
   countRuns(filter: TypedRunFilter, byStatus: boolean, call: Call): Promise<RunCount>
 

@@ -11,6 +11,7 @@ export type ErrorName =
   | 'NotFoundError'
   | 'MethodNotAllowedError'
   | 'WorkflowNotFoundError'
+  | 'ScheduleNotFoundError'
   | 'HandlerNotFoundError'
   | 'UpdateNotFoundError'
   | 'StreamNotFoundError'
@@ -29,6 +30,7 @@ export type ErrorName =
   | 'QuestionAnsweredError'
   | 'LinkUsedError'
   | 'LinkExpiredError'
+  | 'PreconditionFailedError'
   | 'PayloadTooLargeError'
   | 'IdempotencyKeyReusedError'
   | 'UnsupportedMediaTypeError'
@@ -69,6 +71,7 @@ export interface ErrorFacts {
   /** Set for an update that the workflow has accepted: its result can be read later. */
   stage?: 'accepted' | 'completed'
   activityId?: string
+  scheduleId?: string
   /** The key of a question. */
   key?: string
   /** Set if the activity has completed. */

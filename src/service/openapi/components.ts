@@ -5,6 +5,7 @@ import {
   handlerName,
   questionKey,
   runId,
+  scheduleId,
   updateId,
   workflowId,
 } from '../http/endpoints/fields/names.ts'
@@ -19,6 +20,7 @@ import { NAMES_BY_STATUS, problemSchemas } from './schemas/problems.ts'
 import { requestSchemas } from './schemas/requests.ts'
 import { resultSchemas } from './schemas/results.ts'
 import { runSchemas } from './schemas/runs.ts'
+import { scheduleSchemas } from './schemas/schedules.ts'
 import { serviceSchemas } from './schemas/service.ts'
 import { streamSchemas } from './schemas/stream.ts'
 import { runIds } from './schemas/workflow-result.ts'
@@ -35,6 +37,7 @@ export function components(examples: ExampleSource) {
       ...requestSchemas(),
       ...resultSchemas,
       ...runSchemas,
+      ...scheduleSchemas,
       ...streamSchemas,
       ...serviceSchemas,
       ...problemSchemas,
@@ -60,6 +63,7 @@ const PATH_PARAMETERS = {
   activityId: { name: 'activityId', schema: activityId, description: 'Id of the activity. A `/` is sent as `%2F`' },
   questionKey: { name: 'questionKey', schema: questionKey, description: 'Key of the question' },
   catalog: { name: 'catalogName', schema: catalogName, description: 'Name of the catalog' },
+  scheduleId: { name: 'scheduleId', schema: scheduleId, description: 'Id of the schedule. A `/` is sent as `%2F`' },
   hook: { name: 'hookName', schema: z.string(), description: 'Name of a hook of the policy' },
   token: { name: 'linkToken', schema: z.string(), description: 'The last part of the URL of the link' },
   file: { name: 'fileName', schema: z.string(), description: 'Name of a file of the reference page' },

@@ -15,10 +15,11 @@ export function createCapabilities({ engine, deployment, engineSupport }: Capabi
   return async (call) => {
     const { version, runtime, transport, uiUrl } = deployment
     const bounded = withTimeout(call, TIMEOUT_MS.engineVersion)
-    const [ping, pause, repair] = await Promise.all([
+    const [ping, pause, repair, schedules] = await Promise.all([
       unlessUnavailable('engineVersion', engine.ping(bounded), call),
       unlessUnavailable('pause', engineSupport.pause(bounded), call),
       unlessUnavailable('repair', engineSupport.repair(bounded), call),
+      unlessUnavailable('schedules', engineSupport.schedules(bounded), call),
     ])
     const features = {
       ...deployment.features,
@@ -27,6 +28,7 @@ export function createCapabilities({ engine, deployment, engineSupport }: Capabi
       asyncUpdates: deployment.features.asyncUpdates.supported,
       pause,
       repair,
+      schedules,
     }
     return { version, runtime, transport, engine: { version: ping?.version ?? null, uiUrl }, features, caller: null }
   }

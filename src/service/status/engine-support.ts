@@ -7,10 +7,11 @@ import type { Engine } from '../model/engine.ts'
 export interface EngineSupport {
   pause(call: Call): Promise<boolean>
   repair(call: Call): Promise<boolean>
+  schedules(call: Call): Promise<boolean>
 }
 
 export interface EngineSupportOptions {
-  engine: Pick<Engine, 'pauseSupported' | 'repairSupported'>
+  engine: Pick<Engine, 'pauseSupported' | 'repairSupported' | 'schedulesSupported'>
   now?: (() => number) | undefined
   onCacheRead: OnCacheRead | undefined
 }
@@ -34,5 +35,6 @@ export function createEngineSupport({ engine, now = Date.now, onCacheRead }: Eng
   return {
     pause: cached('pause_support', (call) => engine.pauseSupported(call)),
     repair: cached('repair_support', (call) => engine.repairSupported(call)),
+    schedules: cached('schedule_support', (call) => engine.schedulesSupported(call)),
   }
 }

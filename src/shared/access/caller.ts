@@ -89,4 +89,5 @@ export interface AuditFacts {
   workflowId?: string
   runId?: string
   workflowName?: string
+  scheduleId?: string
 }

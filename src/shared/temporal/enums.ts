@@ -19,6 +19,15 @@ export const WorkflowIdReusePolicy = {
   REJECT_DUPLICATE: 3,
 } as const
 
+export const ScheduleOverlapPolicy = {
+  SKIP: 1,
+  BUFFER_ONE: 2,
+  BUFFER_ALL: 3,
+  CANCEL_OTHER: 4,
+  TERMINATE_OTHER: 5,
+  ALLOW_ALL: 6,
+} as const
+
 export const ActivityIdConflictPolicy = { FAIL: 1, USE_EXISTING: 2 } as const
 
 export const ActivityIdReusePolicy = { ALLOW_DUPLICATE: 1, REJECT_DUPLICATE: 3 } as const

@@ -21,6 +21,13 @@ export function toDuration(ms: number): google.protobuf.IDuration {
   return { seconds: toInt64(seconds), nanos: (ms - seconds * 1000) * 1e6 }
 }
 
+/** `time` is RFC 3339. */
+export function toTimestamp(time: string): google.protobuf.ITimestamp {
+  const ms = Date.parse(time)
+  const seconds = Math.floor(ms / 1000)
+  return { seconds: toInt64(seconds), nanos: (ms - seconds * 1000) * 1e6 }
+}
+
 /** For timeouts and delays that the engine requires, but that must never elapse. */
 export const TEN_YEARS_MS = 10 * 365 * 24 * 60 * 60 * 1000
 

@@ -1,5 +1,6 @@
 import { ASKS_MEMO } from './asks.ts'
 import { CATALOG_TYPE } from './catalog.ts'
+import { SCHEDULE_MEMO } from './schedule-mark.ts'
 import { toTraceMeta } from './trace/trace-meta.ts'
 
 const CATALOG_KEYS = ['workflowNames', 'hash', 'traces', 'redacted', 'version']
@@ -8,7 +9,7 @@ const CATALOG_KEYS = ['workflowNames', 'hash', 'traces', 'redacted', 'version']
 export const IDEMPOTENCY_MEMO = '$idempotency'
 
 const TRACE_MEMO = 'trace'
-const RUN_KEYS = [TRACE_MEMO, IDEMPOTENCY_MEMO, ASKS_MEMO]
+const RUN_KEYS = [TRACE_MEMO, IDEMPOTENCY_MEMO, ASKS_MEMO, SCHEDULE_MEMO]
 
 /** The memo fields that Portico reads in a run of this type. */
 export function memoKeys(workflowName: string): readonly string[] {

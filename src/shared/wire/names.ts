@@ -44,6 +44,16 @@ export function activityIdIssue(id: string): string | null {
   return stringIssue(id, 1000)
 }
 
+/** 977 bytes: the engine puts `temporal-sys-scheduler:` before it, and has a workflow with this id. */
+export function scheduleIdIssue(id: string): string | null {
+  return stringIssue(id, 977) ?? prefixIssue(id, RESERVED_PREFIXES)
+}
+
+/** Of the runs of a schedule. 979 bytes: the engine appends `-` and a time. */
+export function scheduledWorkflowIdIssue(id: string): string | null {
+  return stringIssue(id, 979) ?? prefixIssue(id, RESERVED_PREFIXES)
+}
+
 /** Workflow code chooses it: a UUID, but any string is a key. */
 export function questionKeyIssue(key: string): string | null {
   return stringIssue(key, 1000)

@@ -126,7 +126,7 @@ export function makeCatalogs({ ttlMs = 5000 } = {}) {
 
   return {
     engine,
-    engineSupport: { pause: async () => true, repair: async () => true },
+    engineSupport: { pause: async () => true, repair: async () => true, schedules: async () => true },
     catalogs,
     runs,
     reads,
@@ -180,6 +180,14 @@ const unexpected: Engine = {
   pause: never,
   unpause: never,
   pauseSupported: never,
+  schedulesSupported: never,
+  describeSchedule: never,
+  createSchedule: never,
+  updateSchedule: never,
+  deleteSchedule: never,
+  changeSchedule: never,
+  scheduleTimes: never,
+  listSchedules: never,
   reset: never,
   reportActivity: never,
   endedActivity: never,

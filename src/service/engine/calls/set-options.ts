@@ -46,7 +46,8 @@ export async function setRunOptions(
   return toRunOptions(workflowExecutionOptions ?? {})
 }
 
-function toRunOptions({ versioningOverride, priority }: EngineOptions): RunOptions {
+/** What is set of the options that can be changed. */
+export function toRunOptions({ versioningOverride, priority }: EngineOptions): RunOptions {
   const { priorityKey, fairnessKey, fairnessWeight } = priority ?? {}
   const set = {
     ...(priorityKey && { priorityKey }),

@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 import type { Env, RequestStep } from '../context.ts'
 import { respond } from '../response.ts'
 
-const METHODS = 'GET,HEAD,POST,PATCH'
+const METHODS = 'GET,HEAD,POST,PATCH,PUT,DELETE'
 const EXPOSED =
   'Location,Deprecation,Sunset,Link,ETag,Retry-After,Preference-Applied,X-Request-Id,Portico-Error-Source,Portico-Workflow-Id,Portico-Run-Id,Portico-Started,Portico-Output-Warning,Portico-Warning,Idempotency-Replayed,X-Workflow-Stream-Tail-Index,X-Workflow-Run-Id'
 const MAX_AGE_SECONDS = '600'

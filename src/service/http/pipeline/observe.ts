@@ -217,7 +217,8 @@ export function audit({ mode, namespace, observers }: AuditOptions, access: Acce
   }
 
   function recordOne(c: Context<Env>, { isEffect, ...decision }: ReturnType<typeof decided>[number]): void {
-    const { action, rule = null, workflowId, runId, workflowName, namespace: ofRun = namespace } = decision
+    const { action, rule = null, namespace: ofRun = namespace } = decision
+    const { workflowId, runId, workflowName, scheduleId } = decision
     if (rule !== null && isDenied(decision)) metrics?.callerDenied(verbOf(action ?? ''), rule)
     if (mode === 'off' || (mode === 'effects' && !isEffect)) return
     const status = statusOf(c)
@@ -230,6 +231,7 @@ export function audit({ mode, namespace, observers }: AuditOptions, access: Acce
       workflowId,
       runId,
       workflowName,
+      scheduleId,
       status,
       error: errorOf(c, status),
     })

@@ -360,7 +360,7 @@ export interface LoadShedderOptions {
 }
 
 // Only requests with these methods, and with `Host`, are held here. Others are rare, and their responses differ.
-const METHODS = new Set(['GET', 'POST', 'PATCH'])
+const METHODS = new Set(['GET', 'POST', 'PATCH', 'PUT', 'DELETE'])
 
 const REQUEST_ID = '{requestId}'
 

@@ -44,7 +44,17 @@ type Body = Required<ProblemFields & Omit<ErrorFacts, 'mayHaveTakenEffect' | 're
 
 const OPTIONAL = [
   ...(['workflowId', 'runId', 'updateId', 'stage', 'workflowStatus', 'problem', 'available', 'issues'] as const),
-  ...(['action', 'errorDetails', 'sizeBytes', 'activityId', 'completed', 'key', 'recorded', 'at'] as const),
+  ...([
+    'action',
+    'errorDetails',
+    'sizeBytes',
+    'activityId',
+    'completed',
+    'key',
+    'scheduleId',
+    'recorded',
+    'at',
+  ] as const),
 ]
 
 function problem(status: Schema, error: Schema): Schema {
@@ -65,6 +75,7 @@ function problem(status: Schema, error: Schema): Schema {
       activityId: string,
       completed: described(boolean, 'True: the activity has completed'),
       key: described(string, 'The key of the question'),
+      scheduleId: string,
       workflowStatus: ref('Status'),
       problem: ref('WorkflowTaskProblem'),
       action: described(string, 'What the policy does not allow'),

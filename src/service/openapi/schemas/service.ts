@@ -50,6 +50,7 @@ export const serviceSchemas = {
       asyncUpdates: boolean,
       pause: described(orNull(boolean), 'Null while the engine does not respond'),
       repair: described(orNull(boolean), 'Null while the engine does not respond'),
+      schedules: described(orNull(boolean), 'Null while the engine does not respond'),
       codec: boolean,
       docs: boolean,
       console: boolean,

@@ -71,7 +71,7 @@ export function rejectConnect({ headers }: IncomingMessage, socket: Duplex): voi
     socket,
     toBytes(CONNECT, {
       requestedId: headers['x-request-id'],
-      extraHeaders: { Allow: 'GET, HEAD, POST, PATCH, OPTIONS' },
+      extraHeaders: { Allow: 'GET, HEAD, POST, PATCH, PUT, DELETE, OPTIONS' },
     }),
   )
 }

@@ -6,7 +6,7 @@ import { ServiceError } from '../../../model/errors.ts'
 import type { ErrorDetail, Method, Request, Response, SharedMethod } from '../transport.ts'
 import { HTTP_API_FEATURES } from './features.ts'
 import { createProtoJson } from './proto-json.ts'
-import { httpSchema } from './schema.ts'
+import { type HttpBinding, httpSchema } from './schema.ts'
 
 export interface HttpMessages {
   /** Throws `NotSupportedError` for a call without a path, and for an id or a name that a path cannot contain. */
@@ -18,10 +18,10 @@ export interface HttpMessages {
 }
 
 export interface HttpCall {
-  verb: 'GET' | 'POST'
+  verb: HttpBinding['verb']
   /** With the query string. */
   path: string
-  /** JSON; null for GET. */
+  /** JSON; null for GET and DELETE. */
   body: string | null
 }
 

@@ -18,11 +18,18 @@ export interface HttpSchema {
 }
 
 export interface HttpBinding {
-  verb: 'GET' | 'POST'
+  verb: 'GET' | 'POST' | 'DELETE'
   /** Like `/namespaces/{namespace}/workflows/{execution.workflow_id}`. */
   template: string
   request: string
   response: string
+}
+
+const VERBS = ['GET', 'POST', 'DELETE'] as const
+
+/** The option with the path of a call. */
+function optionOf(verb: HttpBinding['verb']): string {
+  return `(google.api.http).${verb.toLowerCase()}`
 }
 
 /** Contains the calls in `METHODS`, the details of errors, and all types that they use. */
@@ -57,12 +64,12 @@ export function httpSchema(): HttpSchema {
     if (request === null || response === null) throw new Error(`${service.name} has no ${method}`)
     add(request)
     add(response)
-    const get: unknown = options['(google.api.http).get']
-    const path = String(get ?? options['(google.api.http).post'])
+    const verb = VERBS.find((one) => options[optionOf(one)] !== undefined) ?? 'POST'
+    const path = String(options[optionOf(verb)])
     // A path below `/cluster/` is not served with the prefix `/api/v1`, only as this alias.
     const alias = path.startsWith('/cluster/') ? options['(google.api.http).additional_bindings.get'] : undefined
     const template = String(alias ?? path).replace(/^\/api\/v1(?=\/)/, '')
-    return { verb: get === undefined ? 'POST' : 'GET', template, request: nameOf(request), response: nameOf(response) }
+    return { verb, template, request: nameOf(request), response: nameOf(response) }
   }
 
   const calls = Object.fromEntries(METHODS.map((method) => [method, bindingOf(method)])) as HttpSchema['calls']

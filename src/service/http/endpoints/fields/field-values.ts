@@ -85,7 +85,7 @@ export function validKeys(reserved: readonly string[] = []): { pattern: string }
 export const jsonObject = objectWithKeys()
 
 /** Its JSON Schema excludes the keys that `workflow-options.ts` rejects. */
-export const memo = objectWithKeys(['\\$idempotency', '\\$asks'])
+export const memo = objectWithKeys(['\\$idempotency', '\\$asks', '\\$schedule'])
 
 /** Temporal headers of a start or a message. */
 export const headersField = optional(jsonObject, 'Temporal headers: JSON values by name')

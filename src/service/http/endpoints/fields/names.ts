@@ -7,6 +7,8 @@ import {
   handlerNameIssue,
   questionKeyIssue,
   runIdIssue,
+  scheduledWorkflowIdIssue,
+  scheduleIdIssue,
   updateIdIssue,
   workflowIdIssue,
   workflowNameIssue,
@@ -26,6 +28,11 @@ const NOT_OF_THE_ENGINE = '(?!/_sys/|__temporal_)'
 const NOT_A_ROUTE = '(?!(?:\\.{1,2}|catalog|runs|(?:signal|update)-with-start)$)'
 
 export const workflowId = checkedString(workflowIdIssue).register(jsonForms, nameForm(1000, NOT_A_ROUTE + NOT_RESERVED))
+export const scheduleId = checkedString(scheduleIdIssue).register(jsonForms, nameForm(977, NOT_RESERVED))
+export const scheduledWorkflowId = checkedString(scheduledWorkflowIdIssue).register(
+  jsonForms,
+  nameForm(979, NOT_RESERVED),
+)
 export const workflowName = checkedString(workflowNameIssue).register(jsonForms, {
   ...nameForm(1000, NOT_RESERVED),
   description: 'Name of the workflow, or one of its aliases',

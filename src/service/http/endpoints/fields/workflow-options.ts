@@ -26,11 +26,11 @@ const MAX_FAIRNESS_KEY_BYTES = 64
 
 export const interval = durationField(MAX_MS)
 
-function oneOf<const Values extends readonly string[]>(values: Values) {
+export function oneOf<const Values extends readonly string[]>(values: Values) {
   return z.enum(values, { error: `must be one of ${values.join(', ')}` })
 }
 
-function integer(min: number) {
+export function integer(min: number) {
   const error = `must be an integer from ${min} to ${MAX_INT32}`
   return z
     .number({ error })
@@ -209,6 +209,8 @@ function having(values: Readonly<Record<string, readonly string[]>>) {
   return { required: Object.keys(values), properties }
 }
 
+/** The memo alone can have a conflict in a schedule. */
+export const reservedMemo = checkConflicts(optionConflicts)
 export const compatibleOptions = checkConflicts(optionConflicts)
 export const compatibleWithSignal = checkConflicts(optionConflicts, signalConflicts)
 export const compatibleWithUpdate = checkConflicts(optionConflicts, updateConflicts)
