@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { MESSAGE_COMMANDS } from './commands/message.ts'
 import type { ACTIVITY_COMMANDS, RUN_COMMANDS } from './commands/one-run.ts'
+import type { SCHEDULE_COMMANDS } from './commands/schedule.ts'
 
 /** Commander has no types for flags: a command's flags are those that it declares here. */
 type Flags = never
@@ -17,6 +18,7 @@ export function addRunCommands(program: Command): void {
   addMessageCommands(command)
   addActivityCommands(command('activity', 'complete, fail or repair an activity'))
   addControlCommands(command)
+  addScheduleCommands(command('schedule', 'start workflows at certain times'))
 }
 
 type AddCommand = (name: string, description: string) => Command
@@ -129,6 +131,42 @@ function addControlCommands(command: AddCommand): void {
     .option('--step <name>', 'the last completed step of this name is the last one that is kept')
     .option('--event <id>', 'id of an event of the history, which is kept; 1 executes the whole workflow again')
     .action(ofRun('reset'))
+}
+
+function addScheduleCommands(schedule: Command): void {
+  const command = (name: string, description: string) => schedule.command(name).description(description)
+  const onSchedule = (name: keyof typeof SCHEDULE_COMMANDS, description: string) =>
+    command(name, description)
+      .argument('<id>', 'schedule id')
+      .action(calling(async () => (await import('./commands/schedule.ts')).SCHEDULE_COMMANDS[name]))
+  const withReason = (command: Command) => command.option('--reason <reason>', 'becomes the note of the schedule')
+  const withOverlap = (command: Command) =>
+    command.option('--overlap <policy>', 'such as skip, buffer-one or allow-all; default: that of the schedule')
+  const withRange = (command: Command) =>
+    command
+      .requiredOption('--from <time>', 'such as 2026-12-01T00:00:00Z; included')
+      .requiredOption('--until <time>', 'included')
+  onSchedule('put', 'create a schedule, or replace it')
+    .requiredOption('-f, --file <file>', 'the document: docs/api/schedules.md')
+    .option('--if-match <version>', 'only if this is its version')
+    .option('--create', 'only if it does not exist')
+  onSchedule('get', 'print a schedule')
+  withPages(command('ls', 'list schedules, the newest first'))
+    .option('--paused', 'only those that are paused')
+    .option('--query <filter>', "an expression in Temporal's list filter language")
+    .action(calling(async () => (await import('./commands/schedule.ts')).listSchedules))
+  onSchedule('rm', 'delete a schedule; its runs go on')
+  withReason(onSchedule('pause', 'start no more runs'))
+  withReason(onSchedule('unpause', 'start runs again'))
+  withOverlap(onSchedule('trigger', 'start a run now'))
+  withOverlap(withRange(onSchedule('backfill', 'start the runs of a range of time')))
+  withRange(onSchedule('times', 'print the times at which a schedule acts'))
+  command('apply', 'make the schedules of a set those of a folder: <id>.json for each')
+    .argument('<folder>')
+    .requiredOption('--set <name>', 'name of the set')
+    .option('--prune', 'delete the schedules of the set that the folder does not have')
+    .option('--dry-run', 'print what would change, and change nothing')
+    .action(calling(async () => (await import('./commands/apply-schedules.ts')).applySchedules))
 }
 
 /** The action of a command: calls the function that is loaded with the arguments and the flags. */

@@ -29,6 +29,7 @@ import type {
   WorkflowResult,
   WorkflowStatus,
 } from './responses.ts'
+import type { Schedules } from './schedules.ts'
 import type { PublishedItem, StreamOptions, WorkflowStream } from './stream/stream-event.ts'
 
 export interface ResultOptions extends CallOptions {
@@ -300,6 +301,9 @@ export interface Client<Workflows> extends HandleMethods {
   questions(options?: QuestionOptions): Pages<Question, QuestionPage>
   /** What one run asks people. */
   questionsOf(ref: WorkflowRef, options?: CallOptions): Promise<RunQuestions>
+
+  /** Starts workflows at certain times. */
+  readonly schedules: Schedules
 
   /** Any other request of the API: parses the response, repeats what only reads, and throws the same errors. */
   request(method: string, path: string, options?: RequestOptions): Promise<unknown>

@@ -5,6 +5,7 @@ import { withKey } from './connection/idempotency-key.ts'
 import type { ClientOptions } from './connection/options.ts'
 import { createHandle } from './handle.ts'
 import { questionPages, runPages } from './lists.ts'
+import { createSchedules } from './schedules.ts'
 import { pathSegment, toTarget } from './target.ts'
 import { createWorkflow } from './workflow.ts'
 
@@ -26,6 +27,7 @@ export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): 
       const name = catalog === undefined ? '' : `/${pathSegment(catalog, 'a catalog')}`
       return connection.send({ method: 'GET', path: `/workflow/catalog${name}`, isRetryable: true }, callOptions)
     },
+    schedules: createSchedules(connection, options.catalog),
     list: (filter = {}) => runPages(connection, filter),
     ...methodsOf(get),
     questions: (filter = {}) => questionPages(connection, filter),

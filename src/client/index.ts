@@ -66,4 +66,15 @@ export type {
   WorkflowResult,
   WorkflowStatus,
 } from './responses.ts'
+export type {
+  ListedSchedule,
+  Overlap,
+  PutScheduleOptions,
+  Schedule,
+  ScheduleDocument,
+  ScheduleListOptions,
+  SchedulePage,
+  Schedules,
+  ScheduleWhen,
+} from './schedules.ts'
 export type { PublishedItem, StreamEvent, StreamItem, StreamOptions, WorkflowStream } from './stream/stream-event.ts'
