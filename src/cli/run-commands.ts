@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { MESSAGE_COMMANDS } from './commands/message.ts'
 import type { ACTIVITY_COMMANDS, RUN_COMMANDS } from './commands/one-run.ts'
-import type { SCHEDULE_COMMANDS } from './commands/schedule.ts'
+import type { SCHEDULE_COMMANDS } from './commands/schedule/schedule.ts'
 
 /** Commander has no types for flags: a command's flags are those that it declares here. */
 type Flags = never
@@ -138,7 +138,7 @@ function addScheduleCommands(schedule: Command): void {
   const onSchedule = (name: keyof typeof SCHEDULE_COMMANDS, description: string) =>
     command(name, description)
       .argument('<id>', 'schedule id')
-      .action(calling(async () => (await import('./commands/schedule.ts')).SCHEDULE_COMMANDS[name]))
+      .action(calling(async () => (await import('./commands/schedule/schedule.ts')).SCHEDULE_COMMANDS[name]))
   const withReason = (command: Command) => command.option('--reason <reason>', 'becomes the note of the schedule')
   const withOverlap = (command: Command) =>
     command.option('--overlap <policy>', 'such as skip, buffer-one or allow-all; default: that of the schedule')
@@ -154,7 +154,7 @@ function addScheduleCommands(schedule: Command): void {
   withPages(command('ls', 'list schedules, the newest first'))
     .option('--paused', 'only those that are paused')
     .option('--query <filter>', "an expression in Temporal's list filter language")
-    .action(calling(async () => (await import('./commands/schedule.ts')).listSchedules))
+    .action(calling(async () => (await import('./commands/schedule/schedule.ts')).listSchedules))
   onSchedule('rm', 'delete a schedule; its runs go on')
   withReason(onSchedule('pause', 'start no more runs'))
   withReason(onSchedule('unpause', 'start runs again'))
@@ -166,7 +166,7 @@ function addScheduleCommands(schedule: Command): void {
     .requiredOption('--set <name>', 'name of the set')
     .option('--prune', 'delete the schedules of the set that the folder does not have')
     .option('--dry-run', 'print what would change, and change nothing')
-    .action(calling(async () => (await import('./commands/apply-schedules.ts')).applySchedules))
+    .action(calling(async () => (await import('./commands/schedule/apply.ts')).applySchedules))
 }
 
 /** The action of a command: calls the function that is loaded with the arguments and the flags. */

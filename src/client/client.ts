@@ -1,9 +1,10 @@
 /** The client's interfaces. `docs/client.md` shows them in use. */
-import type * as domain from '../service/model/workflow-options.ts'
-import type { ActivityMethods, LinkRequest, RawPayload } from './activity-requests.ts'
+import type { ActivityMethods, LinkRequest } from './activity-requests.ts'
 import type { AnyWorkflow, ArgsOf, ResultOf, TypesOf, WorkflowFunction, WorkflowName } from './catalog-types.ts'
 import type { CallOptions } from './connection/options.ts'
 import type { Pages } from './pages.ts'
+import type { Schedules } from './requests/schedules.ts'
+import type { ArgumentsAs, StartOptions } from './requests/start-options.ts'
 import type {
   Answered,
   Catalog,
@@ -29,7 +30,6 @@ import type {
   WorkflowResult,
   WorkflowStatus,
 } from './responses.ts'
-import type { Schedules } from './schedules.ts'
 import type { PublishedItem, StreamOptions, WorkflowStream } from './stream/stream-event.ts'
 
 export interface ResultOptions extends CallOptions {
@@ -40,60 +40,8 @@ export interface ResultOptions extends CallOptions {
 /** A workflow id, which names its latest run, or one run of it. */
 export type WorkflowRef = string | { workflowId: string; runId?: string }
 
-/** Milliseconds, or a string such as `30s` or `5m`. */
-export type Duration = number | string
-
-/** `One` with one argument, `List` with several, `Raw` with encoded ones, none of them without arguments. */
-export type ArgumentsAs<
-  Args extends readonly unknown[],
-  One extends string,
-  List extends string = 'args',
-  Raw extends string = 'payloads',
-> =
-  | ({ [K in List]: Args } & { [K in One | Raw]?: never })
-  | ({ [K in Raw]: readonly RawPayload[] } & { [K in One | List]?: never })
-  | ([Args[0]] extends Args ? { [K in One]: Args[0] } & { [K in List | Raw]?: never } : never)
-  | ([] extends Args ? { [K in One | List | Raw]?: never } : never)
-
 /** Can be left out if none of its properties is required. */
 export type Optional<Request> = Record<never, never> extends Request ? [request?: Request] : [request: Request]
-
-/** The options of a start: docs/api/start.md, Start options. */
-export interface StartOptions extends CallOptions {
-  /** Default: an id that is derived from the idempotency key. */
-  workflowId?: string | undefined
-  /** Task queue of the workers. Default: that of the client, or else that of the service. */
-  catalog?: string | undefined
-  /** 1 to 255 visible ASCII characters. Default: a new one for each call. */
-  idempotencyKey?: string | undefined
-  memo?: Record<string, unknown>
-  searchAttributes?: Record<string, domain.GivenSearchAttribute>
-  /** Temporal headers. */
-  headers?: Record<string, unknown>
-  startDelay?: Duration
-  /** For the whole chain of runs. */
-  executionTimeout?: Duration
-  /** For each run of the chain. */
-  runTimeout?: Duration
-  taskTimeout?: Duration
-  retry?: {
-    initialInterval?: Duration
-    backoffCoefficient?: number
-    maximumInterval?: Duration
-    maximumAttempts?: number
-    nonRetryableErrorTypes?: string[]
-  }
-  cronSchedule?: string
-  /** Default `fail`. A start with `terminate-existing` is not repeated. */
-  workflowIdConflictPolicy?: domain.ConflictPolicy
-  /** Default `allow-duplicate`. */
-  workflowIdReusePolicy?: domain.ReusePolicy
-  priority?: domain.PriorityOptions
-  versioningOverride?: domain.VersioningOverride
-  /** Shown in Temporal's web UI, like `details`. */
-  summary?: string
-  details?: string
-}
 
 export type StartRequest<Args extends readonly unknown[] = unknown[]> = StartOptions & ArgumentsAs<Args, 'input'>
 

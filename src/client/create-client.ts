@@ -5,7 +5,7 @@ import { withKey } from './connection/idempotency-key.ts'
 import type { ClientOptions } from './connection/options.ts'
 import { createHandle } from './handle.ts'
 import { questionPages, runPages } from './lists.ts'
-import { createSchedules } from './schedules.ts'
+import { createSchedules } from './requests/schedules.ts'
 import { pathSegment, toTarget } from './target.ts'
 import { createWorkflow } from './workflow.ts'
 

@@ -22,7 +22,6 @@ export type {
   RequestOptions,
   ResetRequest,
   ResultOptions,
-  StartOptions,
   StartRequest,
   WithStartRequest,
   Workflow,
@@ -33,6 +32,18 @@ export type { CallOptions, ClientOptions, Retry } from './connection/options.ts'
 export { createClient } from './create-client.ts'
 export type { Pages } from './pages.ts'
 export { type ClientErrorName, PorticoError } from './portico-error.ts'
+export type {
+  ListedSchedule,
+  Overlap,
+  PutScheduleOptions,
+  Schedule,
+  ScheduleDocument,
+  ScheduleListOptions,
+  SchedulePage,
+  Schedules,
+  ScheduleWhen,
+} from './requests/schedules.ts'
+export type { StartOptions } from './requests/start-options.ts'
 export type {
   ActivityHeartbeat,
   Answered,
@@ -66,15 +77,4 @@ export type {
   WorkflowResult,
   WorkflowStatus,
 } from './responses.ts'
-export type {
-  ListedSchedule,
-  Overlap,
-  PutScheduleOptions,
-  Schedule,
-  ScheduleDocument,
-  ScheduleListOptions,
-  SchedulePage,
-  Schedules,
-  ScheduleWhen,
-} from './schedules.ts'
 export type { PublishedItem, StreamEvent, StreamItem, StreamOptions, WorkflowStream } from './stream/stream-event.ts'

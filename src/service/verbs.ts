@@ -174,7 +174,7 @@ export const VERBS = {
   /** Changes the version or the priority of an open run. */
   setOptions: onOptions(setOptions),
 
-  /** Creates a schedule or replaces its document. Rejects with `PreconditionFailedError` if another client was first. */
+  /** Creates or replaces a schedule. Rejects with `PreconditionFailedError` if another client was first. */
   putSchedule: onPutSchedule(putSchedule),
   schedule: onSchedule('read', readSchedule),
   /** Its runs go on. */

@@ -46,13 +46,17 @@ export function requestTo(
     activityId: 'approval',
     questionKey: 'question-1',
     catalog: 'other',
+    scheduleId: workflowId,
     file: 'page.css',
     token: 'none',
     ...more,
   }
   const filled = path.replace(/:(\w+)/g, (_, name: string) => values[name] ?? '')
-  return [method.toUpperCase(), filled, body && BODIES.get(body.name)]
+  const query = path.endsWith('/times') ? `?from=${RANGE.from}&until=${RANGE.until}` : ''
+  return [method.toUpperCase(), filled + query, body && BODIES.get(body.name)]
 }
+
+const RANGE = { from: '2026-01-01T00:30:00Z', until: '2026-01-01T01:30:00Z' }
 
 const BODIES = new Map<string, object>([
   ['StartRequest', { workflowName: 'nothing', input: null }],
@@ -67,6 +71,10 @@ const BODIES = new Map<string, object>([
   ['PauseActivityRequest', { reason: 'a test' }],
   ['SetActivityRequest', { heartbeatTimeout: '2m' }],
   ['SetOptionsRequest', { priority: { priorityKey: 2 } }],
+  ['ScheduleRequest', { workflowName: 'nothing', input: null, when: { every: [{ interval: '1h' }] } }],
+  ['ScheduleReasonRequest', { reason: 'a test' }],
+  ['TriggerRequest', {}],
+  ['BackfillRequest', RANGE],
   ['LinkRequest', { title: 'Add?', signal: 'add', choices: [{ label: 'Yes', payload: 1 }] }],
   ['LinkAnswer', { choice: 'Yes' }],
   ['PublishRequest', { topic: 't', data: 1 }],

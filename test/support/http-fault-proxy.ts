@@ -72,7 +72,7 @@ interface Route {
 const routes: Route[] = root
   .lookupService('temporal.api.workflowservice.v1.WorkflowService')
   .methodsArray.flatMap((method) =>
-    ['get', 'post'].flatMap((verb) => {
+    ['get', 'post', 'delete'].flatMap((verb) => {
       const template: unknown = method.options?.[`(google.api.http).${verb}`]
       if (typeof template !== 'string') return []
       method.resolve()

@@ -98,7 +98,15 @@ export function isTransientProblem({ status }: { status: number }): boolean {
 }
 
 // The verbs that may not be carried out twice.
-const UNSAFE_VERBS: ReadonlySet<string> = new Set(['start', 'signal', 'update', 'complete', 'repair', 'reset'])
+const UNSAFE_VERBS: ReadonlySet<string> = new Set([
+  'start',
+  'signal',
+  'update',
+  'complete',
+  'repair',
+  'reset',
+  'schedule',
+])
 
 /** A bug after an effect must not look like an error that clients repeat. */
 function toServiceError(c: Context<Env>, thrown: unknown): ServiceError {

@@ -111,8 +111,8 @@ const isOf =
   ({ caller, workflowId = '' }: AuditLine) =>
     caller === `token:c${n}` || prefixesOf(n).some((prefix) => workflowId.startsWith(prefix))
 
-/** Heartbeats, repairs and credentials are not events of a history, and a start that finds a run is still a start. */
-const WITHOUT_EVENT = /^(?:delegate|link|complete:.*|repair:.*|start)$/
+/** Heartbeats, repairs, schedules and credentials are not events of a history, and a start that finds a run is still a start. */
+const WITHOUT_EVENT = /^(?:delegate|link|complete:.*|repair:.*|schedule|start)$/
 
 /** The changes without a line, and the lines without a change. */
 function compare(changes: string[], lines: AuditLine[], answer: Answer): string[] {

@@ -36,6 +36,8 @@ const ALSO = new Map([
   ['updateWithStart', 'update:set'],
   ['answerWorkflowQuestion', 'read'],
   ['answerRunQuestion', 'read'],
+  // And the right to start its workflow.
+  ['putSchedule', 'start'],
   // And each right that the token names, of which the error does not say which is missing.
   ['createToken', 'delegate'],
   ['createWorkflowLink', 'signal:add'],

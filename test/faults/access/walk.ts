@@ -128,10 +128,16 @@ function workflowOf({ path }: Endpoint): string {
 async function pathValues({ method, path }: Endpoint, run: Target, operator: Api): Promise<Record<string, string>> {
   const { workflowId, catalog } = run
   const values: Record<string, string> = { catalog }
+  if (path.startsWith('/schedules/:scheduleId') && method !== 'put')
+    await operator.call('PUT', `/schedules/${workflowId}`, {
+      ...{ workflowName: 'nothing', input: null, workflowId, catalog },
+      when: { every: [{ interval: '1h' }] },
+    })
   if (path.includes('/activities/')) await untilOpen(operator, `${workflowId}/activities/approval`)
   if (path.includes('/questions/')) await untilAsked(operator, workflowId)
   if (path.endsWith('/retry')) await operator.post(`${workflowId}/activities/approval/fail`, { message: 'no' })
-  if (path.endsWith('/unpause') && !path.includes('/activities/')) await operator.post(`${workflowId}/pause`)
+  if (path === '/workflow/:id/unpause' || path === '/workflow/:id/runs/:rid/unpause')
+    await operator.post(`${workflowId}/pause`)
   if (path.endsWith('/:updateId')) {
     const { body } = await operator.post(`${workflowId}/update/set`, { payload: 1 }, { Prefer: 'respond-async' })
     values.updateId = body.updateId

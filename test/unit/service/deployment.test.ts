@@ -23,9 +23,14 @@ const CAPABILITIES = {
 
 test('capabilities: the version, and whether runs can be paused, are null when the engine does not respond', async () => {
   const gone = () => Promise.reject(new ServiceError('EngineUnavailableError', 'gone'))
-  const { workflows } = makeWorkflows({ ping: gone, pauseSupported: gone, repairSupported: gone })
+  const { workflows } = makeWorkflows({
+    ping: gone,
+    pauseSupported: gone,
+    repairSupported: gone,
+    schedulesSupported: gone,
+  })
 
-  const features = { ...CAPABILITIES.features, pause: null, repair: null }
+  const features = { ...CAPABILITIES.features, pause: null, repair: null, schedules: null }
   const engine = { version: null, uiUrl }
   expect(await workflows.capabilities({}, aCall())).toEqual({ ...CAPABILITIES, features, engine })
 })

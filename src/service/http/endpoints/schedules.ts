@@ -11,7 +11,7 @@ import { ref as schemaOf } from '../openapi/schema.ts'
 import { schedulePath } from '../path.ts'
 import { jsonResponse, setHeader } from '../response.ts'
 import { BODY_ERRORS, EFFECT_ERRORS, ENGINE_ERRORS } from './errors.ts'
-import { jsonForms, optional } from './fields/json-forms.ts'
+import { described, jsonForms, optional } from './fields/json-forms.ts'
 import { FILTER_FORM, text } from './fields/names.ts'
 import { DEFAULT_PAGE_SIZE, pageParameters, queryFlag } from './fields/query-values.ts'
 import { overlapField, scheduleDocument, scheduleRequest, scheduleTime } from './fields/schedule-fields.ts'
@@ -31,7 +31,10 @@ const triggerRequest = {
   isRequired: false,
 } satisfies RequestBody<unknown>
 
-const range = { from: scheduleTime, until: scheduleTime }
+const range = {
+  from: described(scheduleTime(), 'The first time, included'),
+  until: described(scheduleTime(), 'The last time, included'),
+}
 
 const backfillRequest = {
   name: 'BackfillRequest',
@@ -97,11 +100,15 @@ const remove = endpointOf('deleteSchedule', {
   tag: 'Schedules',
   summary: 'Delete a schedule; its runs go on',
   docs: 'api/schedules.md#delete',
+  headers: ['If-Match'],
   responses: { 200: { description: 'The schedule is deleted', schema: schemaOf('DeletedSchedule') } },
   errors: SCHEDULE_ERRORS,
   takes: 'work',
   key: 'rejected',
-  input: ({ c, scheduleId }) => unconditional(c, { scheduleId }),
+  input({ c, scheduleId }) {
+    rejectCondition(c)
+    return { scheduleId }
+  },
 })
 
 const pause = endpointOf('pauseSchedule', {
@@ -116,7 +123,7 @@ const pause = endpointOf('pauseSchedule', {
   errors: [...SCHEDULE_ERRORS, ...BODY_ERRORS],
   takes: 'work',
   key: 'rejected',
-  input: ({ c, scheduleId, body: { reason = null } }) => unconditional(c, { scheduleId, reason }),
+  input: ({ scheduleId, body: { reason = null } }) => ({ scheduleId, reason }),
 })
 
 const unpause = endpointOf('unpauseSchedule', {
@@ -131,7 +138,7 @@ const unpause = endpointOf('unpauseSchedule', {
   errors: [...SCHEDULE_ERRORS, ...BODY_ERRORS],
   takes: 'work',
   key: 'rejected',
-  input: ({ c, scheduleId, body: { reason = null } }) => unconditional(c, { scheduleId, reason }),
+  input: ({ scheduleId, body: { reason = null } }) => ({ scheduleId, reason }),
 })
 
 const trigger = endpointOf('triggerSchedule', {
@@ -147,7 +154,7 @@ const trigger = endpointOf('triggerSchedule', {
   takes: 'work',
   key: 'rejected',
   status: 202,
-  input: ({ c, scheduleId, body: { overlap = null } }) => unconditional(c, { scheduleId, overlap }),
+  input: ({ scheduleId, body: { overlap = null } }) => ({ scheduleId, overlap }),
 })
 
 const backfill = endpointOf('backfillSchedule', {
@@ -163,7 +170,7 @@ const backfill = endpointOf('backfillSchedule', {
   takes: 'work',
   key: 'rejected',
   status: 202,
-  input: ({ c, scheduleId, body: { overlap = null, ...times } }) => unconditional(c, { scheduleId, overlap, ...times }),
+  input: ({ scheduleId, body: { overlap = null, ...times } }) => ({ scheduleId, overlap, ...times }),
 })
 
 const times = endpointOf('scheduleTimes', {
@@ -235,9 +242,8 @@ function preconditionOf(c: Context<Env>): Precondition {
   return { ifMatch: ifMatch.split(',').map((tag) => tag.trim().replace(/^"(.*)"$/, '$1')) }
 }
 
-/** The engine has these requests without a condition only: to ignore one could change what the client has not seen. */
-function unconditional<Input>(c: Context<Env>, input: Input): Input {
-  for (const name of ['If-Match', 'If-None-Match'])
-    if (c.req.header(name) !== undefined) throw new ServiceError('ValidationError', `${name} is not supported here`)
-  return input
+/** The engine deletes without a condition only. To ignore one could delete what the client has not seen. */
+function rejectCondition(c: Context<Env>): void {
+  if (c.req.header('If-Match') === undefined) return
+  throw new ServiceError('ValidationError', 'If-Match is not supported here: the engine has no conditional delete')
 }

@@ -25,6 +25,7 @@ describe('the list of endpoints', () => {
       'queryRun',
       'answerWorkflowQuestion',
       'answerRunQuestion',
+      'putSchedule',
       'receiveWebhook',
     ])
     expect(ENDPOINTS.filter(({ method, key }) => method === 'get' && key !== 'ignored')).toEqual([])

@@ -195,6 +195,13 @@ test('namespaces: the OpenAPI document names the URL of the namespace, and nothi
   expect(Object.keys(own.paths)).toEqual(expect.arrayContaining(['/health', '/metrics', '/ready']))
   expect(Object.keys(acme.paths).filter((path) => !path.startsWith('/workflow/'))).toEqual([
     '/questions',
+    '/schedules',
+    '/schedules/{scheduleId}',
+    '/schedules/{scheduleId}/pause',
+    '/schedules/{scheduleId}/unpause',
+    '/schedules/{scheduleId}/trigger',
+    '/schedules/{scheduleId}/backfill',
+    '/schedules/{scheduleId}/times',
     '/tokens',
     '/openapi.json',
     '/capabilities',

@@ -31,6 +31,10 @@ const SAFE = new Map<string, string>([
     [`set${of}Options`, 'sets the same again'],
     [`create${of}Link`, 'a link has no effect until it is used'],
   ]),
+  ['putSchedule', 'stores the same again'],
+  ['deleteSchedule', 'a second request finds nothing'],
+  ['pauseSchedule', 'a schedule is paused once'],
+  ['unpauseSchedule', 'a schedule is unpaused once'],
   ['validateRequest', 'starts nothing'],
   ['answerLink', 'a link works once'],
   ['createToken', 'a token has no effect until it is used'],
@@ -76,12 +80,13 @@ async function statusesOf({ call }: Failing, endpoint: Endpoint, headers: Record
 
 const isRepeated = (status: number) => REPEATED.has(status)
 
-test('repeated statuses: all endpoints that are safe to repeat exist, and the others take a key, are a reset or retry an activity (threat 108)', () => {
+test('repeated statuses: all endpoints that are safe to repeat exist, and the others take a key, are a reset, retry an activity or make a schedule act (threat 108)', () => {
   const ids = changing.map(({ id }) => id)
 
   expect([...SAFE.keys()].filter((id) => !ids.includes(id))).toEqual([])
   expect(unsafe.filter(({ key }) => key !== 'taken').map(({ id }) => id)).toEqual([
     ...['retryWorkflowActivity', 'retryRunActivity', 'resetWorkflow', 'resetRun'],
+    ...['triggerSchedule', 'backfillSchedule'],
   ])
 })
 

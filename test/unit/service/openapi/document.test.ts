@@ -59,6 +59,7 @@ describe('the OpenAPI document', () => {
       SignalWithStartRequest: withStart,
       UpdateWithStartRequest: withStart,
       MessageRequest: ['payloads'],
+      ScheduleRequest: ['payloads'],
       CompleteActivityRequest: ['payloads'],
     })
     expect(document.components.schemas.StartRequest.properties.payloads).toMatchObject({

@@ -51,7 +51,7 @@ test('an operation has exactly the headers that its route reads', async () => {
       wrong.push(`${method} ${path} reads ${[...read].filter(ofRoute)}`)
   }
 
-  expect(OF_ROUTES).toHaveLength(3)
+  expect(OF_ROUTES).toHaveLength(4)
   expect(wrong).toEqual([])
 })
 

@@ -1,4 +1,7 @@
-/** Writes schedules. Every document has a mark, because one generation of the scheduler drops a stale update silently. */
+/**
+ * Writes schedules. Every document has a mark, because one generation of the scheduler drops a stale update without an
+ * error.
+ */
 import { fromBase64 } from '../../../../shared/lib/base64.ts'
 import { GrpcCode } from '../../../../shared/temporal/grpc-code.ts'
 import { toTimestamp } from '../../../../shared/temporal/time.ts'

@@ -20,3 +20,9 @@ export function deprecated<T extends z.core.SomeType>(schema: T, description: st
   jsonForms.add(field, { description, deprecated: true })
   return field
 }
+
+/** A required field with its description. */
+export function described<T extends z.ZodMiniType>(schema: T, description: string): T {
+  jsonForms.add(schema, { ...jsonForms.get(schema), description })
+  return schema
+}

@@ -10,7 +10,7 @@ import { rawPayloads } from './raw-payloads.ts'
 import { inputOrList, inputOrListForm } from './start-fields.ts'
 import { integer, interval, oneOf, optionFields, reservedMemo } from './workflow-options.ts'
 
-export const scheduleTime = timeField('2026-12-01T00:00:00Z')
+export const scheduleTime = () => timeField('2026-12-01T00:00:00Z')
 
 const wholeSeconds = z.refine<number>((ms) => ms % 1000 === 0, 'must be whole seconds')
 const zeroOrInterval = chosenSchema<number>((input) => (input === 0 ? z.literal(0) : interval)).register(jsonForms, {
@@ -49,8 +49,8 @@ const when = z
     calendars: optional(z.array(calendar), 'Calendars. Absent fields: second, minute and hour 0, others `*`'),
     except: optional(z.array(calendar), 'Calendars of times at which nothing is started. Absent fields: `*`'),
     timeZone: optional(requiredText, 'Of cron lines and calendars, such as `Europe/Berlin`. Default UTC'),
-    from: optional(scheduleTime, 'The first time at which it can act'),
-    until: optional(scheduleTime, 'The last time at which it can act'),
+    from: optional(scheduleTime(), 'The first time at which it can act'),
+    until: optional(scheduleTime(), 'The last time at which it can act'),
     jitter: optional(zeroOrInterval, 'Each run starts up to this much later, by chance'),
   })
   .check(
@@ -63,7 +63,10 @@ const when = z
       message: 'must be after from',
     }),
   )
-  .register(jsonForms, { anyOf: SOURCES.map((key) => ({ required: [key] })) })
+  .register(jsonForms, {
+    description: 'When it acts. At least one of `cron`, `every` and `calendars`',
+    anyOf: SOURCES.map((key) => ({ required: [key] })),
+  })
 
 const MIN_CATCHUP_MS = 10_000
 const catchupWindow = interval.check(

@@ -186,7 +186,7 @@ test.for<[title: string, request: string, answer: RegExp]>([
   expect(seen.text).toMatch(/\r\nPortico-Error-Source: gateway\r\n/i)
   expect(seen.text).toMatch(/\r\nCache-Control: no-store\r\n/i)
   if (!request.startsWith('CONNECT')) return
-  expect(seen.text).toContain('Allow: GET, HEAD, POST, PATCH, OPTIONS\r\n')
+  expect(seen.text).toContain('Allow: GET, HEAD, POST, PATCH, PUT, DELETE, OPTIONS\r\n')
   await expect.poll(() => seen.closed).toBe(true)
 })
 

@@ -1,12 +1,12 @@
 /** The client's schedules: docs/api/schedules.md. */
-import type * as domain from '../service/model/schedule.ts'
-import type { WorkflowOptions } from '../service/model/workflow-options.ts'
-import type { AsJson } from './catalog-types.ts'
-import type { ArgumentsAs, Duration, StartOptions } from './client.ts'
-import type { Connection } from './connection/connection.ts'
-import type { CallOptions } from './connection/options.ts'
-import { type Pages, toPages } from './pages.ts'
-import { pathSegment } from './target.ts'
+import type * as domain from '../../service/model/schedule.ts'
+import type { WorkflowOptions } from '../../service/model/workflow-options.ts'
+import type { AsJson } from '../catalog-types.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { CallOptions } from '../connection/options.ts'
+import { type Pages, toPages } from '../pages.ts'
+import { pathSegment } from '../target.ts'
+import type { ArgumentsAs, Duration, StartOptions } from './start-options.ts'
 
 export type Overlap = domain.Overlap
 

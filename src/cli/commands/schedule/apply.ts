@@ -1,17 +1,17 @@
 /** `portico schedule apply`: makes the schedules of a set those of a folder. A file's name is the schedule id. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PorticoError } from '../../client/portico-error.ts'
-import type { Schedule, ScheduleDocument, Schedules } from '../../client/schedules.ts'
-import { sha256 } from '../../shared/lib/digest.ts'
-import { errorCode } from '../../shared/lib/error-code.ts'
-import { canonicalJson } from '../../shared/lib/json.ts'
-import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../command.ts'
-import { EXIT } from '../exit-code.ts'
-import { UsageError } from '../failures.ts'
-import { readObjectArgument } from '../flags/json-argument.ts'
-import { cellOf, rowsOf } from '../output/table.ts'
-import { printDocument, printLines } from '../output/terminal.ts'
+import { PorticoError } from '../../../client/portico-error.ts'
+import type { Schedule, ScheduleDocument, Schedules } from '../../../client/requests/schedules.ts'
+import { sha256 } from '../../../shared/lib/digest.ts'
+import { errorCode } from '../../../shared/lib/error-code.ts'
+import { canonicalJson } from '../../../shared/lib/json.ts'
+import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../../command.ts'
+import { EXIT } from '../../exit-code.ts'
+import { UsageError } from '../../failures.ts'
+import { readObjectArgument } from '../../flags/json-argument.ts'
+import { cellOf, rowsOf } from '../../output/table.ts'
+import { printDocument, printLines } from '../../output/terminal.ts'
 
 interface ApplyFlags extends CommonFlags {
   set: string
@@ -88,7 +88,7 @@ async function applyOne(apply: Apply, file: ScheduleFile): Promise<Applied> {
   if (current !== null && current.set !== null && current.set.name !== set)
     return { scheduleId, action, error: `belongs to the set ${current.set.name}` }
   if (action === 'keep' || isDryRun) return { scheduleId, action }
-  // Each is replaced only if nobody has changed it since it was read.
+  // Each is replaced only if it has not changed since it was read.
   const condition = current === null ? ({ ifNoneMatch: '*' } as const) : { ifMatch: current.version }
   const body = { ...pauseOf(current), ...document, set: { name: set, digest } }
   try {
@@ -138,9 +138,18 @@ async function readOrNull({ schedules, signal }: Apply, scheduleId: string): Pro
   }
 }
 
+const OWN_ERRORS: ReadonlySet<string> = new Set([
+  'ForbiddenError',
+  'PayloadTooLargeError',
+  'PreconditionFailedError',
+  'ScheduleNotFoundError',
+  'UnsupportedWorkflowError',
+  'ValidationError',
+])
+
 /** What concerns this schedule alone does not stop the others. */
 function failedOne(one: Applied, error: unknown): Applied {
-  if (error instanceof PorticoError && error.status !== null && error.status < 500 && error.status !== 401)
+  if (error instanceof PorticoError && OWN_ERRORS.has(error.error))
     return { ...one, error: `${error.message} (${error.error})` }
   throw error
 }

@@ -1,10 +1,10 @@
 /** `portico schedule`. */
-import type { ScheduleDocument, SchedulePage, Schedules } from '../../client/schedules.ts'
-import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../command.ts'
-import { readObjectArgument } from '../flags/json-argument.ts'
-import { readInteger } from '../flags/number-flags.ts'
-import { cellOf, table, timeCell } from '../output/table.ts'
-import { jsonForTerminal, paint } from '../output/terminal.ts'
+import type { ScheduleDocument, SchedulePage, Schedules } from '../../../client/requests/schedules.ts'
+import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../../command.ts'
+import { readObjectArgument } from '../../flags/json-argument.ts'
+import { readInteger } from '../../flags/number-flags.ts'
+import { cellOf, table, timeCell } from '../../output/table.ts'
+import { jsonForTerminal, paint } from '../../output/terminal.ts'
 
 interface Options {
   signal: AbortSignal
