@@ -10,6 +10,7 @@ import { cliCompletion } from '../conformance/cli/completion.ts'
 import { cliOutages } from '../conformance/cli/outages.ts'
 import { cliOutput } from '../conformance/cli/output.ts'
 import { cliPolicy } from '../conformance/cli/policy.ts'
+import { cliSchedules } from '../conformance/cli/schedules.ts'
 import { cliUsage } from '../conformance/cli/usage.ts'
 import { cliWaiting } from '../conformance/cli/waiting.ts'
 import { cliOnTerminal } from '../support/cli.ts'
@@ -186,5 +187,6 @@ cliCompletion()
 cliOutages()
 cliOutput()
 cliPolicy()
+cliSchedules()
 cliUsage()
 cliWaiting()
