@@ -5,6 +5,7 @@ import { bakedHttpSchema } from './dev/build/baked-http-schema.ts'
 import { bakedOpenApi } from './dev/build/baked-openapi.ts'
 import { bakedPages, pageAssets, separatePages } from './dev/build/baked-pages.ts'
 import { leanProtos } from './dev/build/lean-protos.ts'
+import { leanUpstash } from './dev/build/lean-upstash.ts'
 import { serviceAsFile } from './dev/build/service-as-file.ts'
 import { withThirdPartyFiles } from './dev/build/third-party-files.ts'
 
@@ -42,7 +43,7 @@ const configs = defineConfig([
         '@grpc/proto-loader': file('dev/build/empty-module.ts'),
       },
     },
-    plugins: [leanProtos(), bakedHttpSchema(), bakedOpenApi(), separatePages(), asciiOnly()],
+    plugins: [leanProtos(), leanUpstash(), bakedHttpSchema(), bakedOpenApi(), separatePages(), asciiOnly()],
     output: {
       dir: 'dist',
       format: 'esm',
@@ -69,7 +70,7 @@ const configs = defineConfig([
       conditionNames: ['workerd', 'worker', 'module', 'import', 'default'],
       alias: { ioredis: file('dev/build/ioredis-on-workerd.ts') },
     },
-    plugins: [bakedHttpSchema(), bakedOpenApi(), pageAssets('workerd-assets')],
+    plugins: [leanUpstash(), bakedHttpSchema(), bakedOpenApi(), pageAssets('workerd-assets')],
     output: { dir: 'dist', format: 'esm', minify: true, codeSplitting: false },
   },
   {
