@@ -31,14 +31,12 @@ import type {
   WorkflowStatus,
 } from './responses.ts'
 import type { PublishedItem, StreamOptions, WorkflowStream } from './stream/stream-event.ts'
+import type { WorkflowRef } from './target.ts'
 
 export interface ResultOptions extends CallOptions {
   /** Called with each response that reports an open run, at least every `maxWaitMs`. */
   onOpen?: ((run: OpenRun) => void) | undefined
 }
-
-/** A workflow id, which names its latest run, or one run of it. */
-export type WorkflowRef = string | { workflowId: string; runId?: string }
 
 /** Can be left out if none of its properties is required. */
 export type Optional<Request> = Record<never, never> extends Request ? [request?: Request] : [request: Request]

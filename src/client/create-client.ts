@@ -1,12 +1,12 @@
 import type { AnyWorkflows } from './catalog-types.ts'
-import type { Client, HandleMethods, WorkflowHandle, WorkflowRef } from './client.ts'
+import type { Client, HandleMethods, WorkflowHandle } from './client.ts'
 import { createConnection } from './connection/connection.ts'
 import { withKey } from './connection/idempotency-key.ts'
 import type { ClientOptions } from './connection/options.ts'
 import { createHandle } from './handle.ts'
-import { questionPages, runPages } from './lists.ts'
+import { filteredPages } from './pages.ts'
 import { createSchedules } from './requests/schedules.ts'
-import { pathSegment, toTarget } from './target.ts'
+import { pathSegment, toTarget, type WorkflowRef } from './target.ts'
 import { createWorkflow } from './workflow.ts'
 
 /**
@@ -25,12 +25,12 @@ export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): 
     start: (name, request) => workflow(name).start(request),
     catalog: async (catalog = options.catalog, callOptions) => {
       const name = catalog === undefined ? '' : `/${pathSegment(catalog, 'a catalog')}`
-      return connection.send({ method: 'GET', path: `/workflow/catalog${name}`, isRetryable: true }, callOptions)
+      return connection.send({ method: 'GET', path: `/workflow/catalog${name}` }, callOptions)
     },
     schedules: createSchedules(connection, options.catalog),
-    list: (filter = {}) => runPages(connection, filter),
+    list: (filter = {}) => filteredPages(connection, '/workflow/runs', filter, 'runs'),
     ...methodsOf(get),
-    questions: (filter = {}) => questionPages(connection, filter),
+    questions: (filter = {}) => filteredPages(connection, '/questions', filter, 'questions'),
     questionsOf: (ref, options) => get(ref).questions(options),
     request(method, path, { signal, timeoutMs, idempotencyKey, headers, ...request } = {}) {
       const keyed = withKey(idempotencyKey)

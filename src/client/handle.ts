@@ -5,7 +5,7 @@ import type { ReasonOptions, ResultOptions, WorkflowHandle } from './client.ts'
 import type { Connection } from './connection/connection.ts'
 import { newIdempotencyKey, withKey } from './connection/idempotency-key.ts'
 import type { CallOptions } from './connection/options.ts'
-import { historyPages } from './lists.ts'
+import { historyPages } from './history.ts'
 import { publishItems, sendQuery, sendSignal, updateAndWait } from './messages.ts'
 import { PorticoError, withFacts } from './portico-error.ts'
 import type { Stopped, WorkflowResult } from './responses.ts'
@@ -20,7 +20,7 @@ export function createHandle(connection: Connection, target: Target): WorkflowHa
   const run = createRunOfHandle(connection, target)
 
   function get<Body>(name: string, options?: CallOptions): Promise<Body> {
-    return connection.send({ method: 'GET', path: `${path}/${name}`, isRetryable: true }, options)
+    return connection.send({ method: 'GET', path: `${path}/${name}` }, options)
   }
 
   /** Sends `body` to this run. */

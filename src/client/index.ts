@@ -26,7 +26,6 @@ export type {
   WithStartRequest,
   Workflow,
   WorkflowHandle,
-  WorkflowRef,
 } from './client.ts'
 export type { CallOptions, ClientOptions, Retry } from './connection/options.ts'
 export { createClient } from './create-client.ts'

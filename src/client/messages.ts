@@ -122,7 +122,7 @@ export async function readUpdate(
   unanswered: PorticoError,
   limits: RequestLimits,
 ): Promise<unknown> {
-  const get = { method: 'GET', path: `${path}/${unanswered.updateId}`, isRetryable: true, isWait: true }
+  const get = { method: 'GET', path: `${path}/${unanswered.updateId}`, isWait: true }
   try {
     const { status, body } = await sendWaiting(waiting(get), limits)
     if (status !== ACCEPTED) return body

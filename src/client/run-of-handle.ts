@@ -50,9 +50,7 @@ export function createRunOfHandle(connection: Connection, target: Target): RunOf
       if (Date.now() >= deadlineAt) throw noResponse(`GET ${path}`, timeoutMs)
     }
     const rest = { signal, timeoutMs: deadlineAt - Date.now() }
-    const reading = connection
-      .send<WorkflowStatus>({ method: 'GET', path, isRetryable: true }, rest)
-      .then(({ runId }) => runId)
+    const reading = connection.send<WorkflowStatus>({ method: 'GET', path }, rest).then(({ runId }) => runId)
     pending = reading
     try {
       known = await reading

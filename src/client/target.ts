@@ -1,4 +1,5 @@
-import type { WorkflowRef } from './client.ts'
+/** A workflow id, which names its latest run, or one run of it. */
+export type WorkflowRef = string | { workflowId: string; runId?: string }
 
 /** The run that a request is about. */
 export interface Target {

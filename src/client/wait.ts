@@ -2,7 +2,6 @@
  * Waits for the end of a run with requests that each wait for a limited time: docs/decisions/042-waits-of-the-client.md
  */
 import { sleep } from '../shared/lib/abort.ts'
-import { positionId } from '../shared/wire/position.ts'
 import type { ResultOptions } from './client.ts'
 import type { Connection } from './connection/connection.ts'
 import type { HttpRequest, RequestLimits } from './connection/request.ts'
@@ -70,12 +69,12 @@ const STILL_OPEN: readonly string[] = ['WorkflowExecutionTimedOutError', 'Workfl
 /** Waits for the end of a run. Without a run id the response only says which run is the latest one. */
 export function resultRequest(target: Target): WaitRequest {
   const { workflowId, runId, isPinned } = target
-  const get = { method: 'GET', path: `${pathOf(target)}/result`, isRetryable: true }
+  const get = { method: 'GET', path: `${pathOf(target)}/result` }
   if (runId === undefined) return () => get
   // Prevents the service from waiting for a later run of the same id.
   const headers: Record<string, string> = isPinned
     ? {}
-    : { 'Last-Event-ID': positionId({ workflowId, runId, last: null }) }
+    : { 'Last-Event-ID': `${encodeURIComponent(workflowId)}/${runId}` }
   return waiting({ ...get, headers })
 }
 

@@ -1,5 +1,5 @@
 /** `portico list` and `count`. */
-import { filterQuery } from '../../client/lists.ts'
+import { filterQuery } from '../../client/pages.ts'
 import type { RunFilter } from '../../client/responses.ts'
 import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../command.ts'
 import { UsageError } from '../failures.ts'

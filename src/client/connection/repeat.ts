@@ -75,7 +75,7 @@ export function createRepeat({ retryMs, onRetry, isReached }: RepeatOptions): Re
   ): number | null {
     // If nothing has ever responded, the address is probably wrong.
     if (!isReached() && attempts > 1) return null
-    const delayMs = resendDelayMs(error, request.isRetryable, attempts)
+    const delayMs = resendDelayMs(error, request.isRetryable ?? request.method !== 'POST', attempts)
     // With `retryMs` 0 no request is repeated.
     const patienceMs = request.isWait && retryMs > 0 ? Number.POSITIVE_INFINITY : retryMs
     // While the service is overloaded, a request waits for its turn as long as others get theirs.

@@ -7,8 +7,8 @@ export interface HttpRequest {
   query?: Record<string, unknown>
   body?: unknown
   headers?: Record<string, string>
-  /** Whether it can be sent again although it may have been carried out. */
-  isRetryable: boolean
+  /** Whether it can be sent again although it may have been carried out. Default: all but a POST. */
+  isRetryable?: boolean
   /** Whether it changes nothing. Default: only a GET. */
   isRead?: boolean
   /** Whether it is sent again until the deadline. Default: only for `retryMs`. */

@@ -4,7 +4,8 @@ import type { WorkflowOptions } from '../../service/model/workflow-options.ts'
 import type { AsJson } from '../catalog-types.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { CallOptions } from '../connection/options.ts'
-import { type Pages, toPages } from '../pages.ts'
+import type { HttpRequest } from '../connection/request.ts'
+import { filteredPages, type Pages } from '../pages.ts'
 import { pathSegment } from '../target.ts'
 import type { ArgumentsAs, Duration, StartOptions } from './start-options.ts'
 
@@ -52,10 +53,8 @@ export type ListedSchedule = AsJson<domain.ListedSchedule>
 export type SchedulePage = AsJson<domain.SchedulePage>
 
 export interface PutScheduleOptions extends CallOptions {
-  /** The `version` to replace; `*` if it only must exist. Otherwise `PreconditionFailedError`. */
-  ifMatch?: string | undefined
-  /** Set if it must not exist. */
-  ifNoneMatch?: '*' | undefined
+  /** The `version` to replace; `*`: it must exist; null: it must not. Otherwise `PreconditionFailedError`. */
+  ifMatch?: string | null | undefined
 }
 
 export interface ScheduleListOptions extends CallOptions {
@@ -99,41 +98,39 @@ export interface AcceptedBySchedule {
   accepted: boolean
 }
 
-export function createSchedules({ send }: Connection, catalog: string | undefined): Schedules {
-  const pathOf = (scheduleId: string) => `/schedules/${pathSegment(scheduleId, 'a schedule id')}`
-
-  function post<Body>(name: string, isRetryable: boolean) {
-    return (scheduleId: string, { signal, timeoutMs, ...body }: CallOptions = {}): Promise<Body> =>
-      send({ method: 'POST', path: `${pathOf(scheduleId)}/${name}`, body, isRetryable }, { signal, timeoutMs })
+export function createSchedules(connection: Connection, catalog: string | undefined): Schedules {
+  /** `given` has the options of the call, and the fields of the body, or the query of a GET. */
+  async function send<Body>(
+    method: string,
+    scheduleId: string,
+    { signal, timeoutMs, ...given }: CallOptions = {},
+    name = '',
+    more: Partial<HttpRequest> = {},
+  ): Promise<Body> {
+    const path = `/schedules/${pathSegment(scheduleId, 'a schedule')}${name}`
+    const fields = method === 'POST' ? { body: given } : { query: given }
+    return connection.send({ method, path, ...fields, ...more }, { signal, timeoutMs })
   }
 
+  const post =
+    <Request extends CallOptions, Body>(name: string, isRetryable = false) =>
+    (scheduleId: string, request?: Request) =>
+      send<Body>('POST', scheduleId, request, `/${name}`, { isRetryable })
+
   return {
-    async put(scheduleId, document, { ifMatch, ifNoneMatch, ...options } = {}) {
-      const headers = {
-        ...(ifMatch !== undefined && { 'If-Match': ifMatch === '*' ? '*' : `"${ifMatch}"` }),
-        ...(ifNoneMatch !== undefined && { 'If-None-Match': ifNoneMatch }),
-      }
-      const body = { ...(catalog !== undefined && { catalog }), ...document }
-      return send({ method: 'PUT', path: pathOf(scheduleId), body, headers, isRetryable: true }, options)
+    put(scheduleId, document, { ifMatch, ...options } = {}) {
+      const given: Record<string, string> = ifMatch ? { 'If-Match': ifMatch === '*' ? ifMatch : `"${ifMatch}"` } : {}
+      const headers = ifMatch === null ? { 'If-None-Match': '*' } : given
+      return send('PUT', scheduleId, options, '', { headers, body: { catalog, ...document } })
     },
-    get: async (scheduleId, options) => send({ method: 'GET', path: pathOf(scheduleId), isRetryable: true }, options),
-    delete: async (scheduleId, options) =>
-      send({ method: 'DELETE', path: pathOf(scheduleId), isRetryable: true }, options),
+    get: (scheduleId, options) => send('GET', scheduleId, options),
+    delete: (scheduleId, options) => send('DELETE', scheduleId, options),
     pause: post('pause', true),
     unpause: post('unpause', true),
-    trigger: post('trigger', false),
-    backfill: post('backfill', false),
-    times: async (scheduleId, { signal, timeoutMs, ...query }) =>
-      send({ method: 'GET', path: `${pathOf(scheduleId)}/times`, query, isRetryable: true }, { signal, timeoutMs }),
-    list: ({ signal, timeoutMs, ...filter } = {}) =>
-      toPages({
-        read: (pageToken = filter.pageToken) =>
-          send(
-            { method: 'GET', path: '/schedules', query: { ...filter, pageToken }, isRetryable: true },
-            { signal, timeoutMs },
-          ),
-        itemsOf: ({ schedules }: SchedulePage) => schedules,
-        nextToken: ({ nextPageToken }) => nextPageToken,
-      }),
+    // Not retryable: each would act again.
+    trigger: post('trigger'),
+    backfill: post('backfill'),
+    times: (scheduleId, range) => send('GET', scheduleId, range, '/times'),
+    list: (options = {}) => filteredPages(connection, '/schedules', options, 'schedules'),
   }
 }

@@ -20,6 +20,11 @@ export function positionId({ workflowId, runId, last }: Position): string {
   return last === null ? run : `${run}@${last}`
 }
 
+/** The id of the position before the item with this offset, without what the client does not need. */
+export function idBefore(runId: string, next: number): string {
+  return next === 0 ? runId : `${runId}@${next - 1}`
+}
+
 /** The position before the item with this offset. */
 export function positionAt(run: Pick<Position, 'runId' | 'workflowId'>, next: number): Position {
   return { ...run, last: next === 0 ? null : next - 1 }

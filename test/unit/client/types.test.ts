@@ -69,6 +69,10 @@ function calls(): unknown[] {
   expectTypeOf(dated.run()).resolves.toEqualTypeOf<{ at: string; none?: string }>()
   expectTypeOf(untyped.workflow<() => Promise<void>>('nothing').run()).resolves.toEqualTypeOf<null>()
 
+  expectTypeOf(untyped.schedules.get('daily'))
+    .resolves.toHaveProperty('info')
+    .toHaveProperty('next')
+    .toEqualTypeOf<string[]>()
   expectTypeOf(handle.stream()).toExtend<AsyncIterable<StreamItem>>()
   expectTypeOf<StreamItem['data']>().toEqualTypeOf<unknown>()
   expectTypeOf(derivedHandle.stream<{ text: string }>()).toExtend<AsyncIterable<StreamItem<{ text: string }>>>()
@@ -92,6 +96,11 @@ function calls(): unknown[] {
       .get('x')
       .signal('approve', { payload: { by: 'Ada' } }),
     byFunction.get('x').signal('any', { args: [1] }),
+    untyped.schedules.put(
+      'daily',
+      { workflowName: 'report', when: { every: [{ interval: '1h' }] } },
+      { ifMatch: null },
+    ),
 
     // @ts-expect-error a topic is required
     handle.publish({ data: 1 }),
@@ -131,6 +140,12 @@ function calls(): unknown[] {
     generated.workflow('no-handlers').get('x').signal('approve'),
     // @ts-expect-error by must be a string
     derivedHandle.signal('approve', { payload: { by: 1 } }),
+    // @ts-expect-error it must say when
+    untyped.schedules.put('daily', { workflowName: 'report', input: 1 }),
+    // @ts-expect-error a schedule has no delay
+    untyped.schedules.put('daily', { workflowName: 'report', when: {}, startDelay: '1h' }),
+    // @ts-expect-error no such policy
+    untyped.schedules.trigger('daily', { overlap: 'never' }),
     // @ts-expect-error a definition is not a workflow
     derived.workflow('approve'),
   ]

@@ -89,11 +89,11 @@ async function applyOne(apply: Apply, file: ScheduleFile): Promise<Applied> {
     return { scheduleId, action, error: `belongs to the set ${current.set.name}` }
   if (action === 'keep' || isDryRun) return { scheduleId, action }
   // Each is replaced only if it has not changed since it was read.
-  const condition = current === null ? ({ ifNoneMatch: '*' } as const) : { ifMatch: current.version }
+  const ifMatch = current === null ? null : current.version
   const body = { ...pauseOf(current), ...document, set: { name: set, digest } }
   try {
     // The service checks it.
-    await schedules.put(scheduleId, body as unknown as ScheduleDocument, { ...condition, ...options })
+    await schedules.put(scheduleId, body as unknown as ScheduleDocument, { ifMatch, ...options })
     return { scheduleId, action }
   } catch (error) {
     return failedOne({ scheduleId, action }, error)

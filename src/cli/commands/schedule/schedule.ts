@@ -41,8 +41,7 @@ export const SCHEDULE_COMMANDS = {
       const document = await readObjectArgument('--file', `@${flags.file}`, options.signal)
       return schedules.put(id, document as unknown as ScheduleDocument, {
         ...options,
-        ifMatch: flags.ifMatch,
-        ...(flags.create && { ifNoneMatch: '*' }),
+        ifMatch: flags.create ? null : flags.ifMatch,
       })
     },
     ({ version, info: { next } }, id) =>
