@@ -12,7 +12,6 @@ interface Operation {
   method: string
   path: string
   operationId: string
-  summary: string
   externalDocs: { url: string }
   parameters: { name: string; in: string; description?: string; schema: Schema }[]
   headers: string[]
@@ -52,41 +51,33 @@ export const parameterTable: Table = (document, [operationId = '']) => {
   ]
 }
 
-/** Headers and errors of each operation, without those of any request. */
+/** Headers and errors of each operation, without those of any request. A column that has nothing is left out. */
 export const endpointTable: Table = (document, operationIds, up) => {
   const common = new Set(commonErrors(document))
-  return [
-    ...head(
-      'Request',
-      'Headers',
-      'Responses',
-      'Headers of responses',
-      `Errors, besides those of [any request](${up}errors.md#any-request)`,
-    ),
-    ...operationIds.map((id) => {
-      const { method, path, parameters, headers, statuses, errors } = operationOf(document, id)
-      const sent = parameters.filter((parameter) => parameter.in === 'header' && !OF_ANY_REQUEST.has(parameter.name))
-      return row(
-        `\`${method} ${path}\``,
-        codes(sent.map(({ name }) => name)),
-        statuses.join(', '),
-        codes(headers.filter((name) => !OF_ANY_REQUEST.has(name))),
-        links(
-          errors.filter((name) => !common.has(name)),
-          `${up}errors.md`,
-        ),
-      )
-    }),
-  ]
+  const columns = ['Request', 'Headers', 'Responses', 'Response headers', `[More errors](${up}errors.md#any-request)`]
+  const rows = operationIds.map((id) => {
+    const { method, path, parameters, headers, statuses, errors } = operationOf(document, id)
+    const sent = parameters.filter((parameter) => parameter.in === 'header' && !OF_ANY_REQUEST.has(parameter.name))
+    return [
+      `\`${method} ${path}\``,
+      codes(sent.map(({ name }) => name)),
+      statuses.join(', '),
+      codes(headers.filter((name) => !OF_ANY_REQUEST.has(name))),
+      links(
+        errors.filter((name) => !common.has(name)),
+        `${up}errors.md`,
+      ),
+    ]
+  })
+  const isShown = (_: string, at: number) => rows.some((cells) => cells[at] !== '')
+  return [...head(...columns.filter(isShown)), ...rows.map((cells) => row(...cells.filter(isShown)))]
 }
 
-/** All operations, each with a link to its section. */
+/** All operations, each with a link to its section, which says what it does. */
 export const endpointList: Table = (document) =>
   operationsOf(document)
     .filter(({ path }) => !path.includes('/runs/:rid') && path !== '/docs/:file')
-    .map(({ method, path, summary, externalDocs }) => {
-      return `- [\`${method} ${path}\`](${externalDocs.url.split('/docs/')[1]}): ${summary}`
-    })
+    .map(({ method, path, externalDocs }) => `- [\`${method} ${path}\`](${externalDocs.url.split('/docs/')[1]})`)
 
 /** All errors, by status. */
 export const errorTable: Table = () =>
@@ -114,13 +105,12 @@ function operationOf(document: OpenApiDocument, operationId: string): Operation 
 function operationsOf(document: OpenApiDocument): Operation[] {
   return Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => {
-      const { operationId, summary, externalDocs, parameters, responses, 'x-errors': errors } = Object(operation)
+      const { operationId, externalDocs, parameters, responses, 'x-errors': errors } = Object(operation)
       const succeeded = Object.entries<{ headers?: object }>(responses).filter(([status]) => Number(status) < 400)
       return {
         method: method.toUpperCase(),
         path: path.replaceAll(/\{(\w+)\}/g, ':$1'),
         operationId,
-        summary,
         externalDocs,
         parameters: parameters.map((parameter: Schema) => resolve(document, parameter)),
         headers: [...new Set(succeeded.flatMap(([, { headers = {} }]) => Object.keys(headers)))],

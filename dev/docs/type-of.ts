@@ -9,7 +9,7 @@ export function typeOf(document: OpenApiDocument, schema: Schema): string {
   }
   if (isDuration(schema)) return duration(schema)
   if (Array.isArray(schema.anyOf)) return unique(schema.anyOf.map((one) => typeOf(document, one)))
-  if (Array.isArray(schema.enum)) return unique(schema.enum.map((one) => `\`${one}\``))
+  if (Array.isArray(schema.enum)) return schema.enum.map((one) => `\`${one}\``).join(', ')
   if (schema.const !== undefined) return `\`${schema.const}\``
   if (schema.type === undefined) return 'any JSON'
   return unique([schema.type].flat().map((type) => simpleType(document, String(type), schema)))
@@ -22,7 +22,7 @@ function simpleType(document: OpenApiDocument, type: string, schema: Schema): st
     return `integer, ${schema.minimum} to ${schema.maximum}`
   if (type === 'array') {
     const items = typeOf(document, Object(schema.items))
-    return items === 'any JSON' || items.includes('`') ? 'array' : `array of ${items}`
+    return items === 'any JSON' || items.includes('`') ? 'array' : `${items}[]`
   }
   return type
 }
