@@ -163,9 +163,8 @@ export function createApp(options: AppOptions): App {
       // A public endpoint that is not a GET changes something, so the audit log records it, too.
       ...(access === null && endpoint.method === 'get' ? [] : accessSteps(access, endpoint.takes)),
       ...only(reportsReplays(endpoint), notReplayed),
-      ...(endpoint.path.startsWith('/workflow/')
-        ? [...only(forwarded.length > 0, forwardHeaders(forwarded)), decodablePath]
-        : []),
+      ...only(forwarded.length > 0 && endpoint.path.startsWith('/workflow/'), forwardHeaders(forwarded)),
+      ...only(/^\/(?:workflow|schedules)\//.test(endpoint.path), decodablePath),
       ...keySteps[endpoint.key],
       ...workSteps[endpoint.takes],
     ]

@@ -6,6 +6,7 @@ import type { Call } from './call.ts'
 import type { EngineStart, ResetResult, ResetTarget, SignaledRun } from './engine.ts'
 import type { ExecutionRef, OnRun } from './execution.ts'
 import type { ListedRun, RunFilter } from './run-filter.ts'
+import type { OnSchedule, Precondition, ScheduleDocument } from './schedule.ts'
 import type { Headers, RunOptionsChange, WorkflowOptions } from './workflow-options.ts'
 
 /** What a verb does with its ports, once its caller may. Rejects with a `ServiceError`. */
@@ -33,6 +34,14 @@ export interface StartCommand extends Arguments {
   mayRead?: true
   /** That of `StartRequest`. */
   objectionTo?: EngineStart['objectionTo']
+}
+
+export interface PutScheduleCommand extends OnSchedule {
+  precondition: Precondition
+  document: ScheduleDocument
+  start: StartCommand
+  /** Throws if the caller may not replace a schedule of this workflow. */
+  admitReplaced?: (workflowName: string) => void
 }
 
 export interface RunStart extends RunRef {

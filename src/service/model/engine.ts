@@ -18,9 +18,9 @@ import type { FoundMessage, MessageSearch } from './link.ts'
 import type { AskingRun, ListedRun, RunCount, SearchAttributeType, TypedRunFilter } from './run-filter.ts'
 import type {
   DescribedSchedule,
-  EngineSchedule,
   ListedSchedule,
   ScheduleChange,
+  ScheduleDocument,
   ScheduleFilter,
   ScheduleTimesCommand,
 } from './schedule.ts'
@@ -43,6 +43,12 @@ export interface EngineStart {
   requestId?: string
   /** Why the start must not meet an open run of this workflow; null if it may. Absent if it may meet any. */
   objectionTo?: (workflowName: string) => ServiceError | null
+}
+
+/** A schedule that the engine can store. */
+export interface EngineSchedule extends ScheduleDocument {
+  scheduleId: string
+  start: EngineStart
 }
 
 export interface Started extends RunRef {

@@ -1,7 +1,5 @@
 /** Schedules, in the words of the API. */
 import type { ScheduleMark, ScheduleSet } from '../../shared/wire/schedule-mark.ts'
-import type { StartCommand } from './commands.ts'
-import type { EngineStart } from './engine.ts'
 import { ServiceError } from './errors.ts'
 import type { VisibleRuns } from './run-filter.ts'
 import type { WorkflowOptions } from './workflow-options.ts'
@@ -54,12 +52,6 @@ export interface ScheduleDocument extends SchedulePolicies, ScheduleState {
   when: When
   /** Who applies it together with others. */
   set: ScheduleSet | null
-}
-
-/** A document that the engine can store. */
-export interface EngineSchedule extends ScheduleDocument {
-  scheduleId: string
-  start: EngineStart
 }
 
 /** What the engine keeps of a schedule. */
@@ -139,14 +131,6 @@ export interface Precondition {
 
 export interface OnSchedule {
   scheduleId: string
-}
-
-export interface PutScheduleCommand extends OnSchedule {
-  precondition: Precondition
-  document: ScheduleDocument
-  start: StartCommand
-  /** Throws if the caller may not replace a schedule of this workflow. */
-  admitReplaced?: (workflowName: string) => void
 }
 
 export interface PauseScheduleCommand extends OnSchedule {

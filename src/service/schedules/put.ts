@@ -1,17 +1,13 @@
 /** Creates or replaces a schedule. */
 import { sha256 } from '../../shared/lib/digest.ts'
-import { canonicalJson } from '../../shared/lib/json.ts'
+import { canonicalJson, toPointer } from '../../shared/lib/json.ts'
 import type { ScheduleMark } from '../../shared/wire/schedule-mark.ts'
+import { REDACTED } from '../../shared/wire/secret-names.ts'
 import type { Call } from '../model/call.ts'
-import { hasErrorName, ServiceError } from '../model/errors.ts'
-import type {
-  DescribedSchedule,
-  EngineSchedule,
-  OnSchedule,
-  Precondition,
-  PutScheduleCommand,
-  Schedule,
-} from '../model/schedule.ts'
+import type { PutScheduleCommand } from '../model/commands.ts'
+import type { EngineSchedule } from '../model/engine.ts'
+import { hasErrorName, invalidValue, ServiceError } from '../model/errors.ts'
+import type { DescribedSchedule, OnSchedule, Precondition, Schedule } from '../model/schedule.ts'
 import type { Ports } from '../ports.ts'
 import { type AdmitStartPorts, admitStart } from '../start/admit-start.ts'
 import { requireSchedules, shown } from './schedules.ts'
@@ -32,6 +28,7 @@ const ATTEMPTS = 3
  * document is read afterwards.
  */
 export async function putSchedule(ports: PutPorts, command: PutScheduleCommand, call: Call): Promise<PutSchedule> {
+  requireSecrets(command)
   await requireSchedules(ports, call)
   const { request } = await admitStart(ports, command.start, call)
   const schedule = { ...command.document, scheduleId: command.scheduleId, start: request }
@@ -41,6 +38,24 @@ export async function putSchedule(ports: PutPorts, command: PutScheduleCommand, 
     if (done !== null) return { schedule: await shown(ports, await done.found.read(), call), isNew: done.isNew }
   }
   throw failed(command, 'other clients change it again and again')
+}
+
+/** Readers see `[redacted]` instead of a secret: who sends it back would lose the secret. */
+function requireSecrets({ start: { options = {} } }: PutScheduleCommand): void {
+  const { memo, headers, searchAttributes = {} } = options
+  const attributes = Object.fromEntries(Object.entries(searchAttributes).map(([name, { value }]) => [name, value]))
+  const path = pathOfRedacted({ memo, headers, searchAttributes: attributes })
+  if (path !== null) throw invalidValue(toPointer(path), `is ${REDACTED}, which stands for a secret: send the secret`)
+}
+
+function pathOfRedacted(value: unknown): string[] | null {
+  if (value === REDACTED) return []
+  if (typeof value !== 'object' || value === null) return null
+  for (const [key, member] of Object.entries(value)) {
+    const path = pathOfRedacted(member)
+    if (path !== null) return [key, ...path]
+  }
+  return null
 }
 
 interface MarkedSchedule extends EngineSchedule {
