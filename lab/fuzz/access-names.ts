@@ -1,4 +1,5 @@
 /** What the requests of `access.ts` name. */
+export const CATALOG = 'default'
 export const IDS = ['u:ada:1', 'u:ada:2', 'u:adam:1', 'x'] as const
 export const WORKFLOWS = ['order', 'admin'] as const
 export const HANDLERS = ['approve', 'app', 'set'] as const

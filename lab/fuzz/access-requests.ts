@@ -12,7 +12,8 @@ import {
 import { mayGenerate } from '../../test/unit/service/access/oracle-id.ts'
 import { mayCreate } from '../../test/unit/service/access/oracle-scope.ts'
 import type { Random } from '../soak/random.ts'
-import { ACTIVITIES, HANDLERS, IDS, WORKFLOWS } from './access-names.ts'
+import { ACTIVITIES, CATALOG, HANDLERS, IDS, WORKFLOWS } from './access-names.ts'
+import { putSchedule, schedule } from './access-schedules.ts'
 
 /** The latest run of an id. */
 export interface KnownRun {
@@ -37,11 +38,12 @@ export interface AccessRequest {
   /** The run, if it is open, continues as the other workflow before the request. */
   continues?: boolean
   expected(rules: OracleRule[], token: OracleScope | null, run: KnownRun): Outcome
+  /** Whether it is about the schedule of the id, which has a workflow of its own. */
+  schedule?: { replaces?: string }
   /** Of a start: whether the rules allow it for the id. */
   mayHave?(rules: OracleRule[], token: OracleScope | null, workflowId: string): boolean
 }
 
-export const CATALOG = 'default'
 export const EVENT_STREAM = 'text/event-stream'
 const PUBLISH = '__temporal_workflow_stream_publish'
 const RUN_VERBS = ['start', 'read', 'list', 'signal', 'query', 'update']
@@ -50,7 +52,7 @@ const TOKEN_RIGHTS = [
   ...(['signal:app*', 'signal:approve', 'query:set', 'update:app', 'update:*'] as const),
   ...(['complete', 'complete:app*', 'complete:set', 'repair:approve'] as const),
 ] as const
-const RIGHTS = [...TOKEN_RIGHTS, 'link', '*'] as const
+const RIGHTS = [...TOKEN_RIGHTS, 'link', 'schedule', 'schedule', '*'] as const
 const PATTERNS = ['*', 'u:*', 'u:ada:*', 'u:ada*', 'u:ada:1', 'x'] as const
 const NAMES = ['order', 'ord*', 'admin'] as const
 const OPTIONS = ['memo', 'headers', 'summary', 'workflowIdConflictPolicy', 'priority'] as const
@@ -152,6 +154,9 @@ export function aRequest(random: Random): AccessRequest {
     catalog,
     answer,
     runOptions,
+    schedule,
+    schedule,
+    putSchedule,
   ])
   return make(random, workflowId, path)
 }

@@ -9,16 +9,9 @@ import { outcomeOf } from '../../test/unit/service/access/oracle.ts'
 import { mayCreate } from '../../test/unit/service/access/oracle-scope.ts'
 import { createRandom, type Random } from '../soak/random.ts'
 import { type Caller, createCallers } from './access-callers.ts'
-import { ACTIVITIES, CONTINUE, IDS, WORKFLOWS } from './access-names.ts'
-import {
-  type AccessRequest,
-  aRequest,
-  aScope,
-  CATALOG,
-  EVENT_STREAM,
-  isPublished,
-  type KnownRun,
-} from './access-requests.ts'
+import { ACTIVITIES, CATALOG, CONTINUE, IDS, WORKFLOWS } from './access-names.ts'
+import { type AccessRequest, aRequest, aScope, EVENT_STREAM, isPublished, type KnownRun } from './access-requests.ts'
+import { createSchedule, scheduledBy } from './access-schedules.ts'
 import type * as workflows from './access-workflows.ts'
 
 export interface AccessOptions {
@@ -89,7 +82,8 @@ export async function fuzzAccess({ address, seed, requests }: AccessOptions) {
     }
     if (random.chance(0.06)) await compareLists(client, send, caller, compare)
     const request = aRequest(random)
-    const before = await prepare(client, random, request.workflowId)
+    const run = await prepare(client, random, request.workflowId)
+    const before = await ofSchedule(client, request, run)
     const { expected, method, path, body, accept, continues } = request
     const last = continues && before.status === 'RUNNING' ? await continueAsOther(client, before) : before
     const sent = path.replace(':run', before.runId)
@@ -110,6 +104,7 @@ const DENIALS: Readonly<Record<string, 403 | 404>> = {
   ForbiddenError: 403,
   WorkflowNotFoundError: 404,
   ActivityNotFoundError: 404,
+  ScheduleNotFoundError: 404,
 }
 
 function toolErrorOf({ result }: { result?: { structuredContent?: { error?: { name: string } } } }) {
@@ -118,12 +113,31 @@ function toolErrorOf({ result }: { result?: { structuredContent?: { error?: { na
 
 type Compare = (what: object, expected: unknown, actual: unknown) => void
 
+interface Seen {
+  before: KnownRun
+  last: KnownRun
+  answer: Answer
+}
+
 /** What follows from the outcome: nothing has changed, or only what may be seen is shown. */
 async function check(
   client: Client,
+  caller: Caller,
+  request: AccessRequest,
+  seen: Seen,
+  compare: Compare,
+): Promise<void> {
+  if (request.schedule === undefined) return checkRun(client, caller, request, seen, compare)
+  const isReplaced = seen.answer.outcome === 'reached' && request.schedule.replaces !== undefined
+  const expected = isReplaced ? request.schedule.replaces : seen.before.workflowName
+  compare({ what: 'schedule' }, expected, await scheduledBy(client, request.workflowId))
+}
+
+async function checkRun(
+  client: Client,
   { rules, scope }: Caller,
   { path, method, workflowId, body = {}, mayHave }: AccessRequest,
-  { before, last, answer }: { before: KnownRun; last: KnownRun; answer: Answer },
+  { before, last, answer }: Seen,
   compare: Compare,
 ): Promise<void> {
   const handle = client.workflow.getHandle(workflowId)
@@ -143,6 +157,11 @@ async function check(
     await client.workflow.getHandle(id).terminate()
   } else if (path.endsWith('/stop') || JSON.stringify(body).includes('workflow_stop'))
     await handle.terminate().catch(() => {}) // the worker may have ended it already
+}
+
+/** The run, with the workflow of the schedule that the request is about, if it is about one. */
+async function ofSchedule(client: Client, { schedule }: AccessRequest, run: KnownRun): Promise<KnownRun> {
+  return schedule === undefined ? run : { ...run, workflowName: await scheduledBy(client, run.workflowId) }
 }
 
 /** A stream that continues in the last run, read from the item of the first run on. */
@@ -247,7 +266,10 @@ async function startClient(servers: AsyncDisposableStack, address: string): Prom
   const connection = await Connection.connect({ address })
   servers.defer(() => connection.close())
   const client = new Client({ connection })
-  for (const workflowId of IDS) await client.workflow.start('order', { workflowId, taskQueue: CATALOG })
+  for (const workflowId of IDS) {
+    await client.workflow.start('order', { workflowId, taskQueue: CATALOG })
+    await createSchedule(client, workflowId)
+  }
   return client
 }
 

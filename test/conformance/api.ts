@@ -1,4 +1,4 @@
-import { describe } from 'vitest'
+import { describe, test } from 'vitest'
 import { activities } from './api/activities.ts'
 import { apiFixture, type Gap, type Serve, withOperators } from './api/api-fixture.ts'
 import { asyncUpdates } from './api/async-updates.ts'
@@ -44,6 +44,7 @@ import { traceLog } from './api/trace-log.ts'
 import { updateWithStart } from './api/update-with-start.ts'
 import { validate } from './api/validate.ts'
 import { waiting } from './api/wait.ts'
+import { describeSchedules } from './schedules.ts'
 
 /**
  * The API suite, which runs against a listening service on any runtime, as an operator beside a policy. A gap is tested
@@ -87,6 +88,7 @@ export function describeApi(runtime: string, serveAlone: Serve, gaps: readonly G
     activities(api)
     repair(api)
     changeRuns(api)
+    describeSchedules(runtime, (name, act) => test(name, () => act({ api: api().service, catalog: api().catalog })), 2)
     olderWorkers(api)
     storedElsewhere(api, serve)
     catalogs(api)

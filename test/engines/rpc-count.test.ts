@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { UNANSWERED_MS } from '../conformance/engine/engine-fixture.ts'
+import { aSchedule, scheduleCalls } from '../conformance/schedules.ts'
 import { test } from '../support/fixtures.ts'
 import { countEngineCalls } from './rpc-count-fixture.ts'
 
@@ -336,4 +337,24 @@ test('a token for a browser: 0; a webhook: as many as the request that it become
 
   expect(statuses).toEqual([201, 202])
   expect(counts).toEqual([{}, { StartWorkflowExecution: 1 }])
+})
+
+test('a schedule: created 2, replaced 3, with its version 3; other requests 1', async () => {
+  const { id, put, get, remove, post, times } = scheduleCalls(served())
+  const path = `/schedules?query=${encodeURIComponent(`ScheduleId = "${id}"`)}`
+  await get()
+
+  expect(await counted(() => put())).toEqual({ CreateSchedule: 1, DescribeSchedule: 1 })
+  expect(await counted(() => put())).toEqual({ CreateSchedule: 1, UpdateSchedule: 1, DescribeSchedule: 1 })
+  const { version } = (await get()).body
+  const conditional = () => put(aSchedule({ paused: true }), { 'If-Match': `"${version}"` })
+  expect(await counted(conditional)).toEqual({ UpdateSchedule: 1, DescribeSchedule: 2 })
+  expect(await counted(get)).toEqual({ DescribeSchedule: 1 })
+  expect(await counted(() => times('2026-12-01T00:00:00Z', '2026-12-01T01:00:00Z'))).toEqual({
+    ListScheduleMatchingTimes: 1,
+  })
+  expect(await counted(() => served().call('GET', path))).toEqual({ ListSchedules: 1 })
+  expect(await counted(() => post('pause'))).toEqual({ PatchSchedule: 1 })
+  expect(await counted(() => post('trigger'))).toEqual({ PatchSchedule: 1 })
+  expect(await counted(() => remove())).toEqual({ DeleteSchedule: 1 })
 })

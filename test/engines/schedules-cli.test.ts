@@ -6,6 +6,7 @@ import { ensureTemporal } from '../../src/cli/dev/servers/temporal.ts'
 import { aSchedule, scheduleCalls } from '../conformance/schedules.ts'
 import { opaque, startCodec } from '../support/codec.ts'
 import { test } from '../support/fixtures.ts'
+import { announceErrors } from '../support/invariants.ts'
 
 const run = promisify(execFile)
 
@@ -26,7 +27,7 @@ test('each operation over HTTP is seen by the temporal CLI, and each of the CLI 
   await put(aSchedule({ when: { calendars: [{ hour: '3' }] }, overlap: 'buffer-one', note: 'one' }))
   expect((await described()).schedule).toMatchObject({
     spec: { structuredCalendar: [{ hour: [{ start: 3 }] }] },
-    action: { startWorkflow: { workflowType: 'nothing', workflowId: id } },
+    action: { startWorkflow: { workflowType: { name: 'nothing' }, workflowId: id } },
     policies: { overlapPolicy: 'SCHEDULE_OVERLAP_POLICY_BUFFER_ONE' },
     state: { notes: 'one' },
   })
@@ -93,6 +94,7 @@ test('with a codec server the engine stores arguments, memo and texts encoded, a
   await expect.poll(async () => (await service.get(runs)).body.runs?.length).toBe(1)
   const [started] = (await service.get(runs)).body.runs
   expect((await service.get(`${started.workflowId}/result`)).body.output).toEqual({ card: '4242' })
+  announceErrors(/"error":"PayloadCodecError"/)
   codec.fail(500)
   expect(['PayloadCodecError', 'EngineUnavailableError']).toContain((await get()).body.error)
 })

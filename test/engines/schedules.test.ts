@@ -1,5 +1,7 @@
 /** Schedules on both generations of the engine's scheduler. Nothing in its API says which one a schedule has. */
-import { describeSchedules } from '../conformance/schedules.ts'
+import { expect } from 'vitest'
+import { describeSchedules, scheduleCalls } from '../conformance/schedules.ts'
+import type { Api } from '../support/api.ts'
 import { test, testWithOwnEngine } from '../support/fixtures.ts'
 
 const SECOND_GENERATION = {
@@ -9,16 +11,15 @@ const SECOND_GENERATION = {
   'history.chasmSchedulerCreationRolloutPercent': 100,
 }
 
-const ownEngine = testWithOwnEngine({ dynamicConfig: SECOND_GENERATION })
+const firstGeneration = test.extend('api', { scope: 'file' }, ({ serve, worker: _ }) => serve())
+const secondGeneration = testWithOwnEngine({ dynamicConfig: SECOND_GENERATION }).extend(
+  'api',
+  { scope: 'file' },
+  ({ serve, worker: _ }) => serve(),
+)
 
-describeSchedules(
-  'first generation',
-  test.extend('api', { scope: 'file' }, ({ serve, worker: _ }) => serve()),
-)
-describeSchedules(
-  'second generation',
-  ownEngine.extend('api', { scope: 'file' }, ({ serve, worker: _ }) => serve()),
-)
+describeSchedules('first generation', firstGeneration, 100)
+describeSchedules('second generation', secondGeneration, 100)
 describeSchedules(
   'over HTTP',
   test.extend('api', { scope: 'file' }, ({ serve, engine, worker: _ }) =>
@@ -26,3 +27,14 @@ describeSchedules(
   ),
   2,
 )
+
+// Their versions are counts, in another order of bytes.
+const firstVersion = async (api: Api) => [...Buffer.from((await scheduleCalls(api).put()).body.version, 'base64url')]
+
+firstGeneration('the schedules of an engine with its defaults are of the first generation', async ({ api }) => {
+  expect(await firstVersion(api)).toEqual([0, 0, 0, 0, 0, 0, 0, 1])
+})
+
+secondGeneration('the schedules of the other engine are of the second generation', async ({ api }) => {
+  expect(await firstVersion(api)).toEqual([1, 0, 0, 0, 0, 0, 0, 0])
+})

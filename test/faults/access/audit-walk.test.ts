@@ -111,7 +111,7 @@ const isOf =
   ({ caller, workflowId = '' }: AuditLine) =>
     caller === `token:c${n}` || prefixesOf(n).some((prefix) => workflowId.startsWith(prefix))
 
-/** Heartbeats, repairs, schedules and credentials are not events of a history, and a start that finds a run is still a start. */
+/** These are not events of a history, and a start that finds a run is still a start. */
 const WITHOUT_EVENT = /^(?:delegate|link|complete:.*|repair:.*|schedule|start)$/
 
 /** The changes without a line, and the lines without a change. */

@@ -226,6 +226,28 @@ test.for(NAMES)('a run that the API starts returns %s', async (as, { serviceProc
   expect(events).toContain(shownAs(as))
 })
 
+test.for(NAMES)(
+  'a schedule shows %s in its arguments, and redacted elsewhere (threat 86)',
+  async (as, { serviceProcess: service, connection, catalog }) => {
+    const [payload, scheduleId] = [payloadOf(as), `${as}-${crypto.randomUUID()}`]
+    const startWorkflow = {
+      ...{ workflowId: scheduleId, workflowType: { name: 'carries' }, taskQueue: { name: catalog } },
+      ...{ input: { payloads: [payload] }, memo: { fields: { started: payload } } },
+      ...{ header: { fields: { 'x-note': payload } }, userMetadata: { summary: payload, details: payload } },
+    }
+    const schedule = { spec: { cronString: ['@daily'] }, action: { startWorkflow } }
+    const requestId = crypto.randomUUID()
+    await connection.workflowService.createSchedule({ namespace: 'default', scheduleId, requestId, schedule })
+
+    const { text } = await service.call('GET', `/schedules/${scheduleId}`)
+
+    const { args, memo, ...others } = parseJson(text) as Record<string, unknown>
+    expectShown(as, { name: 'args', has: 'value' }, JSON.stringify(args))
+    expectShown(as, { name: 'memo', has: 'redacted' }, JSON.stringify(memo))
+    expectShown(as, { name: 'others', has: 'nothing' }, JSON.stringify(others))
+  },
+)
+
 /** A span of another program whose output is the value: as it is written, or as a payload. */
 function spanOf(runId: string, as: KindName, isPayload: boolean): string[] {
   const { encoding, text } = KINDS[as]

@@ -134,6 +134,8 @@ export const NO_PLACES: Readonly<Record<string, string>> = {
   setWorkflowOptions: 'what the request has set',
   setRunOptions: 'what the request has set',
   getOpenApi: 'schemas',
+  getSchedule: 'a test of its own creates a schedule',
+  putSchedule: 'what getSchedule shows',
 }
 
 interface Schema {

@@ -15,6 +15,7 @@ import {
   INVALID,
   LIMITED,
   makeWalk,
+  pathOf,
   requestOf,
   type Sent,
   send,
@@ -129,13 +130,14 @@ test('every endpoint: each parameter of its path is checked, and decoded once (t
     updateId: [long, 'a%00'],
     activityId: [long, 'a%00'],
     catalog: ['%2F_sys%2Fx', '__temporal_x', '%00', long],
+    scheduleId: ['%24catalog:orders', 'temporal-sys-scheduler:w', 'a%00', 'x'.repeat(978)],
   }
   const escapes = ['%', '%zz', '%C3', '%ED%A0%80']
   const pathsOf = ({ endpoint }: Form) =>
     [...endpoint.path.matchAll(/:(\w+)/g)].flatMap(([, name = '']) =>
       [...(wrong[name] ?? []), ...escapes].map((value) => ({ path: pathWith(endpoint, name, value) })),
     )
-  const is = ({ endpoint: { path } }: Form) => /^\/workflow\/.*:/.test(path)
+  const is = ({ endpoint: { path } }: Form) => /^\/(?:workflow|schedules)\/.*:/.test(path)
 
   await expectEach(makeWalk(), INVALID, { is, sent: pathsOf })
 })
@@ -169,7 +171,7 @@ function pathWith(endpoint: Endpoint, name: string, value: string): string {
 
 test('every endpoint: a path that is not quite its own is a 404 (threat 51)', async () => {
   const pathsOf = ({ endpoint }: Form) => {
-    const path = requestOf(endpoint)[1]
+    const path = pathOf(endpoint)
     return [`${path}/`, `/${path}`, path.replace(/[a-z](?=[^a-z]*$)/, (last) => `%${last.charCodeAt(0).toString(16)}`)]
       .filter((other) => !/:\w+$/.test(endpoint.path) || other.endsWith('/') || other.startsWith('//'))
       .map((one) => ({ path: one }))
@@ -189,7 +191,7 @@ test('every endpoint with parameters rejects one that it does not know, and each
       ? ['body=output&x=1']
       : ['x=1', '__proto__=1', '%zz', `${own[0]}[a]=1&x=1`]
     return [...repeated, ...unknown].map((query) => ({
-      path: `${requestOf(endpoint)[1]}?${query}`,
+      path: `${pathOf(endpoint)}?${query}`,
     }))
   }
 
@@ -201,7 +203,7 @@ const parametersOf = ({ query }: Endpoint): string[] =>
 
 test('every endpoint: a token in its URL is a 400, unless it responds with events alone (threat 31)', async () => {
   const is = ({ endpoint }: Form) => !/stream(?:Workflow|Run)/.test(endpoint.id)
-  const sent = ({ endpoint }: Form) => [{ path: `${requestOf(endpoint)[1]}?access_token=ptk_x` }]
+  const sent = ({ endpoint }: Form) => [{ path: `${pathOf(endpoint)}?access_token=ptk_x` }]
 
   await expectEach(makeWalk({ auth: { tokens: ['s3cret'] } }), INVALID, { is, sent })
 })

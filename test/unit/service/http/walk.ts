@@ -52,6 +52,12 @@ export function requestOf(endpoint: Endpoint, values: Readonly<Record<string, st
   return requestTo(endpoint, { workflowId: 'w', runId: RUN_ID }, { hook: 'none', ...values })
 }
 
+/** The path of that request, without its parameters. */
+export function pathOf(endpoint: Endpoint): string {
+  const [path = ''] = requestOf(endpoint)[1].split('?')
+  return path
+}
+
 /** The same, with these parts of others. */
 export function send({ call }: Pick<Walk, 'call'>, { endpoint, prefix }: Form, { path, body, headers }: Sent = {}) {
   const [method, ownPath, own] = requestOf(endpoint)
