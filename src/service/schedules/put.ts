@@ -42,9 +42,9 @@ export async function putSchedule(ports: PutPorts, command: PutScheduleCommand, 
 
 /** Readers see `[redacted]` instead of a secret: who sends it back would lose the secret. */
 function requireSecrets({ start: { options = {} } }: PutScheduleCommand): void {
-  const { memo, headers, searchAttributes = {} } = options
+  const { memo, headers, searchAttributes = {}, summary, details } = options
   const attributes = Object.fromEntries(Object.entries(searchAttributes).map(([name, { value }]) => [name, value]))
-  const path = pathOfRedacted({ memo, headers, searchAttributes: attributes })
+  const path = pathOfRedacted({ memo, headers, searchAttributes: attributes, summary, details })
   if (path !== null) throw invalidValue(toPointer(path), `is ${REDACTED}, which stands for a secret: send the secret`)
 }
 

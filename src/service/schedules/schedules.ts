@@ -41,31 +41,34 @@ export async function readSchedule(
  */
 export async function shown(ports: Pick<Ports, 'catalogs'>, schedule: Schedule, call: Call): Promise<Schedule> {
   const { memo, options } = schedule
-  const { searchAttributes = {}, headers = {} } = options
-  const named = { memo, headers, searchAttributes }
-  const isEmpty = Object.values(named).every((values) => Object.keys(values ?? {}).length === 0)
-  if (isEmpty) return schedule
+  const { searchAttributes = {}, headers, summary, details } = options
+  const values = { ...memo, ...searchAttributes, ...headers, ...(summary && { summary }), ...(details && { details }) }
+  if (Object.keys(values).length === 0) return schedule
   const { redacted } = await readPublished(ports, schedule, call)
   const mask = <T>(values: T): T =>
-    redacted
-      ? (Object.fromEntries(Object.keys(values ?? {}).map((name) => [name, REDACTED])) as T)
-      : (redactSecrets(values) as T)
+    redacted ? (Object.fromEntries(Object.keys(values ?? {}).map((name) => [name, REDACTED])) as T) : redactedIn(values)
+  const attributes = mask(
+    Object.fromEntries(Object.entries(searchAttributes).map(([name, { value }]) => [name, value])),
+  )
   return {
     ...schedule,
     memo: mask(memo),
     options: {
       ...options,
-      ...(options.headers && { headers: mask(headers) }),
+      ...(headers && { headers: mask(headers) }),
       ...(options.searchAttributes && {
         searchAttributes: Object.fromEntries(
-          Object.entries(searchAttributes).map(([name, { type, value }]) => [
-            name,
-            { type, value: mask({ [name]: value })[name] },
-          ]),
+          Object.entries(searchAttributes).map(([name, { type }]) => [name, { type, value: attributes[name] }]),
         ),
       }),
+      ...(redacted && summary !== undefined && { summary: REDACTED }),
+      ...(redacted && details !== undefined && { details: REDACTED }),
     },
   }
+}
+
+function redactedIn<T>(values: T): T {
+  return redactSecrets(values) as T
 }
 
 export async function deleteSchedule(ports: SchedulePorts, { scheduleId }: OnSchedule, call: Call) {

@@ -74,11 +74,12 @@ export async function toSchedule(
   const protocol = await decodeProtocolMemo(workflowName, fields, payloads)
   const memo = [...userFields(workflowName, fields, protocol)]
   const { summary, details } = started.userMetadata ?? {}
-  const input = started.input?.payloads ?? []
   const texts = [summary ?? {}, details ?? {}]
-  // One call of the codec for all of them.
-  const values = await payloads.decode([...input, ...memo.map(([, payload]) => payload), ...texts])
-  const [args, memoValues] = [values.splice(0, input.length), values.splice(0, memo.length)]
+  const [args, values] = await Promise.all([
+    payloads.decode(started.input?.payloads),
+    payloads.redactable.decode([...memo.map(([, payload]) => payload), ...texts]),
+  ])
+  const memoValues = values.splice(0, memo.length)
   const text = (at: number) => (typeof values[at] === 'string' ? values[at] : undefined)
   return {
     scheduleId,
