@@ -53,6 +53,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       asyncUpdates: !hasGap('async-updates'),
       pause: true,
       repair: true,
+      schedules: true,
       codec: false,
       docs: false,
       console: false,
