@@ -12,6 +12,7 @@ interface Operation {
   method: string
   path: string
   operationId: string
+  summary: string
   externalDocs: { url: string }
   parameters: { name: string; in: string; description?: string; schema: Schema }[]
   headers: string[]
@@ -73,11 +74,13 @@ export const endpointTable: Table = (document, operationIds, up) => {
   return [...head(...columns.filter(isShown)), ...rows.map((cells) => row(...cells.filter(isShown)))]
 }
 
-/** All operations, each with a link to its section, which says what it does. */
+/** All operations, each with a link to its section. */
 export const endpointList: Table = (document) =>
   operationsOf(document)
     .filter(({ path }) => !path.includes('/runs/:rid') && path !== '/docs/:file')
-    .map(({ method, path, externalDocs }) => `- [\`${method} ${path}\`](${externalDocs.url.split('/docs/')[1]})`)
+    .map(({ method, path, summary, externalDocs }) => {
+      return `- [\`${method} ${path}\`](${externalDocs.url.split('/docs/')[1]}): ${summary}`
+    })
 
 /** All errors, by status. */
 export const errorTable: Table = () =>
@@ -105,12 +108,13 @@ function operationOf(document: OpenApiDocument, operationId: string): Operation 
 function operationsOf(document: OpenApiDocument): Operation[] {
   return Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => {
-      const { operationId, externalDocs, parameters, responses, 'x-errors': errors } = Object(operation)
+      const { operationId, summary, externalDocs, parameters, responses, 'x-errors': errors } = Object(operation)
       const succeeded = Object.entries<{ headers?: object }>(responses).filter(([status]) => Number(status) < 400)
       return {
         method: method.toUpperCase(),
         path: path.replaceAll(/\{(\w+)\}/g, ':$1'),
         operationId,
+        summary,
         externalDocs,
         parameters: parameters.map((parameter: Schema) => resolve(document, parameter)),
         headers: [...new Set(succeeded.flatMap(([, { headers = {} }]) => Object.keys(headers)))],
