@@ -18,6 +18,7 @@ interface Operation {
   headers: string[]
   statuses: string[]
   errors: string[]
+  hasBody: boolean
 }
 
 /** The fields of a schema: all, or those with these names. */
@@ -52,12 +53,14 @@ export const parameterTable: Table = (document, [operationId = '']) => {
   ]
 }
 
-/** Headers and errors of each operation, without those of any request. A column that has nothing is left out. */
+/** Headers and errors of each operation, without those of any request. A column that says nothing is left out. */
 export const endpointTable: Table = (document, operationIds, up) => {
-  const common = new Set(commonErrors(document))
+  const common = GROUPS.map((group) => ({ ...group, errors: commonErrors(document, group) }))
   const columns = ['Request', 'Headers', 'Responses', 'Response headers', `[More errors](${up}errors.md#any-request)`]
   const rows = operationIds.map((id) => {
-    const { method, path, parameters, headers, statuses, errors } = operationOf(document, id)
+    const operation = operationOf(document, id)
+    const { method, path, parameters, headers, statuses } = operation
+    const known = new Set(common.flatMap(({ has, errors }, at) => (at === 0 || has(operation) ? errors : [])))
     const sent = parameters.filter((parameter) => parameter.in === 'header' && !OF_ANY_REQUEST.has(parameter.name))
     return [
       `\`${method} ${path}\``,
@@ -65,12 +68,12 @@ export const endpointTable: Table = (document, operationIds, up) => {
       statuses.join(', '),
       codes(headers.filter((name) => !OF_ANY_REQUEST.has(name))),
       links(
-        errors.filter((name) => !common.has(name)),
+        operation.errors.filter((name) => !known.has(name)),
         `${up}errors.md`,
       ),
     ]
   })
-  const isShown = (_: string, at: number) => rows.some((cells) => cells[at] !== '')
+  const isShown = (_: string, at: number) => rows.some((cells) => cells[at] !== '' && cells[at] !== '200')
   return [...head(...columns.filter(isShown)), ...rows.map((cells) => row(...cells.filter(isShown)))]
 }
 
@@ -88,14 +91,28 @@ export const errorTable: Table = () =>
     .toSorted(([one], [other]) => one - other)
     .map(([status, names]) => `- **${status}:** ${links([...names], '')}`)
 
-/** The errors that every operation on workflows has. */
-export const errorsOfAny: Table = (document) => [`${links(commonErrors(document), '')}.`]
+/** What has errors in common. */
+const GROUPS: { name: string; has: (operation: Operation) => boolean }[] = [
+  { name: 'Any request on workflows', has: ({ path }) => path.startsWith('/workflow/') },
+  { name: 'About a run', has: ({ path }) => path.startsWith('/workflow/:id/') },
+  { name: 'With a body', has: ({ hasBody }) => hasBody },
+]
+
+/** The errors that every operation of a group has, each in the first group that has it. */
+export const errorsOfAny: Table = (document) => {
+  const listed = new Set<string>()
+  return GROUPS.map((group) => {
+    const names = commonErrors(document, group).filter((name) => !listed.has(name))
+    for (const name of names) listed.add(name)
+    return `- **${group.name}:** ${links(names, '')}`
+  })
+}
 
 /** They are described once, in `docs/api.md`. */
 const OF_ANY_REQUEST = new Set(['X-Request-Id', 'Deprecation', 'Sunset', 'Link', 'Cache-Control', 'X-Accel-Buffering'])
 
-function commonErrors(document: OpenApiDocument): string[] {
-  const [first, ...others] = operationsOf(document).filter(({ path }) => path.startsWith('/workflow/'))
+function commonErrors(document: OpenApiDocument, { has }: { has: (operation: Operation) => boolean }): string[] {
+  const [first, ...others] = operationsOf(document).filter(has)
   return (first?.errors ?? []).filter((name) => others.every(({ errors }) => errors.includes(name)))
 }
 
@@ -108,7 +125,7 @@ function operationOf(document: OpenApiDocument, operationId: string): Operation 
 function operationsOf(document: OpenApiDocument): Operation[] {
   return Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => {
-      const { operationId, summary, externalDocs, parameters, responses, 'x-errors': errors } = Object(operation)
+      const { operationId, summary, externalDocs, parameters, responses, ...more } = Object(operation)
       const succeeded = Object.entries<{ headers?: object }>(responses).filter(([status]) => Number(status) < 400)
       return {
         method: method.toUpperCase(),
@@ -119,7 +136,8 @@ function operationsOf(document: OpenApiDocument): Operation[] {
         parameters: parameters.map((parameter: Schema) => resolve(document, parameter)),
         headers: [...new Set(succeeded.flatMap(([, { headers = {} }]) => Object.keys(headers)))],
         statuses: succeeded.map(([status]) => status),
-        errors,
+        errors: more['x-errors'],
+        hasBody: more.requestBody !== undefined,
       }
     }),
   )
