@@ -52,11 +52,12 @@ function requestHeaders({ headers = [] }: Endpoint): object[] {
 
 function queryParameters({ query }: Endpoint): object[] {
   if (query === undefined) return []
-  const { properties } = zodToJsonSchema(limited(query, MAX_TIMEOUT_MS))
+  const { properties, required = [] } = zodToJsonSchema(limited(query, MAX_TIMEOUT_MS))
   const described = Object.entries(properties as Record<string, Schema>).filter(([, { hidden }]) => hidden !== true)
   return described.map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
+    ...((required as string[]).includes(name) && { required: true }),
     description,
     // The parameters are written `name[key]=value`.
     ...(schema.type === 'object' && { style: 'deepObject', explode: true }),

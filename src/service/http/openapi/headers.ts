@@ -37,8 +37,14 @@ export const REQUEST_HEADERS = {
     example: 'respond-async, wait=10',
   },
   'Last-Event-ID': { description: 'The last `id` that a client has received from the event stream', schema: string },
-  'If-Match': { description: 'The `version` of what is to be replaced; `*`: any, but it must exist', schema: string },
-  'If-None-Match': { description: 'An `ETag`: the response is 304 if it is still the same', schema: string },
+  'If-Match': {
+    description: 'The `version` of what is to be replaced; `*`: any, but it must exist. A DELETE rejects it',
+    schema: string,
+  },
+  'If-None-Match': {
+    description: 'An `ETag`: the response is 304 if it is still the same. Of a PUT: `*`, if nothing may be replaced',
+    schema: string,
+  },
 } as const satisfies Record<string, Header>
 
 export type RequestHeader = keyof typeof REQUEST_HEADERS

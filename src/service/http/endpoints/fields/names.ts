@@ -16,7 +16,7 @@ import {
 import { UUID_PATTERN } from '../../../../shared/wire/run-ref.ts'
 import { jsonForms } from './json-forms.ts'
 
-const NO_NUL = '[^\\u0000]'
+export const NO_NUL = '[^\\u0000]'
 
 // JSON Schema counts characters, not bytes, so it accepts some strings that are too long.
 function nameForm(maxLength: number, forbidden: string, characters = NO_NUL) {

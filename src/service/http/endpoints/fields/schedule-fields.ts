@@ -5,7 +5,7 @@ import { CALENDAR_FIELDS, OVERLAPS, type ScheduleDocument, type When } from '../
 import type { RequestBody } from '../../endpoint.ts'
 import { chosenSchema, timeField } from './field-values.ts'
 import { jsonForms, optional } from './json-forms.ts'
-import { catalogName, requiredText, scheduledWorkflowId, text, workflowName } from './names.ts'
+import { catalogName, NO_NUL, requiredText, scheduledWorkflowId, text, workflowName } from './names.ts'
 import { rawPayloads } from './raw-payloads.ts'
 import { inputOrList, inputOrListForm } from './start-fields.ts'
 import { integer, interval, oneOf, optionFields, reservedMemo } from './workflow-options.ts'
@@ -36,9 +36,9 @@ const calendar = z.strictObject(calendarFields).register(jsonForms, {
   description: 'Numbers, ranges such as `1-5`, steps such as `*/10`, names such as `TUE`, or `*`',
 })
 
-const cronLine = requiredText.check(
-  z.refine((line) => !/^\s*(?:CRON_)?TZ=/.test(line), 'must not name a time zone: use timeZone'),
-)
+const cronLine = requiredText
+  .check(z.refine((line) => !/^\s*(?:CRON_)?TZ=/.test(line), 'must not name a time zone: use timeZone'))
+  .register(jsonForms, { minLength: 1, pattern: `^(?!\\s*(?:CRON_)?TZ=)${NO_NUL}+$` })
 
 const SOURCES = ['cron', 'every', 'calendars'] as const
 
@@ -65,7 +65,7 @@ const when = z
   )
   .register(jsonForms, {
     description: 'When it acts. At least one of `cron`, `every` and `calendars`',
-    anyOf: SOURCES.map((key) => ({ required: [key] })),
+    anyOf: SOURCES.map((key) => ({ required: [key], properties: { [key]: { minItems: 1 } } })),
   })
 
 const MIN_CATCHUP_MS = 10_000

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { generalDocument } from '../../../../../src/service/openapi/general-document.ts'
 import type { Workflows } from '../../../../../src/service/verbs.ts'
 import { makeApi } from '../api.ts'
 
@@ -70,4 +71,12 @@ test('a schedule: times are RFC 3339, and both ends of their range are required'
 
   expect(await response.json()).toEqual({ times: ['1970-01-01T00:00:00.000Z'], complete: true })
   expect((await api.call('GET', '/schedules/daily/times')).status).toBe(400)
+  const { paths } = JSON.parse(JSON.stringify(await generalDocument()))
+  const inQuery = paths['/schedules/{scheduleId}/times'].get.parameters.filter(
+    (one: { in?: string }) => one.in === 'query',
+  )
+  expect(inQuery.map(({ name, required }: Record<string, unknown>) => [name, required])).toEqual([
+    ['from', true],
+    ['until', true],
+  ])
 })
