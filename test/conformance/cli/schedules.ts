@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { cliTest as test } from './cli-fixture.ts'
 
+// Other tests have sets, too, in the same namespace.
+const SET = `billing-${crypto.randomUUID()}`
+
 const DOCUMENT = { workflowName: 'nothing', input: null, when: { cron: ['0 3 * * *'] } }
 
 export function cliSchedules(): void {
@@ -38,7 +41,7 @@ export function cliSchedules(): void {
     const write = (id: string, more: object = {}) =>
       writeFile(join(files, `${id}.json`), JSON.stringify({ ...DOCUMENT, ...more }))
     const apply = async (...more: string[]) => {
-      const { code, stdout } = await portico(['schedule', 'apply', files, '--set', 'billing', ...more])
+      const { code, stdout } = await portico(['schedule', 'apply', files, '--set', SET, ...more])
       const rows = JSON.parse(stdout).schedules.map((row: Record<string, string>) => [
         row.scheduleId,
         row.error ?? row.action,
@@ -58,7 +61,7 @@ export function cliSchedules(): void {
     await rm(join(files, 'apply-b.json'))
     expect(await apply()).toEqual({ code: 0, 'apply-a': 'change' })
     const changed = JSON.parse((await portico(['schedule', 'get', 'apply-a'])).stdout)
-    expect(changed).toMatchObject({ overlap: 'allow-all', paused: true, note: 'holiday', set: { name: 'billing' } })
+    expect(changed).toMatchObject({ overlap: 'allow-all', paused: true, note: 'holiday', set: { name: SET } })
 
     // Only those of the set are deleted.
     await portico(['schedule', 'put', 'apply-c', '-f', join(files, 'apply-a.json')])
@@ -69,17 +72,17 @@ export function cliSchedules(): void {
 
     // One that is wrong, or of another set, stops neither the others nor the command with another code.
     await write('apply-d', { overlap: 'never' })
-    const other = await portico(['schedule', 'apply', files, '--set', 'other', '--prune'])
+    const other = await portico(['schedule', 'apply', files, '--set', `other-${SET}`, '--prune'])
     expect([other.code, JSON.parse(other.stdout).schedules]).toEqual([
       1,
       [
-        { scheduleId: 'apply-a', action: 'change', error: 'belongs to the set billing' },
+        { scheduleId: 'apply-a', action: 'change', error: `belongs to the set ${SET}` },
         { scheduleId: 'apply-d', action: 'create', error: expect.stringContaining('/overlap must be one of') },
       ],
     ])
     const notJson = join(files, 'apply-e.json')
     await writeFile(notJson, '{')
-    expect((await portico(['schedule', 'apply', files, '--set', 'billing'])).code).toBe(2)
+    expect((await portico(['schedule', 'apply', files, '--set', SET])).code).toBe(2)
     for (const id of ['apply-a', 'apply-c']) await portico(['schedule', 'rm', id])
   })
 }
