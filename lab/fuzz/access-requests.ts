@@ -202,9 +202,9 @@ function outcomeOnActivity(run: KnownRun, activityId: string, ofType: (type: str
   return activityOutcome(HANDLERS, run.activities.includes(activityId) ? activityId : null, ofType)
 }
 
-/** An event stream is read up to its second event, and a chain from its first run. */
+/** An event stream is read up to its second event, and a chain from its first run, until the next one has an item. */
 function stream({ chance }: Random, workflowId: string, base: string): AccessRequest {
-  const chain = { path: `/workflow/${encodeURIComponent(workflowId)}/stream?from=:run@0`, continues: true }
+  const chain = { path: `/workflow/${encodeURIComponent(workflowId)}/stream?from=:run@0&wait=30s`, continues: true }
   const ofRun = { path: `${base}/stream`, ...(chance(0.5) && { accept: EVENT_STREAM }) }
   return {
     ...{ method: 'GET', workflowId, ...(chance(0.3) ? chain : ofRun) },
