@@ -23,15 +23,7 @@ export async function createSchedule(
   mark: ScheduleMark,
   call: Call,
 ): Promise<boolean> {
-  const { scheduleId } = schedule
-  const request = {
-    namespace: context.namespace,
-    scheduleId,
-    schedule: await toEngineForm(context, schedule, mark, call),
-    identity: identityOf(call),
-    // The engine creates one for all attempts.
-    requestId: crypto.randomUUID(),
-  }
+  const request = await documentRequest(context, schedule, mark, call)
   try {
     await context.rpc('createSchedule', request, call)
     return true
@@ -53,15 +45,8 @@ export async function updateSchedule(
   version: string | null,
   call: Call,
 ): Promise<boolean> {
-  const { scheduleId } = schedule
-  const request = {
-    namespace: context.namespace,
-    scheduleId,
-    schedule: await toEngineForm(context, schedule, mark, call),
-    ...(version !== null && { conflictToken: fromBase64(version) }),
-    identity: identityOf(call),
-    requestId: crypto.randomUUID(),
-  }
+  const document = await documentRequest(context, schedule, mark, call)
+  const request = { ...document, ...(version !== null && { conflictToken: fromBase64(version) }) }
   try {
     await context.rpc('updateSchedule', request, call)
     return true
@@ -70,6 +55,17 @@ export async function updateSchedule(
     // An attempt whose response was lost may have made the version stale.
     if (isStale(error)) return true
     throw toWriteError(error, schedule)
+  }
+}
+
+async function documentRequest(context: EngineContext, schedule: EngineSchedule, mark: ScheduleMark, call: Call) {
+  return {
+    namespace: context.namespace,
+    scheduleId: schedule.scheduleId,
+    schedule: await toEngineForm(context, schedule, mark, call),
+    identity: identityOf(call),
+    // The engine creates one for all attempts.
+    requestId: crypto.randomUUID(),
   }
 }
 
