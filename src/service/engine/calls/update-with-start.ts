@@ -22,6 +22,7 @@ import {
 } from './at-most-once/find-run.ts'
 import { findLatestRun } from './at-most-once/lost-response.ts'
 import {
+  needsUpdatedRun,
   type Poll,
   type Resend,
   stepAfterLostResponse,
@@ -141,11 +142,11 @@ async function afterLoss(
   const { workflowId } = details
   const latest = await findLatestRun(context, request, sentAt, call)
   const sentAfter = context.clock.earliest(sentAt)
-  const updated =
-    latest.kind === 'maybe newer than request'
-      ? await findUpdated(context, request, { run: { workflowId, ...latest.run }, sentAfter }, call)
-      : null
-  return stepAfterLostResponse({ error, latest, sentAfter, usesExisting, updated }, details)
+  const lost = { error, latest, sentAfter, usesExisting }
+  const updated = needsUpdatedRun(lost)
+    ? await findUpdated(context, request, { run: { workflowId, ...lost.latest.run }, sentAfter }, call)
+    : undefined
+  return stepAfterLostResponse({ ...lost, updated }, details)
 }
 
 /** The run that has the update, if it is `run`, the latest one, or the one before it. */

@@ -25,8 +25,19 @@ export interface LostResponse {
   sentAfter: number
   /** Whether the update may be sent to a run that the request has not started. */
   usesExisting: boolean
-  /** The run that has the update, if one is known. Only used if `latest` is `maybe newer than request`. */
-  updated?: Omit<Poll, 'step'> | null
+  /** The run that has the update; null if none has it, undefined if that is not known. See `needsUpdatedRun`. */
+  updated?: Omit<Poll, 'step'> | null | undefined
+}
+
+/** Whether only the engine can tell if the latest run, or the one before it, has the update. */
+export function needsUpdatedRun<Lost extends LostResponse>(
+  lost: Lost,
+): lost is Lost & { latest: Exclude<LatestRun, { kind: 'none' }> } {
+  const { latest, sentAfter, usesExisting } = lost
+  if (latest.kind === 'maybe newer than request') return true
+  if (latest.kind !== 'older than request' || !usesExisting) return false
+  // It closed before the first attempt or after it: the clocks cannot tell.
+  return !isOpen(latest.run.status) && !wasClosed(latest.run, sentAfter)
 }
 
 export function stepAfterLostResponse(
@@ -39,9 +50,10 @@ export function stepAfterLostResponse(
     case 'started by request':
       return { step: 'poll', runId: latest.run.runId, started: true }
     case 'older than request': {
+      if (updated) return { step: 'poll', ...updated }
       const { runId } = latest.run
       // With `fail` the engine rejects the start again while a run is open, so this run cannot receive the update.
-      return wasClosed(latest.run, sentAfter) || !usesExisting
+      return wasClosed(latest.run, sentAfter) || !usesExisting || updated === null
         ? { step: 'resend' }
         : { step: 'poll', runId, started: false }
     }

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import type { FoundRun } from '../../../../../../src/service/engine/calls/at-most-once/find-run.ts'
 import type { LatestRun } from '../../../../../../src/service/engine/calls/at-most-once/lost-response.ts'
 import {
+  type LostResponse,
+  needsUpdatedRun,
   stepAfterLostResponse,
   stepAfterRejection,
 } from '../../../../../../src/service/engine/calls/at-most-once/update-with-start-step.ts'
@@ -51,6 +53,17 @@ test.for<[string, LatestRun, object]>([
   expect(stepAfterLostResponse({ error: LOST, latest, sentAfter: SENT_AFTER, usesExisting: true }, DETAILS)).toEqual(
     step,
   )
+})
+
+test.for<[string, object | null, object]>([
+  ['without the update', null, { step: 'resend' }],
+  ['with the update', { runId: 'r', started: false }, { step: 'poll', runId: 'r', started: false }],
+])('stepAfterLostResponse: an older run that closed %s, before or after the first attempt', ([, updated, step]) => {
+  const latest: LatestRun = { kind: 'older than request', run: closedAt(SENT_AFTER) }
+  const lost = { error: LOST, latest, sentAfter: SENT_AFTER, usesExisting: true }
+
+  expect(needsUpdatedRun(lost)).toBe(true)
+  expect(stepAfterLostResponse({ ...lost, updated: updated as LostResponse['updated'] }, DETAILS)).toEqual(step)
 })
 
 test('stepAfterLostResponse: the run that is known to have the update is polled, although it may be newer', () => {
