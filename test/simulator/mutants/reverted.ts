@@ -167,9 +167,17 @@ export const REVERTED: readonly SimulatedMutant[] = [
   {
     name: 'reverted: a run that ended after the first attempt may have received the message',
     file: 'src/service/engine/calls/at-most-once/update-with-start-step.ts',
-    target: 'wasClosed(latest.run, sentAfter)',
-    replacement: 'latest.run.closedAt !== null',
+    target: 'return wasClosed(latest.run, sentAfter) || !usesExisting',
+    replacement: 'return latest.run.closedAt !== null || !usesExisting',
     profile: 'heavy',
+  },
+  {
+    name: 'reverted: a run that closed without the update is not updated again',
+    file: 'src/service/engine/calls/at-most-once/update-with-start-step.ts',
+    target: ' || updated === null',
+    replacement: '',
+    profile: 'usual',
+    seed: 20_751,
   },
   {
     name: 'reverted: a termination follows a workflow that continues as new',
