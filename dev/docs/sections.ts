@@ -1,8 +1,10 @@
 /**
  * The generated sections of the documents: what stands between `<!-- generated: <kind> <names> -->` and
- * `<!-- end -->` is made of the OpenAPI document. `npm run docs` writes them, and a test compares.
+ * `<!-- end -->` is made of the OpenAPI document and of the
+ * declarations of settings. `npm run docs` writes them, and a test compares.
  */
 import { generalDocument } from '../../src/service/openapi/general-document.ts'
+import { settingTable } from './setting-tables.ts'
 import { endpointList, endpointTable, errorsOfAny, errorTable, fieldTable, parameterTable } from './tables.ts'
 
 const SECTION = /(<!-- generated: ([\w-]+)(.*?) -->\n)(.*?)(?=<!-- end -->)/gs
@@ -14,6 +16,7 @@ const KINDS = new Map([
   ['endpoints', endpointList],
   ['errors', errorTable],
   ['errors-of-any', errorsOfAny],
+  ['settings', settingTable],
 ])
 
 /** The page with its sections as they should be. `page` is its path below `docs/`, from which links are relative. */

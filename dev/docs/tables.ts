@@ -167,11 +167,11 @@ function resolve(document: OpenApiDocument, schema: Schema): Schema {
     .reduce<Schema>((at, key) => Object(at[key]), document)
 }
 
-function head(...names: string[]): string[] {
+export function head(...names: string[]): string[] {
   return [row(...names), `|${'---|'.repeat(names.length)}`]
 }
 
-function row(...cells: string[]): string {
+export function row(...cells: string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }
 

@@ -104,50 +104,53 @@ export interface Surroundings {
 }
 
 /** Throws a `ConfigError` that lists every error. */
-export function parseConfig(env: Environment, { binds, isolated = false, policyFile = null }: Surroundings): Config {
-  const { value, warnings } = readVariables(env, (variables) => {
-    const { read } = variables
-    const tokens = read('SERVICE_API_AUTH_TOKEN', tokenList)
-    const { host, loopbackOnly } = serverHost(variables, binds)
-    const port = read('SERVICE_PORT', integerVariable(0, 65_535)) ?? 3001
-    const engine = engineApiConfig(variables, { isolated })
-    const policy = policyConfig(variables, { isolated, file: policyFile, namespaces: engine.namespaces })
-    return {
-      engine,
-      catalog: defaultCatalog(variables, engine.transport),
-      server: {
-        host,
-        port,
-        shutdownTimeoutMs: read('SERVICE_SHUTDOWN_TIMEOUT', duration({ minMs: 1 })) ?? 30_000,
-        idleTimeoutMs: read('SERVICE_IDLE_TIMEOUT', duration({ minMs: 1000 })),
-      },
-      basePath: read('SERVICE_BASE_PATH', basePath) ?? '',
-      access: {
-        tokens,
-        policy: policy.policy,
-        audit: policy.audit,
-        isAuditSet: policy.isAuditSet,
-        hookSecrets: policy.hookSecrets,
-        corsOrigins: read('SERVICE_CORS_ORIGINS', originList) ?? [],
-        loopbackOnly,
-      },
-      signing: signingConfig(variables),
-      limits: limitsConfig(variables, isolated),
-      catalogTtlMs: read('SERVICE_CATALOG_TTL', duration({ minMs: 0 })) ?? 5000,
-      forwardHeaders: read('SERVICE_FORWARD_HEADERS', forwardedHeaderList) ?? [],
-      resultCacheBytes: read('SERVICE_RESULT_CACHE_BYTES', integerVariable(0)) ?? 16 * MEBIBYTE,
-      checkOutputs: read('SERVICE_CHECK_OUTPUTS', flag) ?? false,
-      messageTimeoutMs: read('SERVICE_MESSAGE_TIMEOUT', duration({ minMs: 1 })) ?? 60_000,
-      traces: tracesConfig(variables, { isolated }),
-      metrics: metricsConfig(variables, { isolated, servicePort: port }),
-      docs: read('SERVICE_DOCS_ON', flag) ?? false,
-      console: read('SERVICE_CONSOLE_ON', flag) ?? false,
-      mcp: mcpConfig(variables),
-      logLevel: read('SERVICE_LOG_LEVEL', logLevel) ?? 'info',
-      warnings: policy.warnings,
-    }
-  })
+export function parseConfig(env: Environment, surroundings: Surroundings): Config {
+  const { value, warnings } = readVariables(env, (variables) => readConfig(variables, surroundings))
   return { ...value, warnings: [...warnings, ...value.warnings] }
+}
+
+/** Every variable of the service is declared by a call of `variables`. */
+export function readConfig(variables: Variables, { binds, isolated = false, policyFile = null }: Surroundings): Config {
+  const { read, readOr } = variables
+  const tokens = read('SERVICE_API_AUTH_TOKEN', tokenList)
+  const { host, loopbackOnly } = serverHost(variables, binds)
+  const port = readOr('SERVICE_PORT', integerVariable(0, 65_535), 3001)
+  const engine = engineApiConfig(variables, { isolated })
+  const policy = policyConfig(variables, { isolated, file: policyFile, namespaces: engine.namespaces })
+  return {
+    engine,
+    catalog: defaultCatalog(variables, engine.transport),
+    server: {
+      host,
+      port,
+      shutdownTimeoutMs: readOr('SERVICE_SHUTDOWN_TIMEOUT', duration({ minMs: 1 }), 30_000),
+      idleTimeoutMs: read('SERVICE_IDLE_TIMEOUT', duration({ minMs: 1000 })),
+    },
+    basePath: read('SERVICE_BASE_PATH', basePath) ?? '',
+    access: {
+      tokens,
+      policy: policy.policy,
+      audit: policy.audit,
+      isAuditSet: policy.isAuditSet,
+      hookSecrets: policy.hookSecrets,
+      corsOrigins: read('SERVICE_CORS_ORIGINS', originList) ?? [],
+      loopbackOnly,
+    },
+    signing: signingConfig(variables),
+    limits: limitsConfig(variables, isolated),
+    catalogTtlMs: readOr('SERVICE_CATALOG_TTL', duration({ minMs: 0 }), 5000),
+    forwardHeaders: read('SERVICE_FORWARD_HEADERS', forwardedHeaderList) ?? [],
+    resultCacheBytes: readOr('SERVICE_RESULT_CACHE_BYTES', integerVariable(0), 16 * MEBIBYTE),
+    checkOutputs: readOr('SERVICE_CHECK_OUTPUTS', flag, false),
+    messageTimeoutMs: readOr('SERVICE_MESSAGE_TIMEOUT', duration({ minMs: 1 }), 60_000),
+    traces: tracesConfig(variables, { isolated }),
+    metrics: metricsConfig(variables, { isolated, servicePort: port }),
+    docs: readOr('SERVICE_DOCS_ON', flag, false),
+    console: readOr('SERVICE_CONSOLE_ON', flag, false),
+    mcp: mcpConfig(variables),
+    logLevel: readOr('SERVICE_LOG_LEVEL', logLevel, 'info'),
+    warnings: policy.warnings,
+  }
 }
 
 /**
@@ -174,13 +177,16 @@ function defaultCatalog({ read, isSet, report }: Variables, transport: EngineApi
 }
 
 /** With neither a token nor a policy the server must be bound to loopback, unless anonymous access is allowed. */
-function serverHost({ read, isSet, report }: Variables, binds: boolean): { host: string; loopbackOnly: boolean } {
+function serverHost(
+  { read, readOr, isSet, report }: Variables,
+  binds: boolean,
+): { host: string; loopbackOnly: boolean } {
   const guarded = ['SERVICE_API_AUTH_TOKEN', 'SERVICE_POLICY', 'SERVICE_POLICY_FILE'].some(isSet)
   const host = read('SERVICE_HOST', matching(/^[\w.:%[\]-]+$/, 'must be a host name or an IP address'))?.replace(
     /^\[(.*)\]$/,
     '$1',
   )
-  const anonymous = read('SERVICE_ALLOW_ANONYMOUS', flag) ?? false
+  const anonymous = readOr('SERVICE_ALLOW_ANONYMOUS', flag, false)
   const bound = host ?? (guarded ? '0.0.0.0' : '127.0.0.1')
   if (!guarded && !anonymous && !(binds && isLoopback(bound))) {
     const reason = binds ? 'the server is not bound to loopback' : 'the service does not bind its own socket'
@@ -244,11 +250,11 @@ export const basePath = z.string().check(
   }),
 )
 
-function mcpConfig({ read }: Variables): Config['mcp'] {
+function mcpConfig({ readOr }: Variables): Config['mcp'] {
   // Hosts give up after 30 to 60 s.
-  const waitMs = read('SERVICE_MCP_WAIT', duration({ minMs: 0 })) ?? 25_000
-  const maxOutputBytes = read('SERVICE_MCP_MAX_OUTPUT', integerVariable(1024)) ?? 64 * 1024
-  return (read('SERVICE_MCP_ON', flag) ?? true) ? { waitMs, maxOutputBytes } : null
+  const waitMs = readOr('SERVICE_MCP_WAIT', duration({ minMs: 0 }), 25_000)
+  const maxOutputBytes = readOr('SERVICE_MCP_MAX_OUTPUT', integerVariable(1024), 64 * 1024)
+  return readOr('SERVICE_MCP_ON', flag, true) ? { waitMs, maxOutputBytes } : null
 }
 
 /** How `GET /metrics` is served. */
@@ -261,11 +267,11 @@ export interface MetricsConfig {
 
 /** Null when metrics are off. */
 function metricsConfig(
-  { read, report }: Variables,
+  { read, readOr, report }: Variables,
   { isolated, servicePort }: { isolated: boolean; servicePort: number },
 ): MetricsConfig | null {
   const port = read('SERVICE_METRICS_PORT', integerVariable(0, 65_535))
   if (port !== null && port !== 0 && port === servicePort)
     report('SERVICE_METRICS_PORT must differ from SERVICE_PORT; without it, /metrics is on SERVICE_PORT')
-  return read('SERVICE_METRICS_ON', flag) === true ? { port: isolated ? null : port, supported: !isolated } : null
+  return readOr('SERVICE_METRICS_ON', flag, false) ? { port: isolated ? null : port, supported: !isolated } : null
 }

@@ -41,20 +41,20 @@ type TransportName = 'grpc' | 'http'
 
 /** The namespace is validated for `transport`. Workers always use gRPC. */
 export function engineConfig(variables: Variables, transport: TransportName = 'grpc'): EngineConfig {
-  const { read, isSet } = variables
+  const { read, readOr, isSet } = variables
   // Marks it as known. Only the API reads it, but a worker that has it must not warn of a misspelled ENGINE_NAMESPACE.
   isSet('ENGINE_NAMESPACES')
   return {
-    address: read('ENGINE_ADDRESS', address) ?? '127.0.0.1:7233',
-    namespace: read('ENGINE_NAMESPACE', NAMESPACE[transport]) ?? 'default',
+    address: readOr('ENGINE_ADDRESS', address, '127.0.0.1:7233'),
+    namespace: readOr('ENGINE_NAMESPACE', NAMESPACE[transport], 'default'),
     apiKey: read('ENGINE_API_KEY', matching(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')),
     tls: engineTls(variables),
   }
 }
 
 export function engineApiConfig(variables: Variables, { isolated }: { isolated: boolean }): EngineApiConfig {
-  const { read, report } = variables
-  const transport = read('ENGINE_TRANSPORT', transportName) ?? (isolated ? 'http' : 'grpc')
+  const { read, readOr, report } = variables
+  const transport = readOr('ENGINE_TRANSPORT', transportName, isolated ? 'http' : 'grpc')
   const engine = engineConfig(variables, transport)
   const httpUrl = read('ENGINE_HTTP_URL', baseUrl)
   if (isolated && transport === 'grpc')

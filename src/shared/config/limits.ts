@@ -31,18 +31,18 @@ const MAX_POLLS = 1000
 // The engine allows 2000 updates for each run. The remaining 500 are for the updates of clients.
 const STREAM_UPDATES = 1500
 
-export function limitsConfig({ read }: Variables, isolated: boolean): LimitsConfig {
+export function limitsConfig({ readOr }: Variables, isolated: boolean): LimitsConfig {
   // When a client of workerd resets its connection, the request's code stops without running its `finally`, so that
   // neither requests nor their bytes can be counted. The platform limits them itself.
   const orInfinite = (limit: number) => (isolated ? Number.POSITIVE_INFINITY : limit)
   return {
-    maxBodyBytes: read('SERVICE_MAX_BODY_BYTES', bytes) ?? 2 * MEBIBYTE,
-    maxUnprovenBytes: orInfinite(read('SERVICE_MAX_UNPROVEN_BYTES', bytes) ?? 32 * MEBIBYTE),
-    maxInFlight: orInfinite(read('SERVICE_MAX_INFLIGHT', integerVariable(1)) ?? 64),
-    maxPayloadBytes: read('SERVICE_MAX_PAYLOAD_BYTES', bytes) ?? MAX_PAYLOAD_BYTES,
-    maxRunTimeoutMs: read('SERVICE_RUN_MAX_TIMEOUT', duration({ minMs: 1 })) ?? 24 * 3_600_000,
-    maxPolls: read('SERVICE_MAX_POLLS', integerVariable(1)) ?? MAX_POLLS,
-    streamBufferBytes: read('SERVICE_STREAM_BUFFER_BYTES', bytes) ?? 4 * MEBIBYTE,
-    streamUpdates: read('SERVICE_STREAM_UPDATES', integerVariable(1)) ?? STREAM_UPDATES,
+    maxBodyBytes: readOr('SERVICE_MAX_BODY_BYTES', bytes, 2 * MEBIBYTE),
+    maxUnprovenBytes: orInfinite(readOr('SERVICE_MAX_UNPROVEN_BYTES', bytes, 32 * MEBIBYTE)),
+    maxInFlight: orInfinite(readOr('SERVICE_MAX_INFLIGHT', integerVariable(1), 64)),
+    maxPayloadBytes: readOr('SERVICE_MAX_PAYLOAD_BYTES', bytes, MAX_PAYLOAD_BYTES),
+    maxRunTimeoutMs: readOr('SERVICE_RUN_MAX_TIMEOUT', duration({ minMs: 1 }), 24 * 3_600_000),
+    maxPolls: readOr('SERVICE_MAX_POLLS', integerVariable(1), MAX_POLLS),
+    streamBufferBytes: readOr('SERVICE_STREAM_BUFFER_BYTES', bytes, 4 * MEBIBYTE),
+    streamUpdates: readOr('SERVICE_STREAM_UPDATES', integerVariable(1), STREAM_UPDATES),
   }
 }

@@ -33,9 +33,9 @@ export interface KvStoreConfig {
 const CREDENTIALS = ['SERVICE_STORAGE_ACCESS_KEY_ID', 'SERVICE_STORAGE_SECRET_ACCESS_KEY', 'SERVICE_STORAGE_REGION']
 
 export function tracesConfig(variables: Variables, { isolated }: { isolated: boolean }): TracesConfig {
-  const { read, isSet, report } = variables
-  const remoteOn = read('SERVICE_TRACE_REMOTE_ON', flag) ?? false
-  const localOn = read('SERVICE_TRACE_LOCAL_ON', flag) ?? false
+  const { read, readOr, isSet, report } = variables
+  const remoteOn = readOr('SERVICE_TRACE_REMOTE_ON', flag, false)
+  const localOn = readOr('SERVICE_TRACE_LOCAL_ON', flag, false)
   const directory = read('SERVICE_TRACE_LOCAL_DIR', matching(/^(?:\/|[a-zA-Z]:[\\/])/, 'must be an absolute path'))
   const storage = storageConfig(variables, remoteOn)
   const kvstore = kvStoreConfig(variables, isolated)
@@ -47,7 +47,7 @@ export function tracesConfig(variables: Variables, { isolated }: { isolated: boo
     storage: CREDENTIALS.every(isSet) ? storage : null,
     remote: remoteOn ? { storage, kvstore } : null,
     local: directory === null ? null : { directory, writes: localOn },
-    maxBytes: read('SERVICE_TRACE_MAX_BYTES', bytes) ?? 32 * 1024 * 1024,
+    maxBytes: readOr('SERVICE_TRACE_MAX_BYTES', bytes, 32 * 1024 * 1024),
   }
 }
 

@@ -31,6 +31,8 @@ export interface Variable<T> {
 export interface Variables {
   /** Null when the variable is unset, empty or invalid. */
   read<T>(name: string, variable: Variable<T>): T | null
+  /** `fallback` when the variable is unset, empty or invalid. */
+  readOr<T>(name: string, variable: Variable<T>, fallback: NoInfer<T>): T
   /** Whether it has a value, valid or not. */
   isSet(name: string): boolean
   /** All variables that have a value and whose names begin with this. */
@@ -50,16 +52,18 @@ export function readVariables<T>(
 ): { value: T; warnings: string[] } {
   const issues: string[] = []
   const known = new Set<string>()
+  const readVariable: Variables['read'] = (name, variable) => {
+    known.add(name)
+    const raw = env[name]
+    if (raw === undefined || raw === '') return null
+    const { success, data, error } = variable.safeParse(raw)
+    if (success) return data
+    issues.push(`${name} ${error.issues[0]?.message}`)
+    return null
+  }
   const value = read({
-    read(name, variable) {
-      known.add(name)
-      const raw = env[name]
-      if (raw === undefined || raw === '') return null
-      const { success, data, error } = variable.safeParse(raw)
-      if (success) return data
-      issues.push(`${name} ${error.issues[0]?.message}`)
-      return null
-    },
+    read: readVariable,
+    readOr: (name, variable, fallback) => readVariable(name, variable) ?? fallback,
     isSet(name) {
       known.add(name)
       return Boolean(env[name])

@@ -37,7 +37,17 @@ export function parseWorkerConfig(
   env: Environment,
   { catalogRequired, readFile = noFiles }: { catalogRequired: boolean; readFile?: ReadFile },
 ): WorkerConfig {
-  const { value, warnings } = readVariables(env, (variables) => ({
+  const { value, warnings } = readVariables(env, (variables) => readWorkerConfig(variables, catalogRequired, readFile))
+  return { ...value, warnings }
+}
+
+/** Every variable of a worker is declared by a call of `variables`. */
+export function readWorkerConfig(
+  variables: Variables,
+  catalogRequired: boolean,
+  readFile: ReadFile,
+): Omit<WorkerConfig, 'warnings'> {
+  return {
     engine: engineConfig(variables),
     catalog: catalogId(variables, catalogRequired),
     tuning: {
@@ -50,8 +60,7 @@ export function parseWorkerConfig(
     },
     traces: workerTraces(variables),
     webhooks: webhooksConfig(variables, readFile),
-  }))
-  return { ...value, warnings }
+  }
 }
 
 const noFiles: ReadFile = () => ({ error: 'no files are read here' })
