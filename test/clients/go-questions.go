@@ -1,4 +1,4 @@
-// The worker of the workflow of docs/protocol.md that asks a person. Arguments: address and task queue.
+// The worker of examples/questions/order.go. Arguments: address and task queue.
 package main
 
 import (

@@ -1,13 +1,11 @@
-/** The workflow in Go that asks a person, as docs/protocol.md shows it. */
+/** The workflow in Go that asks a person, examples/questions/order.go. */
 import { readFile } from 'node:fs/promises'
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { codeBlocks } from '../support/markdown.ts'
 import { PATIENT, testWithGoWorker } from './go-worker.ts'
 
 const test = testWithGoWorker('./go-questions.go', async () => {
-  const page = await readFile(new URL('../../docs/protocol.md', import.meta.url), 'utf8')
-  return { 'order.go': codeBlocks(page, 'go').join('') }
+  return { 'order.go': await readFile(new URL('../../examples/questions/order.go', import.meta.url), 'utf8') }
 })
 
 test(
