@@ -41,8 +41,7 @@ export const SETTINGS: Readonly<Record<string, Readonly<Record<string, Text>>>> 
     ],
     SERVICE_PORT: 'Port. With `0` the system chooses a free port, which the log shows',
     SERVICE_HOST: ['`127.0.0.1` with neither a token nor a policy, else `0.0.0.0`', 'Address to listen on'],
-    SERVICE_BASE_PATH:
-      'Prefix of every route, such as `/portico` ([Base path](deployment.md#base-path))',
+    SERVICE_BASE_PATH: 'Prefix of every route, such as `/portico` ([Base path](deployment.md#base-path))',
     SERVICE_API_AUTH_TOKEN:
       'Secret. The token that clients send, or a comma-separated list of tokens ([Access control](deployment.md#access-control))',
     SERVICE_POLICY:
