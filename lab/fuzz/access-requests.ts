@@ -77,6 +77,7 @@ type Row = readonly [verb: string, method: string, path: string]
 const ON_ACTIVITY = [
   ['complete', 'POST', '/complete'],
   ['complete', 'POST', '/fail', { message: 'Failed' }],
+  ['complete', 'POST', '/cancel'],
   ['complete', 'POST', '/heartbeat'],
   ['repair', 'POST', '/retry'],
   ['repair', 'POST', '/pause'],

@@ -4,6 +4,7 @@ import type { GivenPayload as RawPayload } from '../service/model/raw-payload.ts
 import type { CallOptions } from './connection/options.ts'
 import type {
   ActivityHeartbeat,
+  CanceledActivity,
   ChangedActivity,
   CompletedActivity,
   FailedActivity,
@@ -36,6 +37,10 @@ export interface FailActivityRequest extends CallOptions {
 export interface HeartbeatRequest extends CallOptions {
   /** The progress, as `status` shows it. */
   details?: unknown
+}
+
+export interface CancelActivityRequest extends HeartbeatRequest {
+  idempotencyKey?: string | undefined
 }
 
 export interface RetryActivityRequest extends CallOptions {
@@ -85,6 +90,8 @@ export interface ActivityMethods {
   completeActivity(activityId: string, request?: CompleteActivityRequest): Promise<CompletedActivity>
   /** Not repeated if the response is lost, unless `retryable` is false: another attempt could fail. */
   failActivity(activityId: string, request: FailActivityRequest): Promise<FailedActivity>
+  /** Reports that the activity has ended because its workflow has requested that. */
+  cancelActivity(activityId: string, request?: CancelActivityRequest): Promise<CanceledActivity>
   /** Reports progress. `cancelRequested` says whether the activity should end. */
   heartbeatActivity(activityId: string, request?: HeartbeatRequest): Promise<ActivityHeartbeat>
   /** An activity to repair. Sends no request. */

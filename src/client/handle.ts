@@ -1,6 +1,6 @@
 /** The methods of a handle. */
 
-import type { ActivityMethods, CompleteActivityRequest } from './activity-requests.ts'
+import type { ActivityMethods, CancelActivityRequest } from './activity-requests.ts'
 import type { ReasonOptions, ResultOptions, WorkflowHandle } from './client.ts'
 import type { Connection } from './connection/connection.ts'
 import { newIdempotencyKey, withKey } from './connection/idempotency-key.ts'
@@ -103,7 +103,7 @@ function activityMethods({ send }: Connection, run: RunOfHandle): ActivityMethod
   async function end<Body>(
     activityId: string,
     name: string,
-    { idempotencyKey = newIdempotencyKey(), ...request }: CompleteActivityRequest,
+    { idempotencyKey = newIdempotencyKey(), ...request }: CancelActivityRequest,
     isRetryable: boolean,
   ): Promise<Body> {
     try {
@@ -116,6 +116,7 @@ function activityMethods({ send }: Connection, run: RunOfHandle): ActivityMethod
   return {
     completeActivity: (activityId, request = {}) => end(activityId, 'complete', request, true),
     failActivity: (activityId, request) => end(activityId, 'fail', request, request.retryable === false),
+    cancelActivity: (activityId, request = {}) => end(activityId, 'cancel', request, true),
     heartbeatActivity: (activityId, request = {}) => post(activityId, 'heartbeat', request, { isRetryable: true }),
     activity: (id) => ({
       // Not retryable: the attempt that has begun may have failed, and would be repeated.

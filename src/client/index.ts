@@ -2,6 +2,7 @@
 export type {
   ActivityChanges,
   ActivityRepairs,
+  CancelActivityRequest,
   CompleteActivityRequest,
   FailActivityRequest,
   HeartbeatRequest,
@@ -46,6 +47,7 @@ export type { StartOptions } from './requests/start-options.ts'
 export type {
   ActivityHeartbeat,
   Answered,
+  CanceledActivity,
   Catalog,
   ChangedActivity,
   CompletedActivity,

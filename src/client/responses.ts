@@ -106,6 +106,11 @@ export interface FailedActivity extends RunRef {
   failed: true
 }
 
+export interface CanceledActivity extends RunRef {
+  activityId: string
+  canceled: true
+}
+
 export type ActivityHeartbeat = AsJson<ActivityRef & { cancelRequested: boolean }>
 
 export interface RetriedActivity extends RunRef {

@@ -26,7 +26,7 @@ import { readCatalog } from './catalog/catalogs.ts'
 import { reset, setOptions, stop, terminate } from './control/control.ts'
 import { pause, unpause } from './control/pause.ts'
 import { pauseActivity, retryActivity, setActivity, unpauseActivity } from './control/repair-activity.ts'
-import { completeActivity, failActivity, heartbeatActivity } from './control/report-activity.ts'
+import { cancelActivity, completeActivity, failActivity, heartbeatActivity } from './control/report-activity.ts'
 import { explain } from './explain/explain.ts'
 import { createLink } from './links/create-link.ts'
 import { readLink, useLink } from './links/use-link.ts'
@@ -161,6 +161,8 @@ export const VERBS = {
    */
   completeActivity: effect(onActivity('complete', completeActivity)),
   failActivity: effect(onActivity('complete', failActivity)),
+  /** Reports that an activity has ended because its workflow has requested that. */
+  cancelActivity: effect(onActivity('complete', cancelActivity)),
   /** Reports that the activity makes progress, and returns whether it should end because of a cancellation. */
   heartbeatActivity: onActivity('complete', heartbeatActivity),
 

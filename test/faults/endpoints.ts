@@ -66,6 +66,7 @@ const BODIES = new Map<string, object>([
   ['ResetRequest', { eventId: 4 }],
   ['CompleteActivityRequest', { output: 1 }],
   ['FailActivityRequest', { message: 'no', retryable: false }],
+  ['CancelActivityRequest', { details: 1 }],
   ['HeartbeatRequest', { details: 1 }],
   ['RetryActivityRequest', { dropHeartbeat: true }],
   ['PauseActivityRequest', { reason: 'a test' }],

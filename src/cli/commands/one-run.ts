@@ -137,6 +137,14 @@ export const ACTIVITY_COMMANDS = {
     },
     ({ workflowId }, activity) => `Activity ${cellOf(activity)} of ${cellOf(workflowId)} failed.`,
   ),
+  cancel: ofRun(
+    async (run, flags: KeyFlags & { details?: string }, options, activity: string) =>
+      run.cancelActivity(activity, {
+        ...withOwnKey(flags, options),
+        ...(await optionalJson('details', flags.details, options.signal)),
+      }),
+    ({ workflowId }, activity) => `Activity ${cellOf(activity)} of ${cellOf(workflowId)} is canceled.`,
+  ),
   heartbeat: ofRun(
     async (run, { details }: { details?: string }, options, activity: string) =>
       run.heartbeatActivity(activity, { ...options, ...(await optionalJson('details', details, options.signal)) }),

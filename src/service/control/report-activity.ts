@@ -5,6 +5,7 @@ import type {
   ActivityCommand,
   ActivityRef,
   ActivityReport,
+  CancelActivityCommand,
   CompleteActivityCommand,
   EndedActivity,
   FailActivityCommand,
@@ -12,7 +13,7 @@ import type {
 } from '../model/activity.ts'
 import type { Call } from '../model/call.ts'
 import { hasErrorName, ServiceError } from '../model/errors.ts'
-import type { Description } from '../model/execution.ts'
+import type { Description, OpenActivity } from '../model/execution.ts'
 import { activityMarkOf } from '../model/keyed-id.ts'
 import type { Ports } from '../ports.ts'
 import { rejectCatalog } from './catalog-guard.ts'
@@ -33,14 +34,26 @@ export async function failActivity(ports: ReportPorts, command: FailActivityComm
   return (await report(ports, command, { kind: 'fail', failure: command.failure }, call)).activity
 }
 
+export async function cancelActivity(
+  ports: ReportPorts,
+  command: CancelActivityCommand,
+  call: Call,
+): Promise<ActivityRef> {
+  return (await report(ports, command, { kind: 'cancel', values: detailsOf(command) }, call)).activity
+}
+
 export async function heartbeatActivity(
   ports: ReportPorts,
   command: HeartbeatCommand,
   call: Call,
 ): Promise<ActivityRef & { cancelRequested: boolean }> {
-  const values = 'details' in command ? [command.details] : []
-  const { activity, cancelRequested } = await report(ports, command, { kind: 'heartbeat', values }, call)
+  const reported = await report(ports, command, { kind: 'heartbeat', values: detailsOf(command) }, call)
+  const { activity, cancelRequested } = reported
   return { ...activity, cancelRequested }
+}
+
+function detailsOf(command: HeartbeatCommand): unknown[] {
+  return 'details' in command ? [command.details] : []
 }
 
 interface Reported {
@@ -91,7 +104,7 @@ async function reportTo(
   // The same error as for an activity that was never scheduled: the caller may not know that this one exists.
   if (!isAdmitted(open)) throw missingActivity(run, activityId, null)
   if (mark !== null && open.failureMark === mark) return repeated
-  if (!open.isStarted && report.kind !== 'complete') throw notStarted(activity)
+  assertExpected(activity, open, report)
   return { activity, isRepeated: false, ...(await engine.reportActivity(activity, report, mark ?? newId(), call)) }
 }
 
@@ -110,8 +123,17 @@ export function missingActivity(
   return new ServiceError('WorkflowNotRunningError', message, { details: { ...details, workflowStatus: status } })
 }
 
-function notStarted(activity: ActivityRef): ServiceError {
+/** Throws `WorkflowNotReadyError` for a report that the engine would not take now. */
+function assertExpected(
+  activity: ActivityRef,
+  { isStarted, isCancelRequested }: OpenActivity,
+  { kind }: ActivityReport,
+): void {
+  if (kind === 'complete' || (isStarted && (kind !== 'cancel' || isCancelRequested))) return
   const { workflowId, activityId } = activity
-  const message = `Activity "${activityId}" of workflow ${workflowId} has no attempt that is running now`
-  return new ServiceError('WorkflowNotReadyError', message, { details: { ...activity } })
+  const state = isStarted
+    ? 'is not being canceled: its workflow has not requested that'
+    : 'has no attempt that is running now'
+  const message = `Activity "${activityId}" of workflow ${workflowId} ${state}`
+  throw new ServiceError('WorkflowNotReadyError', message, { details: { ...activity } })
 }

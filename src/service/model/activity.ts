@@ -19,8 +19,7 @@ export interface ActivityFailure {
 
 /** What the engine receives about an activity. `values` is empty, or has one value. */
 export type ActivityReport =
-  | { kind: 'complete'; values: readonly unknown[] }
-  | { kind: 'heartbeat'; values: readonly unknown[] }
+  | { kind: 'complete' | 'cancel' | 'heartbeat'; values: readonly unknown[] }
   | { kind: 'fail'; failure: ActivityFailure }
 
 /** An activity in the history. */
@@ -58,9 +57,11 @@ export interface FailActivityCommand extends ActivityCommand {
   failure: ActivityFailure
 }
 
-export interface HeartbeatCommand extends Omit<ActivityCommand, 'idempotencyKey'> {
+export interface CancelActivityCommand extends ActivityCommand {
   details?: unknown
 }
+
+export type HeartbeatCommand = Omit<CancelActivityCommand, 'idempotencyKey'>
 
 export type RepairCommand = Omit<ActivityCommand, 'idempotencyKey'>
 

@@ -111,6 +111,8 @@ export interface OpenActivity {
   activityType: string
   /** Whether an attempt is running. Between attempts, and before the first one, the engine takes only a completion. */
   isStarted: boolean
+  /** Whether its workflow has requested that the attempt ends. */
+  isCancelRequested: boolean
   /** The mark of the last failed attempt, if `reportActivity` reported it. */
   failureMark: string | null
   /** Differs after each attempt, at its start, and after a retry that was requested. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { type ApiFixture, anId, untilStatus } from './api-fixture.ts'
 
-/** POST complete, fail and heartbeat of activities that complete outside their worker. */
+/** POST complete, fail, cancel and heartbeat of activities that complete outside their worker. */
 export function activities(api: () => ApiFixture): void {
   const post = (path: string, body?: unknown, headers: Record<string, string> = {}) =>
     api().service.post(path, body, headers)
@@ -174,9 +174,10 @@ export function activities(api: () => ApiFixture): void {
     expect(await outcomeOf(workflowId)).toEqual(['completed', ['now']])
   })
 
-  test('heartbeat: the status shows its details, and it says when the run is being canceled', async () => {
+  test('heartbeat, cancel: the status shows the details; once the workflow cancels the activity, it can end so', async () => {
     const { workflowId, runId, activity } = await waiting()
 
+    const early = await post(`${activity}/cancel`)
     const before = await post(`${activity}/heartbeat`, { details: { percent: 40 } })
     const { body: status } = await get(`${workflowId}/status`)
     await api().service.call('PATCH', `/workflow/${workflowId}/stop`)
@@ -184,7 +185,8 @@ export function activities(api: () => ApiFixture): void {
       const { body } = await post(`${activity}/heartbeat`)
       return body.cancelRequested && body
     })
-    await post(`${activity}/fail`, { message: 'stopped', retryable: false })
+    const canceling = await post(`${activity}/cancel`, { details: { at: 41 } }, key('end'))
+    const again = await post(`${activity}/cancel`, {}, key('end'))
 
     const ids = { workflowId, runId, activityId: 'approval' }
     expect([before.status, before.body]).toEqual([200, { ...ids, cancelRequested: false }])
@@ -192,10 +194,20 @@ export function activities(api: () => ApiFixture): void {
       { activityId: 'approval', activityType: 'outside', details: { percent: 40 } },
     ])
     expect(canceled).toEqual({ ...ids, cancelRequested: true })
-    expect((await outcomeOf(workflowId))[0]).toBe('failed')
+    expect([early.status, early.body.error, early.body.message]).toEqual([
+      409,
+      'WorkflowNotReadyError',
+      `Activity "approval" of workflow ${workflowId} is not being canceled: its workflow has not requested that`,
+    ])
+    expect([canceling, again].map(({ status, body }) => [status, body])).toEqual(
+      Array(2).fill([200, { ...ids, canceled: true }]),
+    )
+    expect((await outcomeOf(workflowId))[0]).toBe('canceled')
+    const { text } = await get(`${workflowId}/history?pageSize=1000`)
+    expect(text).toContain('"details":[{"at":41}]')
   })
 
-  test('complete, fail, heartbeat: an invalid body, id or key is rejected', async () => {
+  test('complete, fail, cancel, heartbeat: an invalid body, id or key is rejected', async () => {
     const { workflowId, activity } = await waiting()
 
     const answers = [
@@ -204,13 +216,14 @@ export function activities(api: () => ApiFixture): void {
       await post(`${activity}/fail`),
       await post(`${activity}/fail`, { message: 7 }),
       await post(`${activity}/fail`, { message: 'x', details: { a: 1 } }),
+      await post(`${activity}/cancel`, { reason: 'no' }),
       await post(`${activity}/heartbeat`, { progress: 1 }),
       await post(`${workflowId}/activities/${'x'.repeat(1001)}/complete`),
       await post(`${workflowId}/activities/%00/complete`),
       await post(`${activity}/heartbeat`, {}, key('k')),
     ]
 
-    expect(answers.map(({ status }) => status)).toEqual([...Array(8).fill(400), 501])
+    expect(answers.map(({ status }) => status)).toEqual([...Array(9).fill(400), 501])
     await post(`${activity}/complete`)
     await untilStatus(api(), workflowId, 'completed')
   })

@@ -81,8 +81,10 @@ export function cliCommands(): void {
     expect([wrong.code, wrong.stderr]).toEqual([2, 'error: --options must be a JSON object\n'])
   })
 
-  test('portico activity: completes, fails and heartbeats an activity that completes outside', async ({ portico }) => {
-    const ids = ['outside-completed', 'outside-failed']
+  test('portico activity: completes, fails, cancels and heartbeats an activity that completes outside', async ({
+    portico,
+  }) => {
+    const ids = ['outside-completed', 'outside-failed', 'outside-canceled']
     for (const id of ids) {
       await portico(['start', 'completesOutside', '--id', id, '--input', '{}'])
       await until(
@@ -91,7 +93,7 @@ export function cliCommands(): void {
       )
     }
 
-    const [id = '', other = ''] = ids
+    const [id = '', other = '', stopped = ''] = ids
     const beat = await portico(['activity', 'heartbeat', id, 'approval', '--details', '{"percent":40}', '--text'])
     const completed = await portico([
       'activity',
@@ -116,6 +118,12 @@ export function cliCommands(): void {
       '[1]',
       '--no-retry',
     ])
+    await portico(['stop', stopped])
+    const cancel = () => portico(['activity', 'cancel', stopped, 'approval', '--details', '1', '--key', 'k', '--text'])
+    const canceled = await until('it should end', async () => {
+      const done = await cancel()
+      return done.code === 0 && done
+    })
     const output = await portico(['result', id])
     const again = await portico(['activity', 'complete', id, 'approval', '--output', '1', '--key', 'k', '--text'])
     const late = await portico(['activity', 'complete', id, 'approval'])
@@ -126,6 +134,7 @@ export function cliCommands(): void {
     ]
 
     expect(beat.stdout).toBe('Activity approval of outside-completed is open.\n')
+    expect(canceled.stdout).toBe('Activity approval of outside-canceled is canceled.\n')
     expect(JSON.parse(completed.stdout)).toMatchObject({ workflowId: id, activityId: 'approval', completed: true })
     expect(JSON.parse(failed.stdout)).toMatchObject({ workflowId: other, activityId: 'approval', failed: true })
     expect(JSON.parse(output.stdout).status).toBe('completed')

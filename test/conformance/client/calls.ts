@@ -135,7 +135,9 @@ export const calls: Record<string, ClientCase> = {
     equal(await run.result(), [])
   },
 
-  async 'completeActivity, failActivity, heartbeatActivity: end activities that complete outside'({ connect }) {
+  async 'completeActivity, failActivity, cancelActivity, heartbeatActivity: end activities that complete outside'({
+    connect,
+  }) {
     const client = connect()
     const [completed, failed] = [
       await client.start('completesOutside', { input: {} }),
@@ -163,6 +165,14 @@ export const calls: Record<string, ClientCase> = {
     const { error, errorDetails } = await failed.resultSettled()
     equal([error, errorDetails?.name, errorDetails?.details], ['no', 'Rejected', [7]])
     await failure(failed.heartbeatActivity('other'), 'WorkflowNotRunningError')
+    const canceled = await client.start('completesOutside', { input: {} })
+    await until('the third activity waits', async () => (await beats(canceled)) !== null)
+    await canceled.stop()
+    await until('it should end', async () => (await canceled.heartbeatActivity('approval')).cancelRequested)
+    const end = { details: 'half', idempotencyKey: 'a-key' }
+    equal((await canceled.cancelActivity('approval', end)).canceled, true)
+    equal((await canceled.resultSettled()).status, 'canceled')
+    equal((await canceled.cancelActivity('approval', end)).canceled, true)
   },
 
   async 'activity: retries, pauses, unpauses and changes one that is open'({ connect }) {

@@ -163,6 +163,7 @@ const ACTIONS: Readonly<Record<string, (attributes: Attributes, activityType: st
   workflowTaskFailed: () => 'reset',
   workflowExecutionOptionsUpdated: () => 'repair',
   activityTaskCompleted: (_, type) => `complete:${type}`,
+  activityTaskCanceled: (_, type) => `complete:${type}`,
   activityTaskFailed: (_, type) => `complete:${type}`,
 }
 

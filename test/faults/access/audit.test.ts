@@ -6,7 +6,16 @@ import type { Answer, Api } from '../../support/api.ts'
 import type { InProcessService } from '../../support/fixtures.ts'
 import { parseMetrics } from '../../support/prometheus.ts'
 import { requestTo } from '../endpoints.ts'
-import { historyLengthOf, OPERATOR, testWithCallers, tokenOf, tokenRule, untilAsked, untilOpen } from './callers.ts'
+import {
+  historyLengthOf,
+  OPERATOR,
+  testWithCallers,
+  tokenOf,
+  tokenRule,
+  untilAsked,
+  untilCanceling,
+  untilOpen,
+} from './callers.ts'
 
 const RULES = [
   tokenRule('ci', { can: ['*'], ids: ['ci:*'], options: ['workflowIdConflictPolicy', 'priority'] }),
@@ -70,6 +79,7 @@ const RECORDED_IN: Readonly<Record<string, string[]>> = {
   '/workflow/:id/unpause': ['workflowExecutionUnpaused'],
   '/workflow/:id/activities/:activityId/complete': ['activityTaskCompleted'],
   '/workflow/:id/activities/:activityId/fail': ['activityTaskFailed'],
+  '/workflow/:id/activities/:activityId/cancel': ['activityTaskCanceled'],
   // Neither a heartbeat nor a repair of an activity is an event.
   '/workflow/:id/activities/:activityId/heartbeat': [],
   '/workflow/:id/activities/:activityId/retry': [],
@@ -261,6 +271,7 @@ test('metrics have the names of rules and actions alone, whatever callers and ha
 async function prepare(operator: Api, path: string, workflowId: string): Promise<void> {
   const activity = `${workflowId}/activities/approval`
   if (path.includes('/activities/')) await untilOpen(operator, activity)
+  if (path.endsWith('/cancel')) await untilCanceling(operator, activity)
   if (path.endsWith('/retry')) await operator.post(`${activity}/fail`, { message: 'no' })
   if (path.includes('/questions/')) await untilAsked(operator, workflowId)
   if (path === '/workflow/:id/unpause') await operator.post(`${workflowId}/pause`)

@@ -107,3 +107,9 @@ export async function untilAsked(api: Api, workflowId: string): Promise<void> {
 export async function untilOpen(api: Api, activity: string): Promise<void> {
   await until('the activity waits', async () => (await api.post(`${activity}/heartbeat`)).status === 200)
 }
+
+/** Stops the run, and waits until its activity with this path should end. */
+export async function untilCanceling(api: Api, activity: string): Promise<void> {
+  await api.call('PATCH', `/workflow/${activity.split('/')[0]}/stop`)
+  await until('the activity should end', async () => (await api.post(`${activity}/heartbeat`)).body.cancelRequested)
+}

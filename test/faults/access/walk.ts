@@ -11,7 +11,7 @@ import { zodToJsonSchema } from '../../../src/service/openapi/to-json-schema.ts'
 import type { Answer, Api } from '../../support/api.ts'
 import { callOfTask } from '../../support/call-of-task.ts'
 import { requestTo } from '../endpoints.ts'
-import { untilAsked, untilOpen } from './callers.ts'
+import { untilAsked, untilCanceling, untilOpen } from './callers.ts'
 
 /** A request, and what it needs. */
 export interface Step {
@@ -135,6 +135,7 @@ async function pathValues({ method, path }: Endpoint, run: Target, operator: Api
     })
   if (path.includes('/activities/')) await untilOpen(operator, `${workflowId}/activities/approval`)
   if (path.includes('/questions/')) await untilAsked(operator, workflowId)
+  if (path.endsWith('/cancel')) await untilCanceling(operator, `${workflowId}/activities/approval`)
   if (path.endsWith('/retry')) await operator.post(`${workflowId}/activities/approval/fail`, { message: 'no' })
   if (path === '/workflow/:id/unpause' || path === '/workflow/:id/runs/:rid/unpause')
     await operator.post(`${workflowId}/pause`)

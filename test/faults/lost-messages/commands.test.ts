@@ -5,15 +5,26 @@ import type { Fault } from '../../support/fault-proxy.ts'
 import { test } from '../../support/fixtures.ts'
 import { nothing, sendOverFaultProxy, unknown } from './fixture.ts'
 
+const BODIES = { complete: { output: 1 }, fail: { message: 'no' }, cancel: { details: 1 } }
+
 describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
   const { start, statusOf, end, proxy, api } = sendOverFaultProxy(transport)
 
   /** Ends the activity of a run while the first request of this method meets the fault. */
-  async function endActivity(input: object, verb: 'complete' | 'fail', fault: 'lost' | 'dropped', key?: string) {
+  async function endActivity(
+    input: object,
+    verb: 'complete' | 'fail' | 'cancel',
+    fault: 'lost' | 'dropped',
+    key?: string,
+  ) {
     const { workflowId } = await start('completesOutside', input)
     const activity = `${workflowId}/activities/approval`
     await until('the activity waits', async () => (await api.post(`${activity}/heartbeat`)).status === 200)
-    const method = verb === 'complete' ? 'RespondActivityTaskCompletedById' : 'RespondActivityTaskFailedById'
+    if (verb === 'cancel') {
+      await api.call('PATCH', `/workflow/${workflowId}/stop`)
+      await until('it should end', async () => (await api.post(`${activity}/heartbeat`)).body.cancelRequested)
+    }
+    const method = `RespondActivityTask${{ complete: 'Completed', fail: 'Failed', cancel: 'Canceled' }[verb]}ById`
     let attempts = 0
     const count = async () => attempts++
     const takeBack = proxy.on({
@@ -22,41 +33,44 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
       fault: fault === 'lost' ? { lost: count } : { dropped: count },
     })
     const headers = key === undefined ? {} : { 'Idempotency-Key': key }
-    const send = () => api.post(`${activity}/${verb}`, verb === 'fail' ? { message: 'no' } : { output: 1 }, headers)
+    const send = () => api.post(`${activity}/${verb}`, BODIES[verb], headers)
     const answer = await send()
     takeBack()
     return { answer, workflowId, activity, send, attempts: () => attempts }
   }
 
-  test('complete and fail: one that was carried out is found, and never sent again', async () => {
+  test('complete, fail, cancel: one that was carried out is found, and never sent again', async () => {
     const found = [
       await endActivity({}, 'complete', 'lost'),
       await endActivity({ attempts: 1 }, 'fail', 'lost'),
       await endActivity({ retryInterval: '1h' }, 'fail', 'lost'),
       // The workflow has used the id of the activity again by then.
       await endActivity({ ids: ['approval', 'approval'] }, 'complete', 'lost'),
+      await endActivity({}, 'cancel', 'lost'),
     ]
 
     expect(found.map(({ answer, attempts }) => [answer.status, attempts()])).toEqual(found.map(() => [200, 1]))
-    const [completed, failed, retried, again] = found.map(({ workflowId }) => workflowId)
+    const [completed, failed, retried, again, canceled] = found.map(({ workflowId }) => workflowId)
     expect((await api.get(`${completed}/result?wait=60s`)).body.output).toEqual([1])
     expect((await api.get(`${failed}/result?wait=60s`)).body.status).toBe('failed')
+    expect((await api.get(`${canceled}/result?wait=60s`)).body.status).toBe('canceled')
     expect([(await statusOf(`${retried}`)).status, (await statusOf(`${again}`)).status]).toEqual(['running', 'running'])
     await Promise.all([retried, again].map((id) => end(`${id}`)))
   })
 
-  test('complete and fail: one that may not have arrived is not sent again, and says so; its key can be used', async () => {
+  test('complete, fail, cancel: one that may not have arrived is not sent again, and says so; its key can be used', async () => {
     const dropped = [
       await endActivity({}, 'complete', 'dropped', 'a-key'),
       await endActivity({ attempts: 1 }, 'fail', 'dropped', 'a-key'),
+      await endActivity({}, 'cancel', 'dropped', 'a-key'),
     ]
 
     expect(dropped.map(({ answer, attempts }) => [...unknown(answer), attempts()])).toEqual(
       dropped.map(({ workflowId }) => [503, 'EngineUnavailableError', workflowId, null, 1]),
     )
-    expect(dropped.map(({ answer }) => answer.body.activityId)).toEqual(['approval', 'approval'])
+    expect(dropped.map(({ answer }) => answer.body.activityId)).toEqual(dropped.map(() => 'approval'))
     const repeated = await Promise.all(dropped.map(({ send }) => send()))
-    expect(repeated.map(({ status }) => status)).toEqual([200, 200])
+    expect(repeated.map(({ status }) => status)).toEqual([200, 200, 200])
     await Promise.all(dropped.map(({ workflowId }) => api.get(`${workflowId}/result?wait=60s`)))
   })
 

@@ -128,6 +128,7 @@ function openActivity(
   return {
     activityType: activityType?.name ?? '',
     isStarted,
+    isCancelRequested: state === PendingActivityState.CANCEL_REQUESTED,
     failureMark: failureMarkOf(lastFailure),
     position: [state, attempt, ...times].join(),
   }

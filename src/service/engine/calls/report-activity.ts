@@ -43,6 +43,9 @@ export async function reportActivity(
     if (report.kind === 'fail') {
       const request = { ...marked, failure: await toFailure(report.failure, mark, payloads) }
       await rpc('respondActivityTaskFailedById', request, call, { onLostResponse })
+    } else if (report.kind === 'cancel') {
+      const request = { ...marked, details: await payloads.encode(report.values) }
+      await rpc('respondActivityTaskCanceledById', request, call, { onLostResponse })
     } else {
       const request = { ...marked, result: await payloads.encode(report.values) }
       await rpc('respondActivityTaskCompletedById', request, call, { onLostResponse })
@@ -152,7 +155,8 @@ function createSearch(activityId: string, mark: string | null): (event: Temporal
 
   return (event) => {
     const { activityTaskScheduledEventAttributes: scheduled, activityTaskCompletedEventAttributes: completed } = event
-    const attributes = completed ?? event.activityTaskFailedEventAttributes ?? event.activityTaskStartedEventAttributes
+    const ended = event.activityTaskFailedEventAttributes ?? event.activityTaskCanceledEventAttributes
+    const attributes = completed ?? ended ?? event.activityTaskStartedEventAttributes
     if (attributes) {
       const scheduledBy = String(attributes.scheduledEventId)
       const { completed: before = false, isMarked: was = false } = ends.get(scheduledBy) ?? {}

@@ -29,6 +29,7 @@ export const METHODS = [
   'unpauseWorkflowExecution',
   'respondActivityTaskCompletedById',
   'respondActivityTaskFailedById',
+  'respondActivityTaskCanceledById',
   'recordActivityTaskHeartbeatById',
   'resetActivityExecution',
   'pauseActivityExecution',

@@ -50,6 +50,12 @@ const failRequest = {
   isRequired: true,
 } satisfies RequestBody<unknown>
 
+const cancelRequest = {
+  name: 'CancelActivityRequest',
+  schema: z.strictObject({ details: optional(z.unknown(), 'What the workflow gets with the cancellation') }),
+  isRequired: false,
+} satisfies RequestBody<unknown>
+
 const heartbeatRequest = {
   name: 'HeartbeatRequest',
   schema: z.strictObject({ details: optional(z.unknown(), 'The progress, as `status` shows it') }),
@@ -90,6 +96,23 @@ const fail = endpointOf('failActivity', {
   key: 'taken',
   input: ({ ref, activityId, body: failure, key }) => ({ ref, activityId, failure, ...key }),
   output: (activity) => ({ ...activity, failed: true }),
+})
+
+const cancel = endpointOf('cancelActivity', {
+  method: 'post',
+  path: '/workflow/:id/activities/:activityId/cancel',
+  id: 'cancelWorkflowActivity',
+  tag: 'Messages',
+  summary: 'Report that an activity has ended because its workflow canceled it',
+  docs: 'api/activities.md#activities',
+  headers: ['Idempotency-Key'],
+  body: cancelRequest,
+  responses: { 200: { description: 'The activity is canceled', schema: schemaOf('CanceledActivity') } },
+  errors: [...ACTIVITY_ERRORS, ...EFFECT_ERRORS, 'WorkflowNotReadyError'],
+  takes: 'work',
+  key: 'taken',
+  input: ({ ref, activityId, body, key }) => ({ ref, activityId, ...body, ...key }),
+  output: (activity) => ({ ...activity, canceled: true }),
 })
 
 const heartbeat = endpointOf('heartbeatActivity', {
@@ -176,4 +199,4 @@ const set = endpointOf('setActivity', {
   },
 })
 
-export const activityEndpoints = [complete, fail, heartbeat, retry, pause, unpause, set]
+export const activityEndpoints = [complete, fail, cancel, heartbeat, retry, pause, unpause, set]

@@ -172,6 +172,7 @@ export const resultSchemas = {
   PausedRun: object<Paused>({ ...runIds, paused: boolean }),
   CompletedActivity: object<ActivityRef & { completed: true }>({ ...activity, completed: isTrue }),
   FailedActivity: object<ActivityRef & { failed: true }>({ ...activity, failed: isTrue }),
+  CanceledActivity: object<ActivityRef & { canceled: true }>({ ...activity, canceled: isTrue }),
   ActivityHeartbeat: object<ActivityRef & { cancelRequested: boolean }>({
     ...activity,
     cancelRequested: described(boolean, 'Whether the activity should end, because it or its run is being canceled'),

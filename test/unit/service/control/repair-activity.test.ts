@@ -5,7 +5,7 @@ import type { Description } from '../../../../src/service/model/execution.ts'
 import { aCall } from '../../call.ts'
 import { aDescription, anEngine } from '../catalog-fixture.ts'
 
-const OPEN = { activityType: 'charge', isStarted: false, failureMark: null, position: '2' }
+const OPEN = { activityType: 'charge', isStarted: false, isCancelRequested: false, failureMark: null, position: '2' }
 
 /** Retries an activity of a run that is described in this way, and then in others. */
 async function retried(runs: Partial<Description>[], rejects = false) {

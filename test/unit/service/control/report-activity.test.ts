@@ -7,7 +7,13 @@ import type { Status } from '../../../../src/shared/wire/execution.ts'
 import { aCall as call } from '../../call.ts'
 import { aDescription, anEngine } from '../catalog-fixture.ts'
 
-const OPEN: OpenActivity = { activityType: 'approve', isStarted: true, failureMark: null, position: '' }
+const OPEN: OpenActivity = {
+  activityType: 'approve',
+  isStarted: true,
+  isCancelRequested: false,
+  failureMark: null,
+  position: '',
+}
 
 interface State {
   /** What each description says, one after the other. */
