@@ -44,8 +44,7 @@ export const SETTINGS: Readonly<Record<string, Readonly<Record<string, Text>>>> 
     SERVICE_BASE_PATH: 'Prefix of every route, such as `/portico` ([Base path](deployment.md#base-path))',
     SERVICE_API_AUTH_TOKEN:
       'Secret. The token that clients send, or a comma-separated list of tokens ([Access control](deployment.md#access-control))',
-    SERVICE_POLICY:
-      'Who may do what, as JSON: the [policy](access.md). Every request then needs a credential, and holders of `SERVICE_API_AUTH_TOKEN` may do everything',
+    SERVICE_POLICY: 'Who may do what, as JSON: the [policy](access.md). Every request then needs a credential',
     SERVICE_POLICY_FILE:
       'Instead of `SERVICE_POLICY`: path of a file with the policy, which is [read again](access.md#reload) when it changes. Not on workerd',
     'SERVICE_HOOK_…':
@@ -59,7 +58,7 @@ export const SETTINGS: Readonly<Record<string, Readonly<Record<string, Text>>>> 
     SERVICE_PUBLIC_URL:
       'The address under which people reach this service, such as `https://api.example.com/portico`: the base of links and of every `Location`',
     SERVICE_NAME:
-      "The name of this service, if it has no `SERVICE_PUBLIC_URL`: services with one signing key and different names or origins reject each other's tokens and links",
+      "The name of this service, if it has no `SERVICE_PUBLIC_URL`: [services](access.md#access-tokens) with one signing key and different names or origins reject each other's tokens",
     SERVICE_ALLOW_ANONYMOUS:
       'If neither a token nor a policy is set, allows requests from any client, on any address and under any host name',
     SERVICE_CORS_ORIGINS:
@@ -70,7 +69,7 @@ export const SETTINGS: Readonly<Record<string, Readonly<Record<string, Text>>>> 
     SERVICE_MAX_UNPROVEN_BYTES:
       'Memory for the bodies of all [webhooks](hooks.md) that are not verified yet, in bytes. Above it: 503. No effect on workerd',
     SERVICE_MAX_PAYLOAD_BYTES:
-      "Maximum total size of the encoded payloads of one call, in bytes. Raise it only together with the server's own limit: the server accepts a larger update, which then blocks its run permanently",
+      "Maximum total size of the encoded payloads of one call, in bytes. Raise it only together with the server's own limit: a larger update blocks its run permanently",
     SERVICE_MAX_INFLIGHT:
       'Maximum number of requests that are [handled at the same time](limits-and-logs.md#overload). No effect on workerd',
     SERVICE_RUN_MAX_TIMEOUT: 'Maximum `timeout` of a `run` request, and maximum `wait` for a result',
@@ -101,22 +100,21 @@ export const SETTINGS: Readonly<Record<string, Readonly<Record<string, Text>>>> 
     ],
     SERVICE_DOCS_ON: [
       '`false`; `true` with `npm run dev` and `npx portico dev`',
-      'Enables the [reference page](api/service.md#reference-page) at `GET /docs`. It needs no token',
+      'Enables the [reference page](api/service.md#reference-page) at `GET /docs`',
     ],
-    SERVICE_MCP_ON: 'Enables [`POST /mcp`](api/service.md#mcp), which offers the workflows to agents as tools',
+    SERVICE_MCP_ON: 'Enables [`POST /mcp`](mcp.md): workflows are tools of agents',
     SERVICE_MCP_WAIT: 'How long a tool call waits for its workflow before it returns that it is still running',
     SERVICE_MCP_MAX_OUTPUT:
       "Size at which the text of a [tool's result](mcp.md#results) is cut, in bytes; at least 1024",
-    SERVICE_METRICS_ON:
-      'Enables [`GET /metrics`](limits-and-logs.md#metrics), which needs a credential if the service has tokens or a policy',
+    SERVICE_METRICS_ON: 'Enables [`GET /metrics`](deployment.md#metrics)',
     SERVICE_METRICS_PORT: [
       'the port of the service',
-      'Serves `/metrics` on this port instead, without a credential. With `0` the system chooses a free port, which the log shows. No effect without `SERVICE_METRICS_ON`',
+      'Serves `/metrics` on this port instead, without a credential. With `0` the system chooses a free port, which the log shows',
     ],
   },
   traces: {
     SERVICE_TRACE_REMOTE_ON:
-      'In workers: archives traces in object storage. In the API: also reads spans from the key-value store. Requires the access key, the secret key and the region below, with which the API reads archived traces even without this variable',
+      'Workers archive traces in object storage, and the API also reads spans from the key-value store. Requires the access key, the secret key and the region below, with which the API reads archived traces even without this variable',
     SERVICE_KVSTORE_URL:
       'Secret if it contains a password. URL of the key-value store: `redis://`, `rediss://`, or `https://` (Upstash REST)',
     SERVICE_KVSTORE_TOKEN: 'Secret. Token of an `https://` store, unless the URL contains it as the password',
