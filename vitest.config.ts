@@ -14,6 +14,9 @@ const ALONE = [
   'lab/long/cpu-time.test.ts',
 ]
 
+// It uses two processors for half a minute, and waits for nothing.
+const SIMULATOR = 'test/simulator/simulator.test.ts'
+
 // These register a global tracer.
 const ISOLATED = ['test/worker/otel-spans.test.ts']
 
@@ -113,7 +116,7 @@ export default defineConfig({
             'test/{engines,traces,runtimes,faults,compatibility,worker,simulator}/**/*.test.ts',
             'lab/fuzz/**/*.test.ts',
           ],
-          exclude: [...configDefaults.exclude, ...ISOLATED],
+          exclude: [...configDefaults.exclude, ...ISOLATED, SIMULATOR],
           // Loading the worker SDK takes more than a second of CPU time.
           isolate: false,
           maxWorkers: FILES_AT_ONCE,
@@ -129,6 +132,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      { test: { name: 'simulator', include: [SIMULATOR], sequence: { groupOrder: 4 } } },
       { test: { ...onTheEngine, name: 'image', include: ['test/image/**/*.test.ts'] } },
       {
         test: {
