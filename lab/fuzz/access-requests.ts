@@ -1,5 +1,6 @@
 /** Random rules, scopes of access tokens and requests, and what the oracle says about each. */
 
+import { READS_OF_RUN } from '../../test/faults/endpoints.ts'
 import {
   activityOutcome,
   type OracleRequest,
@@ -59,18 +60,12 @@ const OPTIONS = ['memo', 'headers', 'summary', 'workflowIdConflictPolicy', 'prio
 const OPTION_VALUES: Record<string, unknown> = { memo: { a: 1 }, headers: { a: 'b' }, summary: 'a' }
 
 const ON_RUN = [
-  ['read', 'GET', 'status'],
-  ['read', 'GET', 'result?timeout=1ms'],
-  ['read', 'GET', 'input'],
-  ['read', 'GET', 'explain'],
-  ['read', 'GET', 'history?pageSize=2'],
-  ['read', 'GET', 'trace-log'],
   ['stop', 'PATCH', 'stop'],
   ['terminate', 'POST', 'terminate'],
   ['pause', 'POST', 'pause'],
   ['pause', 'POST', 'unpause'],
   ['reset', 'POST', 'reset'],
-  ['read', 'GET', 'questions'],
+  ...['result?timeout=1ms', ...READS_OF_RUN].map((path) => ['read', 'GET', path] as const),
 ] as const satisfies Row[]
 type Row = readonly [verb: string, method: string, path: string]
 

@@ -22,6 +22,12 @@ const OTHERS = new Set([
   ...['createWorkflowLink', 'createRunLink'],
 ])
 
+/** The endpoints that read a run at once, as the end of their path: `status`. */
+export const READS_OF_RUN = ENDPOINTS.flatMap(({ method, path }) => {
+  const [, what] = /^\/workflow\/:id\/([a-z-]+)$/.exec(path) ?? []
+  return method !== 'get' || what === undefined || ['result', 'stream'].includes(what) ? [] : [what]
+})
+
 const HANDLERS: Readonly<Record<string, string>> = { signal: 'add', query: 'state', update: 'set' }
 
 /** What acts on the run, reads it, or starts another. */

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { ENDPOINTS } from '../../../src/service/endpoints.ts'
 import { sealPageToken } from '../../../src/service/model/page-token.ts'
 import type { Api } from '../../support/api.ts'
-import { callEach, requestTo } from '../endpoints.ts'
+import { callEach, READS_OF_RUN, requestTo } from '../endpoints.ts'
 import { bytesOf, historyLengthOf, rejectionOf } from './callers.ts'
 import { newId, startRun, test } from './tenants.ts'
 
@@ -85,7 +85,7 @@ test('an open run that the rule names is served on every endpoint that reads it 
   callers: { as, operator },
 }) => {
   const run = await startRun(operator, 'messages', `order-${crypto.randomUUID()}`)
-  const paths = ['status', 'input', 'history', 'explain', 'trace-log'].flatMap((what) => [
+  const paths = READS_OF_RUN.flatMap((what) => [
     `${run.workflowId}/${what}`,
     `${run.workflowId}/runs/${run.runId}/${what}`,
   ])
@@ -106,8 +106,7 @@ test('an earlier run of the same id, but of another workflow, stays hidden by an
   const requestsAbout = async (runId: string) => [
     `${workflowId}/history?pageToken=${await tokenOfRun(runId)}`,
     `${workflowId}/runs/${runId}/history?pageToken=${await tokenOfRun(runId)}`,
-    `${workflowId}/runs/${runId}/result`,
-    `${workflowId}/runs/${runId}/input`,
+    ...['result', ...READS_OF_RUN].map((what) => `${workflowId}/runs/${runId}/${what}`),
   ]
   const headersAbout = (runId: string) => [
     [`${workflowId}/history/stream`, `${runId}@0`],
