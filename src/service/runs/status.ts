@@ -26,25 +26,25 @@ export async function toWorkflowStatus(
 ): Promise<WorkflowStatus> {
   const { workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength, parent } = run
   const { workerVersion, executionTimeoutMs, runTimeoutMs } = run
+  // A run whose workflow name is reserved belongs to the workers.
+  const hasValues = (run.userValues ?? run.heartbeats) !== undefined && !workflowName.startsWith('$')
+  const isMasked = (hasValues || problem !== null) && (await readPublished(ports, run, call)).redacted
   return {
-    ...{ workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength, problem },
-    ...(await readValues(ports, run, call)),
+    ...{ workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength },
+    problem: problem && isMasked ? { ...problem, message: REDACTED } : problem,
+    ...(hasValues ? await readValues(run, isMasked, call) : WITHOUT_VALUES),
     ...{ parent, workerVersion, executionTimeoutMs, runTimeoutMs },
   }
 }
 
+type ShownValues = Pick<WorkflowStatus, 'details' | 'memo' | 'progress' | 'searchAttributes' | 'summary'>
+
+const WITHOUT_VALUES: ShownValues = { progress: null, memo: {}, searchAttributes: {}, summary: null, details: null }
+
 /** All values are masked if the workers redact their traces: only the workers know which ones are secret. */
-async function readValues(
-  ports: Pick<Ports, 'catalogs'>,
-  run: Description,
-  call: Call,
-): Promise<Pick<WorkflowStatus, 'details' | 'memo' | 'progress' | 'searchAttributes' | 'summary'>> {
+async function readValues(run: Description, isMasked: boolean, call: Call): Promise<ShownValues> {
   const { userValues: { memo, texts, searchAttributes } = NO_VALUES, heartbeats } = run
-  // A run whose workflow name is reserved belongs to the workers.
-  if ((run.userValues ?? heartbeats) === undefined || run.workflowName.startsWith('$'))
-    return { progress: null, memo: {}, searchAttributes: {}, summary: null, details: null }
-  const { redacted } = await readPublished(ports, run, call)
-  if (redacted) {
+  if (isMasked) {
     return {
       progress: toProgress(heartbeats, () => REDACTED),
       memo: masked(memo.names),

@@ -19,8 +19,14 @@ function withValues(run: Partial<Description> = {}, publish?: { redacted: boolea
 }
 
 test('status: shows only names if the workers have their own redact function (threat 86)', async () => {
-  const { memo, searchAttributes, summary, details } = await withValues({}, { redacted: true }).status()
+  const failure = { kind: 'workflow_task_failing', attempt: 2, since: null, message: 'card 4242' } as const
+  const failingTask = { attempt: 2, problem: async () => failure }
+  const { memo, searchAttributes, summary, details, problem } = await withValues(
+    { failingTask },
+    { redacted: true },
+  ).status()
 
+  expect(problem).toEqual({ ...failure, message: '[redacted]' })
   expect({ memo, searchAttributes, summary, details }).toEqual({
     memo: { order: '[redacted]', password: '[redacted]' },
     searchAttributes: { Customer: '[redacted]' },
