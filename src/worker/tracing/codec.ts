@@ -54,9 +54,9 @@ export async function encodeEntries(entries: readonly TraceEntry[], codec: Codec
     }
     encodeValue('/input', copy, 'input')
     encodeValue('/output', copy, 'output')
-    // Attributes of spans are the user's values; those of other entries, but for the summary, come from the engine.
+    // Attributes of spans are the user's values; those of other entries come from the engine, but for these.
     if (isSpanId(entry.id)) encodeValue('/attributes', copy, 'attributes')
-    else encodeValue('/attributes/summary', copy.attributes ?? {}, 'summary')
+    else for (const key of ['summary', 'lastFailure']) encodeValue(`/attributes/${key}`, copy.attributes ?? {}, key)
     for (let error = copy.error ?? null, pointer = '/error'; error !== null; error = error.cause, pointer += '/cause') {
       for (const key of ['message', ...ERROR_VALUES]) encodeValue(`${pointer}/${key}`, error, key)
     }

@@ -24,8 +24,8 @@ export interface TraceEntry {
   attributes?: Readonly<Record<string, unknown>>
   /**
    * JSON Pointers into this entry (`/input`, `/input/1`, `/output`, `/attributes`, `/attributes/summary`,
-   * `/error/message`, `/error/details`, `/error/lastHeartbeatDetails`) of values that are still encoded by the worker's
-   * payload codec: `{metadata, data}`, both in base64.
+   * `/attributes/lastFailure`, `/error/message`, `/error/details`, `/error/lastHeartbeatDetails`) of values that are
+   * still encoded by the worker's payload codec: `{metadata, data}`, both in base64.
    */
   encoded?: readonly string[]
   /** The task queue whose own `redact` was applied to all values of this entry. */

@@ -96,7 +96,9 @@ test('readTrace: an archived error with a codec keeps its message, details and c
   const root = { name: 'Root', message: 'root', details: [{ password: 'secret-1' }], cause: null }
   const error = { name: 'E', message: 'outer', details: [{ code: 17 }], cause: root }
   const timer: TraceEntry = { ...RUN, id: 't', parentId: RUN.id, kind: 'timer', attributes: { summary: 'card 4242' } }
-  const archived = await encodeEntries([RUN, timer, { ...RUN, phase: 'ended', error }], turning)
+  const lastFailure = { name: 'E', message: 'card 4242', cause: root }
+  const step: TraceEntry = { ...RUN, id: 'u', parentId: RUN.id, kind: 'step', attributes: { attempts: 2, lastFailure } }
+  const archived = await encodeEntries([RUN, timer, step, { ...RUN, phase: 'ended', error }], turning)
   const { found, skipped } = readTraceDocument(
     JSON.parse(toTraceDocument({ namespace: 'n', workflowId: 'w', runId: 'run-1', entries: archived })),
   )
@@ -113,8 +115,12 @@ test('readTrace: an archived error with a codec keeps its message, details and c
 
   expect(JSON.stringify(archived)).not.toMatch(/outer|root|17|secret-1|4242/)
   expect(skipped).toBe(0)
-  expect(data.children).toMatchObject([{ attributes: timer.attributes }])
-  expect(data.error).toEqual({ ...error, cause: { ...root, details: [{ password: '[redacted]' }] } })
+  const shownRoot = { ...root, details: [{ password: '[redacted]' }] }
+  expect(data.children).toMatchObject([
+    { attributes: timer.attributes },
+    { attributes: { attempts: 2, lastFailure: { ...lastFailure, cause: shownRoot } } },
+  ])
+  expect(data.error).toEqual({ ...error, cause: shownRoot })
 })
 
 test('maskEntry: the details of an error and of its causes are masked', () => {
