@@ -56,7 +56,7 @@ import {
 } from './schedules/schedules.ts'
 import { signalWithStart } from './start/signal-with-start.ts'
 import { run, start, validate } from './start/start.ts'
-import { updateWithStart } from './start/update-with-start.ts'
+import { startUpdateWithStart, updateWithStart } from './start/update-with-start.ts'
 import { followStream, pinnedToPosition } from './streams/follow-stream.ts'
 import { publish } from './streams/publish.ts'
 import { readStream } from './streams/read-stream.ts'
@@ -75,6 +75,8 @@ export const VERBS = {
   signalWithStart: effectOfStart(onStartWith('signal', signalWithStart)),
   /** Updates the open run of the workflow id, or starts one and updates it, in one step. */
   updateWithStart: checked(ofUpdateWithStart, effectOfStart(onStartWith('update', updateWithStart))),
+  /** The same, but returns as soon as the workflow has accepted the update. */
+  startUpdateWithStart: effectOfStart(onStartWith('update', startUpdateWithStart)),
 
   status: onRun('read', readStatus),
   /**

@@ -53,10 +53,11 @@ async function updateAndLose(
   lost: () => Promise<unknown>,
   sent: Sent = {},
   through: Api = api,
+  headers: Record<string, string> = {},
 ) {
   const takeBack = proxy.on({ method: 'ExecuteMultiOperation', containing: workflowId, fault: { lost }, times: 1 })
   const body = { workflowName: 'messages', input: null, workflowId, ...sent }
-  const answer = await through.post(`update-with-start/${handler}`, body)
+  const answer = await through.post(`update-with-start/${handler}`, body, headers)
   takeBack()
   return answer
 }
@@ -65,10 +66,15 @@ test('lost answers: an update-with-start is carried out once, and reports that i
   const workflowId = `lost-${crypto.randomUUID()}`
 
   const { status, body } = await updateAndLose(workflowId, 'set', async () => {}, { payload: 'once' })
+  const other = `lost-${crypto.randomUUID()}`
+  const wait = { Prefer: 'respond-async' }
+  const accepted = await updateAndLose(other, 'set', async () => {}, { payload: 'once' }, api, wait)
+  const read = await api.call('GET', `${accepted.headers.get('Location')}?wait=20s`)
 
   expect([status, body.started, body.result]).toEqual([200, true, { before: null, after: 'once' }])
   expect((await api.get(`${workflowId}/status`)).body.runId).toBe(body.runId)
-  await api.post(`${workflowId}/terminate`)
+  expect([accepted.status, accepted.body.started, read.body]).toEqual([202, true, body.result])
+  for (const id of [workflowId, other]) await api.post(`${id}/terminate`)
 })
 
 test('lost answers: an update-with-start whose run ended before the second attempt starts no other run', async () => {

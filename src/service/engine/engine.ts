@@ -28,7 +28,7 @@ import { signalOrStart } from './calls/signal-with-start.ts'
 import { checkStart, start } from './calls/start.ts'
 import { publishToRun } from './calls/stream/publish.ts'
 import { startUpdateOnce, update } from './calls/update.ts'
-import { updateWithStart } from './calls/update-with-start.ts'
+import { startUpdateWithStart, updateWithStart } from './calls/update-with-start.ts'
 import { createEngineClock, type EngineContext } from './context.ts'
 import { toServiceError } from './errors.ts'
 import { lazyEventToJson } from './events/decode-events.ts'
@@ -128,6 +128,8 @@ export function createEngine(options: EngineOptions): Engine {
       withProblem(context, ref, call, () => startUpdateOnce(context, ref, message, updateId, call)),
     updateWithStart: (request, message, updateId, call) =>
       withProblem(context, null, call, () => updateWithStart(context, request, message, updateId, call)),
+    startUpdateWithStart: (request, message, updateId, call) =>
+      withProblem(context, null, call, () => startUpdateWithStart(context, request, message, updateId, call)),
     events: (run, request, call) => events(context, eventToJson, run, request, call),
     followEntries: async (run) => entriesOf(context, run),
     decode: (payloads) => context.payloads.redactable.decode(payloads.map(fromPayloadJson)),

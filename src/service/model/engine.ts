@@ -75,12 +75,13 @@ export interface SignaledRun extends RunRef {
 }
 
 /** The result of an update-with-start. */
-export interface StartedUpdate extends RunRef {
-  /** Whether this call started the run. */
-  started: boolean
+export interface StartedUpdate extends SignaledRun {
   /** The handler's value; null when it returns nothing. */
   result: unknown
 }
+
+/** The result of an update-with-start that does not wait for the handler. */
+export type AcceptedUpdate = SignaledRun & UpdateRef
 
 /** An update that its workflow has accepted or will receive. */
 export interface UpdateRef extends RunRef {
@@ -215,6 +216,8 @@ export interface Engine {
    * be determined, and with `NotSupportedError` when the transport has no such call.
    */
   updateWithStart(request: EngineStart, message: Message, updateId: string, call: Call): Promise<StartedUpdate>
+  /** The same, but resolves when the workflow has accepted the update. Rejects if it has failed by then. */
+  startUpdateWithStart(request: EngineStart, message: Message, updateId: string, call: Call): Promise<AcceptedUpdate>
 
   /**
    * Signals the open run of the workflow id, or starts one and signals it, in one step. Neither is carried out twice,

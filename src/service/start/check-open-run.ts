@@ -53,6 +53,19 @@ export function checkOpenRun(engine: Engine, knownRuns: Pick<KnownRuns, 'add'>):
     }
   }
 
+  /** If the open run ends meanwhile, the update may have been executed, so it is not sent to another run. */
+  function meetWithUpdate<Run extends WithMessage>(
+    request: EngineStart,
+    sendBoth: (request: EngineStart) => Promise<Run>,
+    update: (run: RunRef) => Promise<Run>,
+    call: Call,
+  ): Promise<Run> {
+    const { objectionTo, options: { workflowIdConflictPolicy: policy } = {} } = request
+    const send = (request: EngineStart) => remember(request, sendBoth(request))
+    if (objectionTo === undefined || policy === 'fail') return send(request)
+    return meet(request, ({ workflowId, runId }) => update({ workflowId, runId }), send, call)
+  }
+
   const nullWhenEnded = (error: unknown) => {
     if (hasErrorName(error, 'WorkflowNotRunningError', 'WorkflowNotFoundError')) return null
     throw error
@@ -96,17 +109,20 @@ export function checkOpenRun(engine: Engine, knownRuns: Pick<KnownRuns, 'add'>):
       }
       return meet(request, useOpen, startNew, call)
     },
-    updateWithStart(request, message, updateId, call) {
-      const { workflowId, objectionTo, options: { workflowIdConflictPolicy: policy } = {} } = request
-      const send = (request: EngineStart) => remember(request, engine.updateWithStart(request, message, updateId, call))
-      if (objectionTo === undefined || policy === 'fail') return send(request)
-      // If the run ends meanwhile, the update may have been executed, so it is not sent to another run.
-      async function useOpen({ runId }: Description) {
-        const result = await engine.update({ workflowId, runId }, message, updateId, call)
-        return { workflowId, runId, started: false, result }
-      }
-      return meet(request, useOpen, send, call)
-    },
+    updateWithStart: (request, message, updateId, call) =>
+      meetWithUpdate(
+        request,
+        (request) => engine.updateWithStart(request, message, updateId, call),
+        async (run) => ({ ...run, started: false, result: await engine.update(run, message, updateId, call) }),
+        call,
+      ),
+    startUpdateWithStart: (request, message, updateId, call) =>
+      meetWithUpdate(
+        request,
+        (request) => engine.startUpdateWithStart(request, message, updateId, call),
+        async (run) => ({ ...(await engine.startUpdate(run, message, updateId, call)), started: false }),
+        call,
+      ),
   })
 }
 

@@ -34,6 +34,47 @@ export function updateWithStart(api: () => ApiFixture): void {
     await untilStatus(api(), workflowId, 'completed')
   })
 
+  test('update-with-start: with respond-async the answer comes once the update is accepted; a key finds it again', async () => {
+    const workflowId = anId()
+    const body = { ...MESSAGES, workflowId, payload: 'go' }
+    const send = (name: string, sent: object, headers = {}) =>
+      api().service.post(`update-with-start/${name}`, sent, { Prefer: 'respond-async', ...headers })
+    const key = { 'Idempotency-Key': workflowId }
+    const first = await send('waitFor', body, key)
+    if (api().hasGap('update-with-start')) {
+      expect([first.status, first.body.error]).toEqual([501, 'NotSupportedError'])
+      return
+    }
+
+    const again = await send('waitFor', body, key)
+    const quick = await send('set', { ...body, workflowName: 'echo' }, { Prefer: 'respond-async, wait=20' })
+    const rejected = await send('validated', { ...body, payload: -1 })
+    const path = first.headers.get('Location') ?? ''
+    await post(`${workflowId}/signal/add`, { payload: 'go' })
+    const result = await api().service.call('GET', `${path}?wait=20s`)
+
+    const { runId, updateId } = first.body
+    expect(path).toBe(`/workflow/${workflowId}/runs/${runId}/update/waitFor/${updateId}`)
+    expect(
+      [first, again].map(({ status, body, headers }) => [status, body, headers.get('Idempotency-Replayed')]),
+    ).toEqual(
+      ['false', 'true'].map((replayed) => [
+        202,
+        { workflowId, runId, updateId: expect.stringMatching(/^key-/), stage: 'accepted', started: true },
+        replayed,
+      ]),
+    )
+    const updated = { workflowId, runId, started: false, result: { before: null, after: 'go' } }
+    expect([quick.status, quick.body, quick.headers.get('Preference-Applied')]).toEqual([
+      200,
+      updated,
+      'respond-async, wait=20',
+    ])
+    expect([rejected.status, rejected.body.error, rejected.body.runId]).toEqual([422, 'UpdateFailedError', runId])
+    expect([result.status, result.body]).toEqual([200, ['go']])
+    await post(`${workflowId}/terminate`)
+  })
+
   test('update-with-start: makes an id, takes several arguments, and starts with exactly the input', async () => {
     const body = '{"workflowName":"messages","input":9007199254740993,"args":[1,null]}'
     if (await isLacking('update-with-start/echo', body)) return

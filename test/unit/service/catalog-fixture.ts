@@ -177,6 +177,7 @@ const unexpected: Engine = {
   query: never,
   update: never,
   updateWithStart: never,
+  startUpdateWithStart: never,
   pause: never,
   unpause: never,
   pauseSupported: never,

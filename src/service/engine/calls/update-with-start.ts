@@ -2,10 +2,11 @@ import { creationTimeOf } from '../../../shared/lib/new-id.ts'
 import { WorkflowIdConflictPolicy } from '../../../shared/temporal/enums.ts'
 import { GrpcCode } from '../../../shared/temporal/grpc-code.ts'
 import { isOpen } from '../../../shared/wire/execution.ts'
+import type { RunRef } from '../../../shared/wire/run-ref.ts'
 import { attachIds } from '../../model/attach-ids.ts'
 import { type Call, forExplanation } from '../../model/call.ts'
 import { TIMEOUT_MS } from '../../model/deadlines.ts'
-import type { EngineStart, Message, StartedUpdate } from '../../model/engine.ts'
+import type { AcceptedUpdate, EngineStart, Message, StartedUpdate } from '../../model/engine.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { type EngineContext, requestHeaders } from '../context.ts'
 import { isGoneOrClosed, toServiceError, unwrapMultiOperationError } from '../errors.ts'
@@ -31,7 +32,15 @@ import {
 } from './at-most-once/update-with-start-step.ts'
 import { rejectedOption } from './rejected-option.ts'
 import { toStartWorkflow } from './start.ts'
-import { toRequest, UNTIL_COMPLETED, type Update, type UpdateResponse, untilCompleted } from './update.ts'
+import {
+  toRequest,
+  UNTIL_ACCEPTED,
+  UNTIL_COMPLETED,
+  type Update,
+  type UpdateResponse,
+  untilAccepted,
+  untilCompleted,
+} from './update.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
 /**
@@ -44,16 +53,15 @@ import { withEngineWatchdog } from './with-engine-watchdog.ts'
  * - rejected: the start was carried out or found a run, but that run did not accept the update. `stepAfterRejection`
  *   decides: send the update alone to the latest run (poll), or throw. The start is never sent again.
  *
- * Then the update is sent to this run only, until it has completed. docs/decisions/018-retrying-update-with-start.md
- * has the reasons.
+ * Then the update is sent to this run only, until it has completed or was accepted. The reasons are in
+ * docs/decisions/018-retrying-update-with-start.md.
  */
-export async function updateWithStart(
+async function sendBoth(
   context: EngineContext,
   request: EngineStart,
-  message: Message,
-  updateId: string,
+  { message, updateId, waitPolicy }: Sending,
   call: Call,
-): Promise<StartedUpdate> {
+): Promise<Sent> {
   const { namespace } = context
   const { workflowId } = request
   const { header, payloads } = requestHeaders(call, message.headers)
@@ -65,7 +73,7 @@ export async function updateWithStart(
   const updateWorkflow = {
     namespace,
     workflowExecution: { workflowId },
-    waitPolicy: UNTIL_COMPLETED,
+    waitPolicy,
     request: toRequest(update, call),
   }
   const toSend: UpdateWithStartRequest = {
@@ -80,9 +88,44 @@ export async function updateWithStart(
       throw rejectedOption(error, request) ?? (await toSendError(context, toSend, error, call))
     },
   )
-  const { runId, started, response } = receiver
-  const result = await untilCompleted(context, { ...update, ref: { workflowId, runId } }, call, { response })
-  return { workflowId, runId, started, result }
+  const run = { workflowId, runId: receiver.runId }
+  return { run, started: receiver.started, update: { ...update, ref: run }, response: receiver.response }
+}
+
+export async function updateWithStart(
+  context: EngineContext,
+  request: EngineStart,
+  message: Message,
+  updateId: string,
+  call: Call,
+): Promise<StartedUpdate> {
+  const sending = { message, updateId, waitPolicy: UNTIL_COMPLETED }
+  const { run, started, update, response } = await sendBoth(context, request, sending, call)
+  return { ...run, started, result: await untilCompleted(context, update, call, { response }) }
+}
+
+export async function startUpdateWithStart(
+  context: EngineContext,
+  request: EngineStart,
+  message: Message,
+  updateId: string,
+  call: Call,
+): Promise<AcceptedUpdate> {
+  const sending = { message, updateId, waitPolicy: UNTIL_ACCEPTED }
+  const { run, started, update, response } = await sendBoth(context, request, sending, call)
+  await untilAccepted(context, update, call, { response })
+  return { ...run, updateId, started }
+}
+
+interface Sending extends Pick<Update, 'message' | 'updateId'> {
+  /** When the engine responds. */
+  waitPolicy: typeof UNTIL_COMPLETED | typeof UNTIL_ACCEPTED
+}
+
+interface Sent extends Pick<Receiver, 'started' | 'response'> {
+  run: RunRef
+  /** To be sent to this run only. */
+  update: Update
 }
 
 interface UpdateWithStartRequest extends AtMostOnceRequest {

@@ -52,6 +52,9 @@ const { ACCEPTED, COMPLETED } = UpdateWorkflowExecutionLifecycleStage
 /** The engine responds when the update has completed. */
 export const UNTIL_COMPLETED = { lifecycleStage: COMPLETED }
 
+/** The engine responds when the workflow has accepted the update. */
+export const UNTIL_ACCEPTED = { lifecycleStage: ACCEPTED }
+
 export type UpdateResponse = temporal.api.workflowservice.v1.IUpdateWorkflowExecutionResponse
 
 export interface Update {
@@ -104,11 +107,21 @@ export async function untilCompleted(
 
 /**
  * Sends the update until the workflow has accepted it, and returns the run. Rejects if the update has failed by then.
+ * If it was `sent` before, `ref` must be pinned.
  */
-async function untilAccepted(context: EngineContext, update: Update, call: Call): Promise<string> {
-  const sending: Sending = { update, mayBeAdmitted: false }
+export async function untilAccepted(
+  context: EngineContext,
+  update: Update,
+  call: Call,
+  sent?: SentUpdate,
+): Promise<string> {
+  const sending: Sending = { update, mayBeAdmitted: sent !== undefined }
   try {
-    while (!isAccepted(await step(ACCEPTED, context, sending, null, call))) await sleep(POLL_PAUSE_MS, call.signal)
+    let known = sent?.response ?? null
+    while (!isAccepted(await step(ACCEPTED, context, sending, known, call))) {
+      known = null
+      await sleep(POLL_PAUSE_MS, call.signal)
+    }
     const { runId } = sending.update.ref
     if (runId !== undefined) return runId
     throw new ServiceError('EngineError', 'The engine accepted the update, but did not return its run id')

@@ -3,8 +3,7 @@ import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import { isObject } from '../../../shared/lib/json.ts'
 import { attachIds } from '../../model/attach-ids.ts'
-import type { SendCommand } from '../../model/commands.ts'
-import type { UpdateState } from '../../model/engine.ts'
+import type { UpdateRef, UpdateState } from '../../model/engine.ts'
 import { hasErrorName, withoutRepeat } from '../../model/errors.ts'
 import type { Workflows } from '../../verbs.ts'
 import { type Env, toCall } from '../context.ts'
@@ -116,30 +115,27 @@ const update = endpoint({
     const message = { name: name(c), ...(await body(c)) }
     const command = { ref: run, message, ...idempotencyKey(c) }
     const preference = asyncPreference(c)
-    return preference === null
-      ? jsonResponse(c, await workflows.update(command, call(c)))
-      : updateAsync(c, workflows, command, preference)
+    if (preference === null) return jsonResponse(c, await workflows.update(command, call(c)))
+    const isKeyed = command.idempotencyKey !== undefined
+    const sent = { ...(await workflows.startUpdate(command, call(c))), name: message.name, isKeyed }
+    return stateResponse(c, await preferredState(c, workflows, sent, preference))
   },
 })
 
-/** Sends an update, and responds when the workflow has accepted it, or has completed it within the preferred time. */
-async function updateAsync(
+/** How far an update is that was accepted. Waits for its result as long as the client prefers. */
+export async function preferredState(
   c: Context<Env>,
   workflows: Workflows,
-  command: SendCommand,
+  { name, isKeyed, workflowId, runId, updateId }: UpdateRef & { name: string; isKeyed: boolean },
   preference: AsyncPreference,
-): Promise<Response> {
-  const { name } = command.message
+): Promise<UpdateState> {
   const waitMs = Math.min(preference.waitMs, MAX_WAIT_MS)
-  const call = toCall(c)
-  const sent = await workflows.startUpdate(command, call)
-  const { workflowId, runId, updateId } = sent
-  setHeader(c, 'Location', updatePath(c, sent, name))
-  const accepted: UpdateState = { ...sent, stage: 'accepted' }
-  const read = () => workflows.readUpdate({ ref: { workflowId, runId }, name, updateId, waitMs }, call)
-  const state = waitMs === 0 ? accepted : await readAccepted(accepted, command.idempotencyKey !== undefined, read)
+  const accepted: UpdateState = { workflowId, runId, updateId, stage: 'accepted' }
+  setHeader(c, 'Location', updatePath(c, accepted, name))
+  const read = () => workflows.readUpdate({ ref: { workflowId, runId }, name, updateId, waitMs }, toCall(c))
+  const state = waitMs === 0 ? accepted : await readAccepted(accepted, isKeyed, read)
   preferenceApplied(c, { waitMs })
-  return stateResponse(c, state)
+  return state
 }
 
 /**

@@ -7,6 +7,7 @@ import { endpoint } from '../endpoint.ts'
 import { ref as schemaOf } from '../openapi/schema.ts'
 import { resultPath } from '../path.ts'
 import { reportReplayed } from '../pipeline/idempotency-key.ts'
+import { asyncPreference } from '../prefer.ts'
 import { jsonResponse, setHeader, withWarnings } from '../response.ts'
 import { START_ERRORS } from './errors.ts'
 import { ARGUMENT_CONFLICTS, argumentFields, onlyOneArgumentField, toArguments } from './fields/handler-arguments.ts'
@@ -20,6 +21,7 @@ import {
   SIGNAL_CONFLICTS,
   UPDATE_CONFLICTS,
 } from './fields/workflow-options.ts'
+import { preferredState } from './messages.ts'
 import { START_HEADERS } from './start.ts'
 
 const signalWithStart = endpoint({
@@ -65,7 +67,7 @@ const updateWithStart = endpoint({
   tag: 'Start',
   summary: 'Send an update; start the workflow first if it is not running',
   docs: 'api/with-start.md#update-with-start',
-  headers: ['Idempotency-Key', 'traceparent', 'tracestate'],
+  headers: ['Idempotency-Key', 'traceparent', 'tracestate', 'Prefer'],
   body: {
     name: 'UpdateWithStartRequest',
     schema: (maxTimeoutMs) =>
@@ -76,8 +78,14 @@ const updateWithStart = endpoint({
     200: {
       description: 'The update handler has completed; the run continues',
       schema: schemaOf('UpdatedRun'),
-      headers: [...START_HEADERS, 'Location', 'Portico-Output-Warning'],
+      headers: [...START_HEADERS, 'Location', 'Preference-Applied', 'Portico-Output-Warning'],
       links: ['workflow'],
+    },
+    202: {
+      description: 'With `Prefer: respond-async`: the workflow has accepted the update',
+      schema: schemaOf('PendingUpdateWithStart'),
+      headers: [...START_HEADERS, 'Location', 'Preference-Applied'],
+      links: ['getRunUpdate'],
     },
   },
   errors: [
@@ -86,6 +94,7 @@ const updateWithStart = endpoint({
     'HandlerNotFoundError',
     'WorkflowNotRunningError',
     'WorkflowNotReadyError',
+    'UpdateNotFoundError',
     'UpdateFailedError',
     'DeadlineExceededError',
   ],
@@ -94,7 +103,19 @@ const updateWithStart = endpoint({
   verb: 'updateWithStart',
   async handle(c, { name, body, call, workflows, defaultCatalog }) {
     const { start, message } = toCommand(c, name(c), await body(c), defaultCatalog)
-    const run = await workflows.updateWithStart({ start, update: message }, call(c))
+    const command = { start, update: message }
+    const preference = asyncPreference(c)
+    if (preference !== null) {
+      const { started, isRepeated, ...update } = await workflows.startUpdateWithStart(command, call(c))
+      if (isRepeated) reportReplayed(c)
+      const sent = { ...update, name: message.name, isKeyed: start.idempotencyKey !== undefined }
+      const state = await preferredState(c, workflows, sent, preference)
+      const { workflowId, runId, updateId, stage } = state
+      return stage === 'completed'
+        ? jsonResponse(c, { workflowId, runId, started, result: state.result })
+        : jsonResponse(c, { workflowId, runId, updateId, stage, started }, 202)
+    }
+    const run = await workflows.updateWithStart(command, call(c))
     const { workflowId, runId, started, result, isRepeated } = run
     if (isRepeated) reportReplayed(c)
     setHeader(c, 'Location', resultPath(c, workflowId))

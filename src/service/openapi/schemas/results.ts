@@ -21,6 +21,7 @@ import {
 } from '../../http/openapi/schema.ts'
 import type { ActivityOptions, ActivityRef } from '../../model/activity.ts'
 import type { Paused, ResetRun, Stopped } from '../../model/commands.ts'
+import type { AcceptedUpdate } from '../../model/engine.ts'
 import type { UsedLink } from '../../model/link.ts'
 import type { Problem } from '../../model/problem.ts'
 import type { Answered } from '../../model/question.ts'
@@ -28,6 +29,14 @@ import type { RunOptions } from '../../model/workflow-options.ts'
 import { runIds, workflowResult } from './workflow-result.ts'
 
 const warnings = described(array(string), 'Why the signal may do nothing: its catalog does not list it')
+
+const started = described(boolean, 'Whether this request started the run')
+
+const pendingUpdate = {
+  ...runIds,
+  updateId: string,
+  stage: described(enumOf(['admitted', 'accepted']), '`admitted`: no worker has seen the update yet'),
+}
 
 const cause = orNull(ref('ErrorCause'))
 const failureValues = {
@@ -97,12 +106,12 @@ export const resultSchemas = {
     { optional: ['problem'] },
   ),
   SignaledRun: object<RunRef & { started: boolean; warnings?: unknown }>(
-    { ...runIds, started: described(boolean, 'Whether this request started the run'), warnings },
+    { ...runIds, started, warnings },
     { optional: ['warnings'] },
   ),
   UpdatedRun: object<RunRef & { started: boolean; result: unknown }>({
     ...runIds,
-    started: described(boolean, 'Whether this request started the run'),
+    started,
     result: described(any, 'What the update handler returned'),
   }),
   AcceptedSignal: object<RunRef & { signal: string; accepted: true; warnings?: unknown }>(
@@ -115,11 +124,8 @@ export const resultSchemas = {
     },
     { optional: ['warnings'] },
   ),
-  PendingUpdate: object<RunRef & { updateId: string; stage: string }>({
-    ...runIds,
-    updateId: string,
-    stage: described(enumOf(['admitted', 'accepted']), '`admitted`: no worker has seen the update yet'),
-  }),
+  PendingUpdate: object<RunRef & { updateId: string; stage: string }>(pendingUpdate),
+  PendingUpdateWithStart: object<AcceptedUpdate & { stage: string }>({ ...pendingUpdate, started }),
   CreatedLink: object<RunRef & { url: string; linkId: string; expiresAt: string; warnings?: unknown }>(
     {
       ...runIds,
