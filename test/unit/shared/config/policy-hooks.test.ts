@@ -176,6 +176,11 @@ test.each([
   ],
   ['a wrong pointer', { start: { ...START, workflowId: '{/~2}' } }, 'h/start/workflowId has a placeholder whose claim'],
   ['a reserved id', { start: { ...START, workflowId: '$x:{/id}' } }, 'h/start/workflowId must not start with "$"'],
+  [
+    'an id of the engine',
+    { start: { ...START, workflowId: 'temporal-sys-{/id}' } },
+    'h/start/workflowId must not start with "temporal-sys-"',
+  ],
 ])('a hook with a mistake: %s (threat 71)', (_, changed, issue) => {
   const hook = JSON.parse(JSON.stringify({ ...HOOK, ...changed }))
 

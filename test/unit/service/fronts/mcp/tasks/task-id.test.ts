@@ -29,6 +29,7 @@ test.for([
   ['another encoding of the same id', `%6Frders-17/${runId}`],
   ['another spelling of the run id', `orders-17/${runId.toUpperCase()}`],
   ['an id that is reserved', `%24catalog%3Aorders/${runId}`],
+  ['an id of the engine', `temporal-sys-scheduler%3Anightly/${runId}`],
 ] as const)('parseTaskId: %s is an unknown task (threat 94)', ([, taskId]) => {
   const parse = () => parseTaskId(taskId)
 
