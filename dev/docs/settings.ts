@@ -72,6 +72,8 @@ export const SETTINGS: Readonly<Record<string, Readonly<Record<string, Text>>>> 
       "Maximum total size of the encoded payloads of one call, in bytes. Raise it only together with the server's own limit: a larger update blocks its run permanently",
     SERVICE_MAX_INFLIGHT:
       'Maximum number of requests that are [handled at the same time](limits-and-logs.md#overload). No effect on workerd',
+    SERVICE_BULK_CONCURRENCY:
+      'Lines of one [bulk](api/bulk.md#bulk) that are carried out at the same time; at most `SERVICE_MAX_INFLIGHT`',
     SERVICE_RUN_MAX_TIMEOUT: 'Maximum `timeout` of a `run` request, and maximum `wait` for a result',
     SERVICE_MAX_POLLS:
       'Maximum number of long polls that the service holds open for each namespace ([Waiting requests](limits-and-logs.md#waiting-requests))',

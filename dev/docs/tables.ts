@@ -93,7 +93,11 @@ export const errorTable: Table = () =>
 
 /** What has errors in common. */
 const GROUPS: { name: string; has: (operation: Operation) => boolean }[] = [
-  { name: 'Any request on workflows', has: ({ path }) => path.startsWith('/workflow/') },
+  {
+    name: 'Any request on workflows',
+    // A bulk answers with the errors of its lines.
+    has: ({ path }) => path.startsWith('/workflow/') && path !== '/workflow/bulk',
+  },
   { name: 'About a run', has: ({ path }) => path.startsWith('/workflow/:id/') },
   { name: 'With a body', has: ({ hasBody }) => hasBody },
 ]

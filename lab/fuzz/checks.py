@@ -136,6 +136,8 @@ def events_of(text):
 @schemathesis.hook
 def before_load_schema(ctx, raw_schema):
     """Schemathesis takes the schema of an event stream for that of each event: `documented_events` knows better."""
+    # Each line of a bulk is one of the other requests.
+    raw_schema["paths"].pop("/workflow/bulk", None)
     for item in raw_schema["paths"].values():
         for operation in item.values():
             for response in operation["responses"].values():

@@ -4,7 +4,7 @@ import { UI_MESSAGES } from './fronts.ts'
 import { createConstantJson } from './http/constant-json.ts'
 import type { AccessTokens } from './http/credentials/access-tokens.ts'
 import type { Callers } from './http/credentials/callers.ts'
-import type { Endpoint, McpSettings, OpenLink, Service } from './http/endpoint.ts'
+import type { BulkSettings, Endpoint, McpSettings, OpenLink, Service } from './http/endpoint.ts'
 import { COMMENT_EVERY_MS } from './http/events/events.ts'
 import { createPageResponder, type ReadPageFile } from './http/page-files.ts'
 import type { Mount } from './http/path.ts'
@@ -40,6 +40,8 @@ export interface AppOptions {
   /** What the audit log records. Default: `off`. */
   audit?: AuditMode
   maxBodyBytes: number
+  /** How many lines of a bulk are carried out at a time. Default: 32. */
+  bulkConcurrency?: number
   /** For the bodies of webhooks until they are verified. Apps of one process share one. Default: it has no limit. */
   unproven?: ByteBudget
   /** The limit on requests in flight, which all apps share. Requests that only wait do not count. */
@@ -86,11 +88,16 @@ const createDocument = lazy(
   ({ openApiDocument }) => openApiDocument,
 )
 
+interface OwnParts extends Pick<BulkSettings, 'carryOut'> {
+  endpoints: readonly Endpoint[]
+  basePath: string
+}
+
 /** What the endpoints of an app use. `basePath`: that of its routes. */
 export function createService(
   options: AppOptions,
   workflows: Workflows,
-  { endpoints, basePath }: { endpoints: readonly Endpoint[]; basePath: string },
+  { endpoints, basePath, carryOut }: OwnParts,
 ): Service {
   const { namespace, maxTimeoutMs, isNamespaced = false, readMetrics = null } = options
   const { readDocsFile = null, readConsoleFile = null } = options
@@ -102,6 +109,7 @@ export function createService(
     namespace,
     accessTokens: options.accessTokens ?? null,
     json: jsonReader(bodyLimits),
+    bulk: { maxLineBytes: options.maxBodyBytes, idleMs: timeoutMs, atOnce: options.bulkConcurrency ?? 32, carryOut },
     proven: provenReader(bodyLimits, unproven),
     hooks: options.hooks ?? createHooks({}, {}),
     defaultCatalog: options.defaultCatalog,

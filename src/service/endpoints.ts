@@ -1,6 +1,7 @@
 import { FRONT_ENDPOINTS } from './fronts.ts'
 import { type Endpoint, withPinned } from './http/endpoint.ts'
 import { activityEndpoints } from './http/endpoints/activities.ts'
+import { bulkEndpoint } from './http/endpoints/bulk.ts'
 import { catalogEndpoints } from './http/endpoints/catalog.ts'
 import { controlEndpoints } from './http/endpoints/control.ts'
 import { historyEndpoints } from './http/endpoints/history.ts'
@@ -20,6 +21,7 @@ import { withStartEndpoints } from './http/endpoints/with-start.ts'
 const DECLARED: readonly Endpoint[] = [
   ...startEndpoints,
   ...withStartEndpoints,
+  bulkEndpoint,
   // Before the endpoints of runs, because a workflow id could have these names.
   ...catalogEndpoints,
   ...listEndpoints,

@@ -152,6 +152,7 @@ export function createPortico(parts: Parts): Portico {
     callerLimiter: createCallerLimiter({ countsOpenRequests: sharesPromises(), metrics }),
     audit: access.audit,
     maxBodyBytes: limits.maxBodyBytes,
+    bulkConcurrency: limits.bulkConcurrency,
     unproven: createByteBudget(limits.maxUnprovenBytes),
     limit,
     maxTimeoutMs: limits.maxRunTimeoutMs,

@@ -42,7 +42,7 @@ import {
   requireKnownCaller,
   takeUrlToken,
 } from './http/pipeline/authorize.ts'
-import { rejectContentLength } from './http/pipeline/body.ts'
+import { BULK_PATH, rejectContentLength } from './http/pipeline/body.ts'
 import { allowOrigins, answerPreflights } from './http/pipeline/cors.ts'
 import { checkIdempotencyKey, notReplayed, rejectIdempotencyKey } from './http/pipeline/idempotency-key.ts'
 import { createCallerLimiter, limitCallers } from './http/pipeline/limit-callers.ts'
@@ -104,7 +104,10 @@ export function createDispatcher({ mount, defaultApp, appOf, ...options }: Dispa
     // They apply to all apps: a path has its namespace here, so only a path without a namespace can be public.
     checks: defaultApp.checks,
     pathOf,
-    isWork: (path) => isWork(splitNamespace(path)?.rest ?? path),
+    isWork(path) {
+      const rest = splitNamespace(path)?.rest ?? path
+      return rest !== BULK_PATH && isWork(rest)
+    },
     handle(request, place) {
       const inNamespace = splitNamespace(pathOf(request))
       return (inNamespace === null ? defaultApp : appOf(inNamespace.name)).handle(request, place)
@@ -151,7 +154,12 @@ export function createApp(options: AppOptions): App {
   const ofNamespaceOnly = (caller: Caller) => callerIn(caller, namespace, defaultNamespace)
   const keySteps = { taken: [checkIdempotencyKey], rejected: [rejectIdempotencyKey], ignored: [] }
   const work = [limitInFlight(options.limit), abortable(openRequests)]
-  const workSteps = { nothing: [], work, wait: [...work, endWithCredential(callers, ofNamespaceOnly)] }
+  const workSteps = {
+    nothing: [],
+    work,
+    wait: [...work, endWithCredential(callers, ofNamespaceOnly)],
+    lines: [abortable(openRequests)],
+  }
 
   function stepsOf(endpoint: Endpoint): RequestStep[] {
     // Below `/namespaces/<name>` nothing is public.
@@ -195,7 +203,8 @@ export function createApp(options: AppOptions): App {
 
   const app = new Hono<Env>({ getPath: pathOf, router: createRouter() })
   const observed = { ...observers, isPeriodic: matcherOf(ENDPOINTS.filter(({ isPeriodic }) => isPeriodic)) }
-  const service = workflows && createService(options, workflows, { endpoints, basePath })
+  const carryOut = async (request: Request) => app.fetch(request)
+  const service = workflows && createService(options, workflows, { endpoints, basePath, carryOut })
   for (const endpoint of endpoints) {
     const { method, path } = endpoint
     const tools = service && handlerTools(endpoint, service)

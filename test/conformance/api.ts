@@ -4,6 +4,7 @@ import { apiFixture, type Gap, type Serve, withOperators } from './api/api-fixtu
 import { asyncUpdates } from './api/async-updates.ts'
 import { auth } from './api/auth.ts'
 import { badInput } from './api/bad-input.ts'
+import { bulk } from './api/bulk.ts'
 import { catalogs } from './api/catalog.ts'
 import { changeRuns } from './api/change-runs.ts'
 import { common } from './api/common.ts'
@@ -83,6 +84,7 @@ export function describeApi(runtime: string, serveAlone: Serve, gaps: readonly G
     questions(api)
     handlerSchemas(api)
     signalWithStart(api)
+    bulk(api)
     updateWithStart(api)
     control(api)
     activities(api)

@@ -13,7 +13,7 @@ export type EndpointRequest = [method: string, path: string, body?: unknown]
 
 /** The endpoints whose response depends on more than the engine, or that would change what the others find. */
 const OTHERS = new Set([
-  ...['validateRequest', 'getCatalog', 'getCatalogByName'],
+  ...['bulk', 'validateRequest', 'getCatalog', 'getCatalogByName'],
   ...['streamWorkflowHistory', 'getWorkflowUpdate', 'resetWorkflow', 'pauseWorkflow', 'unpauseWorkflow'],
   ...['streamRunHistory', 'getRunUpdate', 'resetRun', 'pauseRun', 'unpauseRun'],
   ...['streamWorkflowTrace', 'streamRunTrace'],
@@ -65,6 +65,7 @@ export function requestTo(
 const RANGE = { from: '2026-01-01T00:30:00Z', until: '2026-01-01T01:30:00Z' }
 
 const BODIES = new Map<string, object>([
+  ['BulkLine', { workflowName: 'nothing', input: null }],
   ['StartRequest', { workflowName: 'nothing', input: null }],
   ['SignalWithStartRequest', { workflowName: 'messages', input: null, payload: 1 }],
   ['UpdateWithStartRequest', { workflowName: 'messages', input: null, payload: 1 }],

@@ -54,12 +54,28 @@ function bodyIssues(
   if (type === '') return Object.keys(content).length === 0 ? [] : [`${where} has no body`]
   const documented = content[type]
   if (documented === undefined) return [`${where}: ${type} is not documented`]
-  if (type === 'text/event-stream') return eventIssues(where, documented['x-events'] ?? {}, text)
+  const ofLines = LINES.get(type)
+  if (ofLines !== undefined) return ofLines(where, documented, text)
   if (!type.endsWith('json')) return []
   const body: unknown = JSON.parse(text)
   const error = type === 'application/problem+json' ? Reflect.get(Object(body), 'error') : undefined
   const isListed = error === undefined || (Array.isArray(errors) && errors.includes(error))
   return [...issues(where, documented.schema, body), ...(isListed ? [] : [`${where}: ${error} is not documented`])]
+}
+
+type IssuesOf = (
+  where: string,
+  documented: { schema: object; 'x-events'?: Record<string, object> },
+  text: string,
+) => string[]
+
+const LINES = new Map<string, IssuesOf>([
+  ['text/event-stream', (where, documented, text) => eventIssues(where, documented['x-events'] ?? {}, text)],
+  ['application/x-ndjson', (where, { schema }, text) => lineIssues(where, schema, text)],
+])
+
+function lineIssues(where: string, schema: object, text: string): string[] {
+  return text.split('\n').flatMap((line) => (line === '' ? [] : issues(where, schema, JSON.parse(line))))
 }
 
 function eventIssues(where: string, events: Record<string, object>, text: string): string[] {

@@ -85,6 +85,7 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   // Numbers that may appear nowhere have seven digits: more than a port, the time of a wait, the decimals of a time in
   // the metrics, or the length of a response by chance.
   SERVICE_MAX_INFLIGHT: nowhere('7000879'),
+  SERVICE_BULK_CONCURRENCY: nowhere('7000951'),
   SERVICE_MAX_PAYLOAD_BYTES: { mark: '2080771', may: LIMIT },
   SERVICE_RUN_MAX_TIMEOUT: { mark: '86400013', may: LIMIT },
   SERVICE_MAX_POLLS: nowhere('9000011'),

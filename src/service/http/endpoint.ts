@@ -26,6 +26,7 @@ import {
   updateIdInPath,
 } from './path.ts'
 import type { ReadJson, ReadOptions } from './pipeline/body.ts'
+import type { LineLimits } from './pipeline/body-lines.ts'
 import { idempotencyKey } from './pipeline/idempotency-key.ts'
 import type { ReadProven } from './pipeline/proven-body.ts'
 import { queryParameters } from './query-parameters.ts'
@@ -42,9 +43,9 @@ export interface Endpoint<Path extends string = string, Query = unknown, Body = 
   body?: RequestBody<Body>
   /**
    * How the request counts towards the limit on requests in flight: until its response is ready (`work`), until it only
-   * waits (`wait`), or not at all.
+   * waits (`wait`), with each of its lines (`lines`), or not at all.
    */
-  takes: 'work' | 'wait' | 'nothing'
+  takes: 'work' | 'wait' | 'lines' | 'nothing'
   /** What happens to an `Idempotency-Key`. A request that only reads ignores it, and so does a webhook. */
   key: 'taken' | 'ignored' | 'rejected'
   /** The right that the client needs, that of its verb; null if it does not even need a token. */
@@ -81,6 +82,8 @@ interface Description {
 export type Limited<T> = T | ((maxTimeoutMs: number) => T)
 
 export interface RequestBody<T> extends ReadOptions {
+  /** Of each line, if the body is NDJSON: its media types. */
+  lines?: readonly string[]
   /** The name of the schema in the components of the document. */
   name: string
   schema: Limited<z.ZodMiniType<T>>
@@ -97,6 +100,8 @@ export interface SuccessResponse {
   links?: readonly LinkTarget[]
   /** Set for a response that can be a stream of events: the names of the events, with the schemas of their data. */
   events?: Readonly<Record<string, Schema>>
+  /** Set for a response whose lines are JSON: their schema, by media type. */
+  lines?: Readonly<Record<string, Schema>>
   /** Set for a response that is text: its media types. */
   text?: readonly string[]
 }
@@ -163,6 +168,7 @@ export interface Service {
   /** Null where there are none. */
   accessTokens: AccessTokens | null
   json: ReadJson
+  bulk: BulkSettings
   proven: ReadProven
   hooks: Hooks
   /** The catalog of requests that do not name one. */
@@ -189,6 +195,14 @@ export interface Service {
   admitAnswer(link: Link): void
   /** Null where metrics are not supported. */
   readMetrics: (() => string) | null
+}
+
+/** How the lines of a bulk are read and carried out. */
+export interface BulkSettings extends Pick<LineLimits, 'maxLineBytes' | 'idleMs'> {
+  /** How many lines are carried out at a time. */
+  atOnce: number
+  /** Handles the request that a line stands for, as if it had arrived. */
+  carryOut(request: Request): Promise<Response>
 }
 
 /** Decrypts the link in a token, and finds the verbs of its namespace. */

@@ -172,3 +172,25 @@ export interface Paused extends RunRef {
 
 /** The new run. */
 export interface ResetRun extends RunRef, Pick<ResetResult, 'runsAgain'> {}
+
+/** The answer to one line of a bulk. */
+export interface BulkAnswer {
+  /** Of the line, from 0. */
+  index: number
+  /** Status and body are those of the single request. */
+  status: number
+  /** Its header `Idempotency-Replayed`. */
+  replayed?: boolean
+  /** Its header `Portico-Started`. */
+  started?: boolean
+  body: unknown
+}
+
+/** The last line of a complete answer. */
+export interface BulkEnd {
+  done: true
+  items: number
+  succeeded: number
+  /** Those with a status of 400 or more. */
+  failed: number
+}

@@ -68,6 +68,10 @@ function queryParameters({ query }: Endpoint): object[] {
 function bodyOf({ body, method, path }: Endpoint, examples: ExampleSource): { requestBody?: object } {
   if (body === undefined) return {}
   const content = mediaType(ref(body.name), examples.requests(method, path))
+  if (body.lines !== undefined) {
+    const lines = body.lines.map((type) => [type, { schema: ref(body.name) }])
+    return { requestBody: { required: body.isRequired, content: Object.fromEntries(lines) } }
+  }
   const form = body.acceptsForm ? { 'application/x-www-form-urlencoded': { schema: ref(body.name) } } : {}
   return { requestBody: { required: body.isRequired, content: { 'application/json': content, ...form } } }
 }
@@ -95,10 +99,14 @@ function successResponses({ method, path, responses }: Endpoint, examples: Examp
   )
 }
 
-function contentOf({ schema, events, text = [] }: SuccessResponse, examples: Examples): Record<string, object> {
+function contentOf(
+  { schema, events, lines = {}, text = [] }: SuccessResponse,
+  examples: Examples,
+): Record<string, object> {
   return {
     ...(schema && { 'application/json': mediaType(schema, examples) }),
     ...(events && { 'text/event-stream': eventStream(events) }),
+    ...Object.fromEntries(Object.entries(lines).map(([type, schema]) => [type, { schema }])),
     ...Object.fromEntries(text.map((type) => [type, { schema: { type: 'string' } }])),
   }
 }

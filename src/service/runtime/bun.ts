@@ -4,7 +4,13 @@ import { type Listener, type ListenOptions, runService } from './service.ts'
 
 /** The part of Bun's API that we use: https://bun.com/docs/api/http */
 declare const Bun: {
-  serve(options: { hostname: string; port: number; idleTimeout: number; fetch(request: Request): Promise<Response> }): {
+  serve(options: {
+    hostname: string
+    port: number
+    idleTimeout: number
+    maxRequestBodySize: number
+    fetch(request: Request): Promise<Response>
+  }): {
     url: URL
     pendingRequests: number
     stop(closeActiveConnections: boolean): Promise<void>
@@ -22,6 +28,8 @@ async function listen({ fetch, host, port }: ListenOptions): Promise<Listener> {
     port,
     // The default closes connections that are idle for ten seconds, even while a request waits.
     idleTimeout: 0,
+    // The default is 128 MiB, which a bulk may exceed. The app limits all other bodies.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     async fetch(request) {
       // Without a Host header (HTTP/1.0) Bun uses the path as the URL.
       const response = await fetch(

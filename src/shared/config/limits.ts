@@ -7,6 +7,8 @@ export interface LimitsConfig {
   maxUnprovenBytes: number
   /** Requests in flight, without those that only wait. Infinite on workerd. */
   maxInFlight: number
+  /** Lines of one bulk that are carried out at a time: at most `maxInFlight`. */
+  bulkConcurrency: number
   /** Sum of the encoded payloads of one request. */
   maxPayloadBytes: number
   /** The longest `timeout` that a `run` request may set. */
@@ -35,10 +37,13 @@ export function limitsConfig({ readOr }: Variables, isolated: boolean): LimitsCo
   // When a client of workerd resets its connection, the request's code stops without running its `finally`, so that
   // neither requests nor their bytes can be counted. The platform limits them itself.
   const orInfinite = (limit: number) => (isolated ? Number.POSITIVE_INFINITY : limit)
+  const maxInFlight = orInfinite(readOr('SERVICE_MAX_INFLIGHT', integerVariable(1), 64))
   return {
     maxBodyBytes: readOr('SERVICE_MAX_BODY_BYTES', bytes, 2 * MEBIBYTE),
     maxUnprovenBytes: orInfinite(readOr('SERVICE_MAX_UNPROVEN_BYTES', bytes, 32 * MEBIBYTE)),
-    maxInFlight: orInfinite(readOr('SERVICE_MAX_INFLIGHT', integerVariable(1), 64)),
+    maxInFlight,
+    // With more, lines would wait in the queue for a place, and be rejected.
+    bulkConcurrency: Math.min(readOr('SERVICE_BULK_CONCURRENCY', integerVariable(1), 32), maxInFlight),
     maxPayloadBytes: readOr('SERVICE_MAX_PAYLOAD_BYTES', bytes, MAX_PAYLOAD_BYTES),
     maxRunTimeoutMs: readOr('SERVICE_RUN_MAX_TIMEOUT', duration({ minMs: 1 }), 24 * 3_600_000),
     maxPolls: readOr('SERVICE_MAX_POLLS', integerVariable(1), MAX_POLLS),

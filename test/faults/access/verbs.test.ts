@@ -65,6 +65,8 @@ test('with metrics as its only right a caller gets 403 on every endpoint but the
   )
 
   expect(statuses.filter(([, status]) => status !== 403)).toEqual([
+    // Rejected for its type: test/faults/access/bulk.test.ts has its lines.
+    ['POST /workflow/bulk', 415],
     ['GET /capabilities', 200],
     ['GET /metrics', 200],
   ])
@@ -88,7 +90,8 @@ test('no other endpoint is open to everyone, or to every caller (threat 1)', () 
     'POST /hooks/:hook',
     'POST /links/:token',
   ])
-  expect(openTo('any')).toEqual(['GET /capabilities'])
+  // Each line of a bulk needs the right of its single request.
+  expect(openTo('any')).toEqual(['POST /workflow/bulk', 'GET /capabilities'])
 })
 
 test('the declared right is the one that the verb asks: it alone opens the endpoint, and no other does (threat 15)', async ({

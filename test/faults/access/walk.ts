@@ -100,7 +100,8 @@ function formsOf({ path, key, headers = [], body, responses }: Endpoint): Form[]
   ]
 }
 
-const ENDPOINT_STEPS = ENDPOINTS.flatMap((endpoint) =>
+// The lines of a bulk are steps of their own.
+const ENDPOINT_STEPS = ENDPOINTS.filter(({ takes }) => takes !== 'lines').flatMap((endpoint) =>
   endpoint.path === '/hooks/:hook' ? hookSteps(endpoint) : formsOf(endpoint).map((form) => stepOf(endpoint, form)),
 )
 

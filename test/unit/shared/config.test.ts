@@ -31,6 +31,7 @@ test('parseConfig: requires only the catalog', () => {
       maxBodyBytes: 2_097_152,
       maxUnprovenBytes: 33_554_432,
       maxInFlight: 64,
+      bulkConcurrency: 32,
       maxPayloadBytes: 2_080_768,
       maxRunTimeoutMs: 86_400_000,
       maxPolls: 1000,

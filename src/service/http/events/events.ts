@@ -30,7 +30,12 @@ export function eventFrame(event: string, data: unknown, id?: string): string {
 
 /** Ends an event: its data as JSON. */
 export function dataFrame(data: unknown): string {
-  return `data: ${JSON.stringify(data).replace(LINE_ENDS, toEscape)}\n\n`
+  return `data: ${onOneLine(JSON.stringify(data))}\n\n`
+}
+
+/** The JSON without characters that end a line somewhere. */
+export function onOneLine(json: string): string {
+  return json.replace(LINE_ENDS, toEscape)
 }
 
 // Many programs split a stream into lines at these characters too, which JSON may contain.

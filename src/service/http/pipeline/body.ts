@@ -10,6 +10,10 @@ import { type Issue, ServiceError } from '../../model/errors.ts'
 import type { RequestCheck } from '../context.ts'
 import { issueMessage, MAX_ISSUES } from './issue-message.ts'
 
+export const BULK_PATH = '/workflow/bulk'
+/** Lines of JSON, as a bulk and its answer have them. */
+export const NDJSON = 'application/x-ndjson'
+
 export interface BodyLimits {
   maxBytes: number
   /** For the whole body. */
@@ -19,6 +23,8 @@ export interface BodyLimits {
 /** Rejects a request whose Content-Length is over the limit, before any of its body is read. */
 export function rejectContentLength(maxBytes: number): RequestCheck {
   return (c) => {
+    // A bulk has a limit for each of its lines.
+    if (c.req.path === BULK_PATH) return
     if (Number(c.req.header('Content-Length')) > maxBytes) throw tooLarge(maxBytes)
   }
 }
@@ -95,9 +101,9 @@ async function readChunks(
 }
 
 /** Settles as `body` does; rejects with an error for the client if the body is late or the connection breaks. */
-async function received<T>(body: Promise<T>, timeoutMs: number): Promise<T> {
+export async function received<T>(body: Promise<T>, timeoutMs: number, toError = timedOut): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(timedOut(timeoutMs)), timeoutMs)
+  const timer = setTimeout(() => reject(toError(timeoutMs)), timeoutMs)
   try {
     return await Promise.race([body, late])
   } catch (cause) {
@@ -160,7 +166,7 @@ function timedOut(timeoutMs: number): ServiceError {
   return new ServiceError('RequestTimeoutError', `The request body did not arrive within ${timeoutMs} ms`)
 }
 
-function tooLarge(maxBytes: number): ServiceError {
+export function tooLarge(maxBytes: number): ServiceError {
   return new ServiceError(
     'PayloadTooLargeError',
     `The request body is larger than ${maxBytes} bytes; store large values elsewhere and send a reference`,

@@ -78,7 +78,7 @@ export function createCallerLimiter(options: CallerLimiterOptions = {}): CallerL
       const usage = usageOf(caller, burst)
       const isWait = countsOpenRequests && takes === 'wait'
       const tooMany = () => reject(rule, 'Too many requests of this caller are waiting', 1)
-      const isWork = countsOpenRequests && takes !== 'nothing'
+      const isWork = countsOpenRequests && (takes === 'work' || takes === 'wait')
       if (isWait && usage.waiting >= waits) throw tooMany()
       if (isWork && usage.inFlight >= inFlight) throw reject(rule, 'Too many requests of this caller are in flight', 1)
       if (perSecond !== undefined) {

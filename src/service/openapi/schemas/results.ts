@@ -20,7 +20,7 @@ import {
   time,
 } from '../../http/openapi/schema.ts'
 import type { ActivityOptions, ActivityRef } from '../../model/activity.ts'
-import type { Paused, ResetRun, Stopped } from '../../model/commands.ts'
+import type { BulkAnswer, BulkEnd, Paused, ResetRun, Stopped } from '../../model/commands.ts'
 import type { AcceptedUpdate } from '../../model/engine.ts'
 import type { UsedLink } from '../../model/link.ts'
 import type { Problem } from '../../model/problem.ts'
@@ -114,6 +114,26 @@ export const resultSchemas = {
     started,
     result: described(any, 'What the update handler returned'),
   }),
+  BulkAnswer: {
+    anyOf: [
+      object<BulkAnswer>(
+        {
+          index: described(integer, 'Of the line, from 0'),
+          status: described(integer, 'Of the single request'),
+          replayed: described(boolean, '`Idempotency-Replayed` of the single request'),
+          started: described(boolean, '`Portico-Started` of the single request'),
+          body: described(any, 'Of the single request'),
+        },
+        { optional: ['replayed', 'started'] },
+      ),
+      object<BulkEnd>({
+        done: described({ const: true }, 'The last line: the answer is complete'),
+        items: integer,
+        succeeded: integer,
+        failed: described(integer, 'Those with a status of 400 or more'),
+      }),
+    ],
+  },
   AcceptedSignal: object<RunRef & { signal: string; accepted: true; warnings?: unknown }>(
     {
       workflowId: runIds.workflowId,

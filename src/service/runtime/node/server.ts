@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Duplex, Readable } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { canonicalHost } from '../../../shared/lib/network-address.ts'
+import { NDJSON } from '../../http/pipeline/body.ts'
 import { isHeld, isPlace, type LoadShedder, type ReceivedHead, type ShedResponse } from '../../http/pipeline/places.ts'
 import type { Listener, ListenOptions } from '../service.ts'
 import { hasArrived, isBodiless, lastOfConnection } from './early-response.ts'
@@ -25,6 +26,15 @@ const IDLE_TIMEOUT_MS = 65_000
 // Maximum number of connections that the process has not accepted yet. Linux drops others, and their clients retry only
 // after a second: with Node's default of 511, requests of a burst waited for up to 4 s before they could be rejected.
 const BACKLOG = 4096
+
+/** Whether the body of the request is read while the response is sent. */
+function answersLines({ status, headers }: Response): boolean {
+  return status === 200 && headers.get('Content-Type') === NDJSON
+}
+
+function isLate(error: Error & { code?: unknown }): boolean {
+  return error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+}
 
 /** A request over HTTP/1.1 or HTTP/2. */
 type Incoming = Readable & Pick<IncomingMessage, 'complete' | 'headers'>
@@ -56,7 +66,7 @@ export async function serveNode({
   function sendable(response: Response, incoming: Incoming): Response | Promise<Response> {
     cancelContinue(incoming)
     if (closing) response.headers.set('Connection', 'close')
-    if (incoming.complete || isBodiless(incoming)) return response
+    if (incoming.complete || isBodiless(incoming) || answersLines(response)) return response
     return hasArrived(incoming).then((isComplete) => (isComplete ? response : lastOfConnection(response, incoming)))
   }
 
@@ -112,6 +122,8 @@ export async function serveNode({
 
   function onClientError(error: Error, socket: Duplex) {
     const pending = [...openResponses].find((response) => response.socket === socket)
+    // A bulk may take any time, and the app ends one that stops arriving.
+    if (isLate(error) && pending?.getHeader('Content-Type') === NDJSON) return
     // The app has rejected the request already, and this response is the last of the connection.
     if (pending?.headersSent && !pending.req.complete) return void socket.destroy()
     if (!pending?.req.complete) return rejectOnSocket(error, socket)

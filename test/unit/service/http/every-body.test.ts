@@ -14,8 +14,8 @@ import {
   UNSUPPORTED,
 } from './walk.ts'
 
-// Those of JSON-RPC, of webhooks and of links have forms of their own.
-const isPlain = (form: Form) => hasBody(form) && !/Mcp|Webhook|answerLink/.test(form.endpoint.id)
+// Those of JSON-RPC, of webhooks, of links and of a bulk have forms of their own.
+const isPlain = (form: Form) => hasBody(form) && !/Mcp|Webhook|answerLink|bulk/.test(form.endpoint.id)
 // Only a caller with a credential can create a token.
 const auth = { tokens: ['s3cret'] }
 const credential = { Authorization: 'Bearer s3cret' }

@@ -41,6 +41,7 @@ const SAFE = new Map<string, string>([
   ['sendMcpMessage', 'errors are results of tools'],
   ['sendMcpMessageToCatalog', 'errors are results of tools'],
   ['receiveWebhook', 'an event has an id'],
+  ['bulk', 'each line is a request with a status of its own'],
 ])
 
 const RUN = { workflowId: 'w', runId: '01a1fc08-209f-7b9a-8706-ac054efcfc64' }

@@ -61,7 +61,9 @@ export function pathOf(endpoint: Endpoint): string {
 /** The same, with these parts of others. */
 export function send({ call }: Pick<Walk, 'call'>, { endpoint, prefix }: Form, { path, body, headers }: Sent = {}) {
   const [method, ownPath, own] = requestOf(endpoint)
-  return call(method, prefix + (path ?? ownPath), body ?? own ?? (endpoint.body && {}), headers)
+  const [type] = endpoint.body?.lines ?? []
+  const typed = type === undefined ? headers : { 'Content-Type': type, ...headers }
+  return call(method, prefix + (path ?? ownPath), body ?? own ?? (endpoint.body && {}), typed)
 }
 
 export const UNAUTHORIZED = [401, 'UnauthorizedError'] as const

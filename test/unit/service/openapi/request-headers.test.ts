@@ -91,7 +91,7 @@ function headerOf(parameter: object): string[] {
 
 /** The examples; undefined for a request without a body. */
 function bodiesOf(requestBody: object | undefined): unknown[] {
-  const examples = Object(requestBody).content?.['application/json'].examples ?? {}
+  const examples = Object(requestBody).content?.['application/json']?.examples ?? {}
   const values = Object.values(examples).map((example) => Object(example).value)
   return values.length > 0 ? values : [undefined]
 }
