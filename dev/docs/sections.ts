@@ -5,7 +5,15 @@
  */
 import { generalDocument } from '../../src/service/openapi/general-document.ts'
 import { settingTable } from './setting-tables.ts'
-import { endpointList, endpointTable, errorsOfAny, errorTable, fieldTable, parameterTable } from './tables.ts'
+import {
+  clientTable,
+  endpointList,
+  endpointTable,
+  errorsOfAny,
+  errorTable,
+  fieldTable,
+  parameterTable,
+} from './tables.ts'
 
 const SECTION = /(<!-- generated: ([\w-]+)(.*?) -->\n)(.*?)(?=<!-- end -->)/gs
 
@@ -15,6 +23,7 @@ const KINDS = new Map([
   ['endpoint', endpointTable],
   ['endpoints', endpointList],
   ['errors', errorTable],
+  ['client-methods', clientTable],
   ['errors-of-any', errorsOfAny],
   ['settings', settingTable],
 ])

@@ -3,6 +3,7 @@
 import type { OpenApiDocument } from '../../src/service/http/openapi/open-api-document.ts'
 import type { Schema } from '../../src/service/http/openapi/schema.ts'
 import { NAMES_BY_STATUS } from '../../src/service/openapi/schemas/problems.ts'
+import { PLACES, type Place } from './temporal-client.ts'
 import { typeOf } from './type-of.ts'
 
 /** A table of the document; `up` leads from the page to `docs/`. */
@@ -81,15 +82,33 @@ export const endpointTable: Table = (document, operationIds, up) => {
 export const endpointList: Table = (document) =>
   operationsOf(document)
     .filter(({ path }) => !path.includes('/runs/:rid') && path !== '/docs/:file')
-    .map(({ method, path, summary, externalDocs }) => {
-      return `- [\`${method} ${path}\`](${externalDocs.url.split('/docs/')[1]}): ${summary}`
-    })
+    .map((operation) => `- ${linkTo(operation)}: ${operation.summary}`)
+
+function linkTo({ method, path, externalDocs }: Operation): string {
+  return `[\`${method} ${path}\`](${externalDocs.url.split('/docs/')[1]})`
+}
 
 /** All errors, by status. */
 export const errorTable: Table = () =>
   [...NAMES_BY_STATUS]
     .toSorted(([one], [other]) => one - other)
     .map(([status, names]) => `- **${status}:** ${links([...names], '')}`)
+
+/** The methods of Temporal's client; those with the same place are one row. */
+export const clientTable: Table = (document) => [
+  ...head('Method', 'Over HTTP'),
+  ...Object.entries(PLACES).flatMap(([type, places]) =>
+    [...Map.groupBy(Object.entries(places), ([, place]) => place)].map(([place, methods]) =>
+      row(`${type}: ${codes(methods.map(([method]) => method))}`, placeOf(document, place)),
+    ),
+  ),
+]
+
+function placeOf(document: OpenApiDocument, place: Place): string {
+  if (typeof place === 'string') return place
+  const routes = place.operations.map((id) => linkTo(operationOf(document, id)))
+  return [routes.join(', '), place.how ?? ''].join(' ').trim()
+}
 
 /** What has errors in common. */
 const GROUPS: { name: string; has: (operation: Operation) => boolean }[] = [
