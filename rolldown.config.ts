@@ -6,7 +6,7 @@ import { bakedOpenApi } from './dev/build/baked-openapi.ts'
 import { bakedPages, pageAssets, separatePages } from './dev/build/baked-pages.ts'
 import { leanProtos } from './dev/build/lean-protos.ts'
 import { leanUpstash } from './dev/build/lean-upstash.ts'
-import { serviceAsFile } from './dev/build/service-as-file.ts'
+import { clientAsFile, serviceAsFile } from './dev/build/service-as-file.ts'
 import { withThirdPartyFiles } from './dev/build/third-party-files.ts'
 
 // Workers bring their own SDK. Two copies of it in one process would not share their state.
@@ -77,6 +77,12 @@ const configs = defineConfig([
     input: { client: 'src/client/index.ts' },
     platform: 'neutral',
     // Node prints the line that throws, and a stack has the names. The bundlers of applications minify it.
+    output: { dir: 'dist', format: 'esm', comments: false, codeSplitting: false },
+  },
+  {
+    input: { bulk: 'src/client/requests/bulk.ts' },
+    platform: 'neutral',
+    plugins: [clientAsFile()],
     output: { dir: 'dist', format: 'esm', comments: false, codeSplitting: false },
   },
   {

@@ -33,6 +33,10 @@ function addStartCommands(command: AddCommand): void {
   withStartFlags(command('validate', 'check what run and start would check, and start nothing')).action(
     calling(async () => (await import('./commands/start.ts')).validateStart),
   )
+  command('bulk', 'start, signal, stop or terminate many workflows: one JSON object on each line')
+    .option('-f, --file <file>', 'the lines (docs/api/bulk.md); default: stdin')
+    .option('--key <key>', 'idempotency key: lines that are sent again do nothing twice; default: a new one')
+    .action(calling(async () => (await import('./commands/bulk.ts')).bulkOfLines))
 }
 
 function addInspectCommands(command: AddCommand): void {

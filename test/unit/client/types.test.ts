@@ -3,6 +3,7 @@ import { expectTypeOf, test } from 'vitest'
 import type * as workflows from '../../../examples/workflows.ts'
 import type { StartOptions, StreamItem } from '../../../src/client/index.ts'
 import { createClient, type WorkflowHandle, type WorkflowResult } from '../../../src/client/index.ts'
+import { bulk } from '../../../src/client/requests/bulk.ts'
 import type { OptionFields } from '../../../src/service/http/endpoints/fields/workflow-options.ts'
 import type { WorkflowTypesOf } from '../../../src/worker/index.ts'
 
@@ -20,6 +21,16 @@ interface Generated {
 
 const url = 'http://127.0.0.1:3001'
 const order = { orderId: '1', amount: 40, card: '4242' }
+
+/** As in docs/client.md. */
+async function importAll(orders: unknown[]): Promise<void> {
+  const lines = orders.map((input) => ({ workflowName: 'order', input }))
+  for await (const { index, status } of bulk({ url }, lines, { key: 'import-7' })) console.log(index, status)
+  // @ts-expect-error: a signal needs a name
+  void bulk({ url }, [{ op: 'signal', workflowId: 'w' }])
+  // @ts-expect-error: a stop takes no key
+  void bulk({ url }, [{ op: 'stop', workflowId: 'w', key: 'k' }])
+}
 
 /** As in docs/client.md. */
 async function chat(handle: WorkflowHandle): Promise<void> {
@@ -80,6 +91,7 @@ function calls(): unknown[] {
 
   return [
     chat(untyped.workflow('chat').get('x')),
+    importAll([]),
     generated.publish('order-1', { topic: 'tokens', data: { text: 'a' } }),
     handle.publish([{ topic: 'tokens', data: 1 }], { idempotencyKey: 'k' }),
     byFunction.run({ args: [order], workflowId: 'order-1' }),
