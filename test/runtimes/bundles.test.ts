@@ -129,6 +129,20 @@ test('dist/workerd-assets: has each file of the pages, and nothing else', async 
   expect(read.map((text) => JSON.parse(text))).toEqual(await Promise.all([...wanted.values()].map((own) => own())))
 })
 
+test('dist/workerd.js: its document is dist/openapi.json, unpacked', async () => {
+  const document = JSON.parse(await readFile(join(folder, 'openapi.json'), 'utf8'))
+  const { default: worker } = await import(join(folder, 'workerd.js'))
+  const env = { ENGINE_HTTP_URL: 'http://127.0.0.1:1', SERVICE_CATALOG_ID: 'none', SERVICE_API_AUTH_TOKEN: 'secret' }
+  const headers = { Authorization: 'Bearer secret' }
+
+  const response = await worker.fetch(new Request('http://localhost/openapi.json', { headers }), env)
+  const { paths, components } = await response.json()
+
+  expect(Object.keys(paths).length).toBeGreaterThan(40)
+  for (const [path, item] of Object.entries(paths)) expect(item).toEqual(document.paths[path])
+  expect(components).toEqual(document.components)
+})
+
 test('dist/node.js, bun.js, deno.js: hold no definitions of Temporal Cloud’s own service', () => {
   expect(wordsIn(Buffer.concat([...servers.values()]), /cloudservice/)).toEqual([])
 })
