@@ -80,10 +80,10 @@ function showProgress({ isJson, wait }: Command, total: number) {
   }
 }
 
-function print({ index, status, body }: BulkAnswer, isJson: boolean): void {
-  const { error, message } = Object(body) as Record<string, unknown>
-  if (isJson) printDocument(JSON.stringify({ index, status, body }))
-  else printLines(`${paint('red', `line ${index + 1}`)}: ${printable(`${message} (${error})`)}`)
+function print(answer: BulkAnswer, isJson: boolean): void {
+  const { error, message } = Object(answer.body) as Record<string, unknown>
+  if (isJson) printDocument(JSON.stringify(answer))
+  else printLines(`${paint('red', `line ${answer.index + 1}`)}: ${printable(`${message} (${error})`)}`)
 }
 
 /** Throws a `UsageError` for a line that is not an object. */

@@ -30,6 +30,7 @@ export function cliBulk(): void {
         .map((line) => JSON.parse(line))
         .toSorted((one, other) => one.index - other.index)
     expect(answersOf(first).map(({ status }) => status)).toEqual([200, 404, 200])
+    expect(answersOf(again).map(({ replayed }) => replayed)).toEqual([true, undefined, true])
     expect(answersOf(again).map(({ body }) => body.runId)).toEqual(answersOf(first).map(({ body }) => body.runId))
     expect([first.code, again.code, shown.code, good.code]).toEqual([1, 1, 1, 0])
     expect([first.stderr, good.stderr]).toEqual([
