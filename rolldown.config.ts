@@ -71,7 +71,13 @@ const configs = defineConfig([
       alias: { ioredis: file('dev/build/ioredis-on-workerd.ts') },
     },
     plugins: [leanUpstash(), bakedHttpSchema(), bakedOpenApi(), pageAssets('workerd-assets')],
-    output: { dir: 'dist', format: 'esm', minify: true, codeSplitting: false },
+    output: {
+      dir: 'dist',
+      format: 'esm',
+      minify: true,
+      codeSplitting: false,
+      comments: { legal: true, annotation: false, jsdoc: false },
+    },
   },
   {
     input: { client: 'src/client/index.ts' },

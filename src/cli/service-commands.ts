@@ -11,6 +11,13 @@ export function addServiceCommands(program: Command): void {
       (await import('./commands/catalog.ts')).catalog({ ...command.optsWithGlobals(), ...(catalog && { catalog }) }),
     )
   program
+    .command('queue')
+    .description('print the workers and the backlog of a task queue')
+    .argument('<name>', 'task queue')
+    .action(async (name: string, _: unknown, command: Command) =>
+      (await import('./commands/catalog.ts')).queue(name, command.optsWithGlobals()),
+    )
+  program
     .command('openapi')
     .description('print the OpenAPI document, with the workflows of a catalog')
     .option('--catalog <catalog>', 'task queue; default: that of the service')

@@ -25,6 +25,7 @@ import type {
   RunRef,
   SignalAccepted,
   Stopped,
+  TaskQueue,
   Terminated,
   Trace,
   WorkflowResult,
@@ -247,6 +248,9 @@ export interface Client<Workflows> extends HandleMethods {
   questions(options?: QuestionOptions): Pages<Question, QuestionPage>
   /** What one run asks people. */
   questionsOf(ref: WorkflowRef, options?: CallOptions): Promise<RunQuestions>
+
+  /** The workers and the backlog of a task queue. All zeros if it does not exist. */
+  taskQueue(name: string, options?: CallOptions): Promise<TaskQueue>
 
   /** Starts workflows at certain times. */
   readonly schedules: Schedules

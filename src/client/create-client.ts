@@ -27,6 +27,8 @@ export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): 
       const name = catalog === undefined ? '' : `/${pathSegment(catalog, 'a catalog')}`
       return connection.send({ method: 'GET', path: `/workflow/catalog${name}` }, callOptions)
     },
+    taskQueue: (name, options) =>
+      connection.send({ method: 'GET', path: `/task-queues/${pathSegment(name, 'a queue')}` }, options),
     schedules: createSchedules(connection, options.catalog),
     list: (filter = {}) => filteredPages(connection, '/workflow/runs', filter, 'runs'),
     ...methodsOf(get),

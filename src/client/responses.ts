@@ -5,6 +5,7 @@ import type { Explanation as Explained } from '../service/model/explanation.ts'
 import type { HistoryEvent as Event, HistoryRun } from '../service/model/history-page.ts'
 import type * as asked from '../service/model/question.ts'
 import type { ListedRun as Run, RunFilter } from '../service/model/run-filter.ts'
+import type * as queues from '../service/model/task-queue.ts'
 import type { Trace } from '../service/model/trace-source.ts'
 import type { WorkflowStatus as RunStatus } from '../service/model/workflow-status.ts'
 import type { ErrorDetails, Status } from '../shared/wire/execution.ts'
@@ -122,5 +123,7 @@ export type PausedActivity = AsJson<ActivityRef & { paused: boolean }>
 
 /** All options of the activity. */
 export type ChangedActivity = AsJson<ActivityRef & { options: ActivityOptions }>
+
+export type TaskQueue = AsJson<queues.TaskQueue>
 
 export type { CatalogListing as Catalog } from '../service/model/catalog-listing.ts'

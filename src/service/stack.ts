@@ -172,7 +172,7 @@ export function createApp(options: AppOptions): App {
       ...(access === null && endpoint.method === 'get' ? [] : accessSteps(access, endpoint.takes)),
       ...only(reportsReplays(endpoint), notReplayed),
       ...only(forwarded.length > 0 && endpoint.path.startsWith('/workflow/'), forwardHeaders(forwarded)),
-      ...only(/^\/(?:workflow|schedules)\//.test(endpoint.path), decodablePath),
+      ...only(/^\/(?:workflow|schedules|task-queues)\//.test(endpoint.path), decodablePath),
       ...keySteps[endpoint.key],
       ...workSteps[endpoint.takes],
     ]

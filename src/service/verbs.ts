@@ -15,6 +15,7 @@ import {
   onQuestion,
   onRun,
   onStream,
+  onTaskQueue,
   onUpdate,
   onVisible,
   type Verb,
@@ -201,6 +202,9 @@ export const VERBS = {
   catalog: onCatalog('catalog', readCatalog),
   /** The catalog, with only the workflows that the caller may start. */
   startable: onCatalog('tools', readCatalog),
+  taskQueue: onTaskQueue(({ engine }, { taskQueue }: { taskQueue: string }, call) =>
+    engine.describeTaskQueue(taskQueue, call),
+  ),
   capabilities: forEveryone(
     ({ readCapabilities }, _: object, call) => readCapabilities(call),
     (capabilities, caller) => ({ ...capabilities, engine: { version: null, uiUrl: null }, caller }),

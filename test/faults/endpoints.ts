@@ -52,6 +52,7 @@ export function requestTo(
     activityId: 'approval',
     questionKey: 'question-1',
     catalog: 'other',
+    taskQueue: 'other',
     scheduleId: workflowId,
     file: 'page.css',
     token: 'none',

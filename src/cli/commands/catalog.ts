@@ -1,12 +1,18 @@
 /** `portico catalog` and `openapi`. */
 import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../command.ts'
-import { renderCatalog } from '../output/lists.ts'
+import { renderCatalog, renderQueue } from '../output/lists.ts'
 
 export async function catalog(flags: CommonFlags): Promise<void> {
   await callService(flags, async ({ client, signal, columns, show }) =>
     show(await client.catalog(undefined, { signal, timeoutMs: READ_TIMEOUT_MS }), (catalog) =>
       renderCatalog(catalog, columns),
     ),
+  )
+}
+
+export async function queue(name: string, flags: CommonFlags): Promise<void> {
+  await callService(flags, async ({ client, signal, show }) =>
+    show(await client.taskQueue(name, { signal, timeoutMs: READ_TIMEOUT_MS }), renderQueue),
   )
 }
 

@@ -1,7 +1,7 @@
 /** Lists of runs and of the workflows of a catalog, and how many runs there are. */
-import type { ListedRun, Question } from '../../client/responses.ts'
+import type { ListedRun, Question, TaskQueue } from '../../client/responses.ts'
 import { isObject } from '../../shared/lib/json.ts'
-import { cellOf, durationOf, pairs, shorten, table, timeCell, widthOf } from './table.ts'
+import { cellOf, durationCell, durationOf, pairs, shorten, table, timeCell, widthOf } from './table.ts'
 import { paint, paintStatus } from './terminal.ts'
 
 const TITLES = ['Status', 'Workflow', 'Id', 'Run', 'Started (UTC)', 'Took']
@@ -106,4 +106,15 @@ function namesOf(handlers: unknown): string {
 
 function stringsOf(values: unknown): string[] {
   return Array.isArray(values) ? values.map(cellOf) : []
+}
+
+export function renderQueue({ workflows, activities }: TaskQueue): string {
+  const rows = Object.entries({ Workflows: workflows, Activities: activities }).map(([tasks, queued]) => [
+    tasks,
+    String(queued.pollers),
+    timeCell(queued.lastPolledAt),
+    String(queued.backlog),
+    durationCell(queued.backlogAgeMs),
+  ])
+  return table(['Tasks', 'Pollers', 'Last poll (UTC)', 'Backlog', 'Oldest'], rows)
 }

@@ -1,5 +1,6 @@
 /** The rows of verbs: each has the right that its caller needs, and decides about a request before the verb acts. */
 
+import type { Grant } from '../../shared/access/caller.ts'
 import { type Access, type AccessRequest, isNarrowed, RUN_VERBS, TOOL_VERBS } from '../../shared/access/grant.ts'
 import { matchesAll, matchesAny } from '../../shared/access/patterns.ts'
 import type { PolicyVerb } from '../../shared/access/policy-verbs.ts'
@@ -308,23 +309,15 @@ export function onCatalog<Input extends { catalog: string }>(
   access: keyof typeof LISTINGS,
   act: Act<VerbPorts, Input, CatalogListing>,
 ): Verb<Input, CatalogListing> {
-  const { reading, listing }: Record<string, readonly PolicyVerb[]> = LISTINGS[access]
+  const { listing }: { listing: readonly PolicyVerb[] } = LISTINGS[access]
   return {
     access,
     act,
     async decide(ports, input, given, act) {
-      const { catalog } = input
       const call = withDecision(given)
-      const rights = rightsOf(call, ports)
-      call.audit({ action: access, rule: null })
-      if (rights.kind === 'operator') return act(input, call)
-      const allowing = (verb: PolicyVerb) => allowingGrants(ports, rights.grants, { verb, catalog })
-      const [first] = reading.flatMap(allowing)
-      if (first === undefined) throw denied({ verb: 'read', catalog }, call)
-      call.audit({ rule: first.rule })
-      const [verb = 'read', ...others] = reading
-      decideAgain(ports, [{ verb, catalog }, ...others.map((verb) => ({ verb, catalog }))], call)
+      const allowing = admitReader(ports, access, input.catalog, call)
       const listed = await act(input, call)
+      if (allowing === null) return listed
       const granting = listing.flatMap(allowing)
       return {
         ...listed,
@@ -332,6 +325,41 @@ export function onCatalog<Input extends { catalog: string }>(
       }
     },
   }
+}
+
+/** Reads the state of a task queue. Whoever may read its catalog may. */
+export function onTaskQueue<Input extends { taskQueue: string }, Output>(
+  act: Act<VerbPorts, Input, Output>,
+): Verb<Input, Output> {
+  return {
+    access: 'catalog',
+    act,
+    async decide(ports, input, given, act) {
+      const call = withDecision(given)
+      admitReader(ports, 'catalog', input.taskQueue, call)
+      return act(input, call)
+    },
+  }
+}
+
+/** Throws `ForbiddenError` if no rule allows to read the catalog. Returns which rules allow a verb; null for all. */
+function admitReader(
+  ports: VerbPorts,
+  access: keyof typeof LISTINGS,
+  catalog: string,
+  call: Call,
+): ((verb: PolicyVerb) => Grant[]) | null {
+  const { reading }: { reading: readonly PolicyVerb[] } = LISTINGS[access]
+  const rights = rightsOf(call, ports)
+  call.audit({ action: access, rule: null })
+  if (rights.kind === 'operator') return null
+  const allowing = (verb: PolicyVerb) => allowingGrants(ports, rights.grants, { verb, catalog })
+  const [first] = reading.flatMap(allowing)
+  if (first === undefined) throw denied({ verb: 'read', catalog }, call)
+  call.audit({ rule: first.rule })
+  const [verb = 'read', ...others] = reading
+  decideAgain(ports, [{ verb, catalog }, ...others.map((verb) => ({ verb, catalog }))], call)
+  return allowing
 }
 
 /** Reads or uses a link. Whoever has it is its caller. */

@@ -12,7 +12,7 @@ import { findMessage } from './calls/find-message.ts'
 import { countVisible, listAsking, listVisible } from './calls/list-runs.ts'
 import { pauseRun, pauseSupported, unpauseRun } from './calls/pause.ts'
 import { pollUpdate } from './calls/poll-update.ts'
-import { lastPolledAt } from './calls/pollers.ts'
+import { describeTaskQueue, lastPolledAt } from './calls/pollers.ts'
 import { queryOnce } from './calls/query.ts'
 import { read, readEntries, recordedInput } from './calls/read.ts'
 import { ping, readiness } from './calls/readiness.ts'
@@ -112,6 +112,7 @@ export function createEngine(options: EngineOptions): Engine {
       countRuns: countVisible,
       searchAttributeTypes,
       readEntries,
+      describeTaskQueue,
       lastPolledAt,
       readiness,
     }),

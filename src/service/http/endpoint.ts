@@ -23,6 +23,7 @@ import {
   handlerNameInPath,
   questionKeyInPath,
   scheduleIdInPath,
+  taskQueueInPath,
   updateIdInPath,
 } from './path.ts'
 import type { ReadJson, ReadOptions } from './pipeline/body.ts'
@@ -148,6 +149,7 @@ interface PathReaders {
   questionKey(c: Context<Env>): string
   scheduleId(c: Context<Env>): string
   catalog(c: Context<Env>): string
+  taskQueue(c: Context<Env>): string
   file(c: Context<Env>): string
   token(c: Context<Env>): string
 }
@@ -338,6 +340,7 @@ const PATH_READERS: PathReaders = {
   questionKey: questionKeyInPath,
   scheduleId: scheduleIdInPath,
   catalog: catalogInPath,
+  taskQueue: taskQueueInPath,
   file: (c) => c.req.param('file') ?? '',
   token: (c) => c.req.param('token') ?? '',
 }

@@ -128,6 +128,10 @@ export function catalogInPath(c: Context): string {
   return checked('Catalog', c.req.param('catalog'), catalogIssue)
 }
 
+export function taskQueueInPath(c: Context): string {
+  return checked('Task queue', c.req.param('taskQueue'), catalogIssue)
+}
+
 export function resultPath(c: Context<Env>, workflowId: string): string {
   return `${c.get('locationBase')}/workflow/${encodeURIComponent(workflowId)}/result`
 }

@@ -25,6 +25,7 @@ import type {
   ScheduleTimesCommand,
 } from './schedule.ts'
 import type { StreamItem, StreamReader, StreamRun } from './stream.ts'
+import type { TaskQueue } from './task-queue.ts'
 import type { Headers, RunOptions, RunOptionsChange, WorkflowOptions } from './workflow-options.ts'
 
 export interface EngineStart {
@@ -381,10 +382,9 @@ export interface Engine {
    */
   decode(payloads: readonly EncodedPayload[], call: Call): Promise<unknown[]>
 
-  /**
-   * When a worker last polled the task queue for such tasks (default: workflow tasks);
-   * null when none has polled recently.
-   */
+  /** All zeros for a queue that does not exist: the engine does not know which ones do. */
+  describeTaskQueue(taskQueue: string, call: Call): Promise<TaskQueue>
+  /** When a worker last polled for such tasks (default: workflow tasks); null when none has polled recently. */
   lastPolledAt(taskQueue: string, call: Call, tasks?: TaskKind): Promise<Date | null>
 
   /** Whether the engine can serve requests; never rejects. */

@@ -63,6 +63,7 @@ const PATH_PARAMETERS = {
   activityId: { name: 'activityId', schema: activityId, description: 'Id of the activity. A `/` is sent as `%2F`' },
   questionKey: { name: 'questionKey', schema: questionKey, description: 'Key of the question' },
   catalog: { name: 'catalogName', schema: catalogName, description: 'Name of the catalog' },
+  taskQueue: { name: 'taskQueueName', schema: catalogName, description: 'Name of the task queue' },
   scheduleId: { name: 'scheduleId', schema: scheduleId, description: 'Id of the schedule. A `/` is sent as `%2F`' },
   hook: { name: 'hookName', schema: z.string(), description: 'Name of a hook of the policy' },
   token: { name: 'linkToken', schema: z.string(), description: 'The last part of the URL of the link' },

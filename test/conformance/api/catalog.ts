@@ -35,6 +35,38 @@ export function catalogs(api: () => ApiFixture): void {
     })
   }
 
+  test('task queue: shows its workers and its backlog, and zeros for one that does not exist', async () => {
+    const { service, catalog } = api()
+    const queueOf = async (name: string) => (await service.call('GET', `/task-queues/${name}`)).body
+    const waiting = `queue-${randomUUID()}`
+    const run = await startDirectly(api(), 'stepElsewhere', { args: [waiting] })
+
+    const { workflows, activities } = await until('its activity is in the backlog', async () => {
+      const queue = await queueOf(waiting)
+      return queue.activities.backlog > 0 && queue.activities.backlogAgeMs > 0 && queue
+    })
+    const polled = await queueOf(catalog)
+    const unknown = await queueOf(`queue-${randomUUID()}`)
+    await service.post(`${run.workflowId}/terminate`)
+
+    expect([workflows.backlog, activities.backlog, activities.pollers]).toEqual([0, 1, 0])
+    expect([polled.taskQueue, polled.workflows.pollers > 0, polled.activities.pollers > 0]).toEqual([
+      catalog,
+      true,
+      true,
+    ])
+    expect(Date.now() - Date.parse(polled.workflows.lastPolledAt)).toBeLessThan(300_000)
+    const none = {
+      pollers: 0,
+      lastPolledAt: null,
+      backlog: 0,
+      backlogAgeMs: 0,
+      addedPerSecond: 0,
+      dispatchedPerSecond: 0,
+    }
+    expect([unknown.workflows, unknown.activities]).toEqual([none, none])
+  })
+
   rule('catalog.lists-the-workflows-with-their-schemas', async () => {
     const { service, catalog } = api()
 

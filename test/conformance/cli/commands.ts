@@ -171,6 +171,19 @@ export function cliCommands(): void {
     expect(JSON.parse(status.stdout)).toMatchObject({ error: 'WorkflowNotFoundError' })
   })
 
+  test('portico queue: prints the workers and the backlog of a task queue', async ({ portico, catalog }) => {
+    const json = await portico(['queue', catalog])
+    const text = await portico(['queue', 'none', '--text'])
+
+    expect(JSON.parse(json.stdout)).toMatchObject({ taskQueue: catalog, activities: { backlog: 0 } })
+    expect(text.stdout.split('\n').map((line) => line.split(/ {2,}/)[0])).toEqual([
+      'Tasks',
+      'Workflows',
+      'Activities',
+      '',
+    ])
+  })
+
   test('portico count: counts the runs that match, by status too', async ({ portico, catalog }) => {
     await portico(['run', 'failWithCauses', '--id', 'counted'])
     const filter = ['--catalog', catalog, '--workflow', 'failWithCauses', '--query', "WorkflowId = 'counted'"]

@@ -289,7 +289,10 @@ export const calls: Record<string, ClientCase> = {
     equal(input, [9007199254740993n, -1234567890123456789n, 9007199254740991])
   },
 
-  async 'catalog, request: read the catalog, and send any other request of the API'({ connect, catalog }) {
+  async 'catalog, taskQueue, request: read the catalog and its queue, and send any other request of the API'({
+    connect,
+    catalog,
+  }) {
     const client = connect()
 
     const listed = await client.catalog()
@@ -298,6 +301,7 @@ export const calls: Record<string, ClientCase> = {
 
     equal([listed.catalog, named.workflows.length > 5], [catalog, true])
     equal(named, listed)
+    equal((await client.taskQueue(catalog)).workflows.pollers > 0, true)
     equal(counted, { count: 0, groups: [] })
   },
 }

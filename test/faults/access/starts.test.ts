@@ -82,6 +82,7 @@ test('only a rule that names another catalog opens it, under each of its names i
     ['POST', '/workflow/validate', { workflowName: 'echo', input: 1, catalog: 'other' }],
     ['POST', '/workflow/signal-with-start/add', { workflowName: 'messages', input: 1, catalog: 'other' }],
     ['GET', '/workflow/catalog/other'],
+    ['GET', '/task-queues/other'],
     ['GET', '/openapi.json?catalog=other'],
   ]
 

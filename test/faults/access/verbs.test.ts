@@ -161,6 +161,7 @@ test('a credential that only reads changes nothing, by any endpoint (threat 15)'
   // Reads of another catalog than the default one.
   expect(wrong.map(({ endpoint }) => nameOf(endpoint))).toEqual([
     'GET /workflow/catalog/:catalog',
+    'GET /task-queues/:taskQueue',
     'POST /mcp/:catalog',
   ])
   expect(await historyLengthOf(client, workflowId)).toBe(before)

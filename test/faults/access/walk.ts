@@ -128,7 +128,7 @@ function workflowOf({ path }: Endpoint): string {
 /** Brings the run into the state that the endpoint needs. Returns what its path names. */
 async function pathValues({ method, path }: Endpoint, run: Target, operator: Api): Promise<Record<string, string>> {
   const { workflowId, catalog } = run
-  const values: Record<string, string> = { catalog }
+  const values: Record<string, string> = { catalog, taskQueue: catalog }
   if (path.startsWith('/schedules/:scheduleId') && method !== 'put')
     await operator.call('PUT', `/schedules/${workflowId}`, {
       ...{ workflowName: 'nothing', input: null, workflowId, catalog },

@@ -178,6 +178,7 @@ const unexpected: Engine = {
   update: never,
   updateWithStart: never,
   startUpdateWithStart: never,
+  describeTaskQueue: never,
   pause: never,
   unpause: never,
   pauseSupported: never,

@@ -1,7 +1,7 @@
 /** Lists the workflows that can be started. */
 import type { Context } from 'hono'
 import type { Env } from '../context.ts'
-import { endpoint, type SuccessResponse, type Tools } from '../endpoint.ts'
+import { endpoint, endpointOf, type SuccessResponse, type Tools } from '../endpoint.ts'
 import { ref as schemaOf } from '../openapi/schema.ts'
 import { ENGINE_ERRORS } from './errors.ts'
 
@@ -53,4 +53,18 @@ async function respondWith(
   return respondCatalog(c, listing.workflows, () => listing)
 }
 
-export const catalogEndpoints = [ofDefault, ofName]
+const taskQueue = endpointOf('taskQueue', {
+  method: 'get',
+  path: '/task-queues/:taskQueue',
+  id: 'describeTaskQueue',
+  tag: 'Service',
+  summary: 'Get the workers and the backlog of a task queue',
+  docs: 'api/service.md#task-queues',
+  responses: { 200: { description: 'Its state now', schema: schemaOf('TaskQueue') } },
+  errors: ENGINE_ERRORS,
+  takes: 'work',
+  key: 'ignored',
+  input: ({ taskQueue }) => ({ taskQueue }),
+})
+
+export const catalogEndpoints = [ofDefault, ofName, taskQueue]

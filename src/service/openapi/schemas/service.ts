@@ -1,9 +1,22 @@
 /** What the endpoints about the service itself return. */
 
 import type { CatalogEntry, HandlerEntry } from '../../../shared/wire/catalog.ts'
-import { array, boolean, described, enumOf, object, orNull, ref, string, time } from '../../http/openapi/schema.ts'
+import {
+  array,
+  boolean,
+  described,
+  enumOf,
+  integer,
+  number,
+  object,
+  orNull,
+  ref,
+  string,
+  time,
+} from '../../http/openapi/schema.ts'
 import type { CatalogListing } from '../../model/catalog-listing.ts'
 import type { CallerRights, Capabilities } from '../../model/deployment.ts'
+import type { QueuedTasks, TaskQueue } from '../../model/task-queue.ts'
 
 const handler = {
   name: string,
@@ -36,6 +49,15 @@ export const serviceSchemas = {
   PublishedSchema: {
     description: 'A JSON Schema, an object or a boolean: 2020-12, or the dialect that its `$schema` names',
   },
+  TaskQueue: object<TaskQueue>({ taskQueue: string, workflows: ref('QueuedTasks'), activities: ref('QueuedTasks') }),
+  QueuedTasks: object<QueuedTasks>({
+    pollers: described(integer, 'Workers that have polled in the last five minutes'),
+    lastPolledAt: orNull(time),
+    backlog: described(integer, 'About how many tasks wait, also those of runs that have ended since'),
+    backlogAgeMs: described(integer, 'How long the oldest one has waited'),
+    addedPerSecond: described(number, 'In the last seconds'),
+    dispatchedPerSecond: described(number, 'In the last seconds'),
+  }),
   Capabilities: object<Capabilities>({
     version: described(string, 'Version of the service'),
     runtime: described(string, '`node`, `bun`, `deno`, `workerd`, or the name that an embedding application sets'),

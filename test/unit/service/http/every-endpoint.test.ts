@@ -130,6 +130,7 @@ test('every endpoint: each parameter of its path is checked, and decoded once (t
     updateId: [long, 'a%00'],
     activityId: [long, 'a%00'],
     catalog: ['%2F_sys%2Fx', '__temporal_x', '%00', long],
+    taskQueue: ['%2F_sys%2Fx', '__temporal_x', '%00', long],
     scheduleId: ['%24catalog:orders', 'temporal-sys-scheduler:w', 'a%00', 'x'.repeat(978)],
   }
   const escapes = ['%', '%zz', '%C3', '%ED%A0%80']
@@ -137,7 +138,7 @@ test('every endpoint: each parameter of its path is checked, and decoded once (t
     [...endpoint.path.matchAll(/:(\w+)/g)].flatMap(([, name = '']) =>
       [...(wrong[name] ?? []), ...escapes].map((value) => ({ path: pathWith(endpoint, name, value) })),
     )
-  const is = ({ endpoint: { path } }: Form) => /^\/(?:workflow|schedules)\/.*:/.test(path)
+  const is = ({ endpoint: { path } }: Form) => /^\/(?:workflow|schedules|task-queues)\/.*:/.test(path)
 
   await expectEach(makeWalk(), INVALID, { is, sent: pathsOf })
 })

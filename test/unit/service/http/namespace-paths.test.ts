@@ -194,6 +194,7 @@ test('namespaces: the OpenAPI document names the URL of the namespace, and nothi
   expect(own.info.description).toContain('/namespaces/<name>')
   expect(Object.keys(own.paths)).toEqual(expect.arrayContaining(['/health', '/metrics', '/ready']))
   expect(Object.keys(acme.paths).filter((path) => !path.startsWith('/workflow/'))).toEqual([
+    '/task-queues/{taskQueue}',
     '/questions',
     '/schedules',
     '/schedules/{scheduleId}',
