@@ -4,6 +4,7 @@ import { type ApiOptions, inChunks, makeApi } from '../api.ts'
 import { bearer, tokenPolicy } from '../policies.ts'
 
 const RUN_ID = '3f2504e0-4f89-41d3-9a0c-0305e82c3301'
+const PINNED = '9c1b2d3e-4f5a-4b6c-8d7e-0f1a2b3c4d5e'
 const NDJSON = { 'Content-Type': 'application/x-ndjson' }
 const START = { workflowName: 'order', input: null }
 
@@ -62,7 +63,7 @@ test('bulk: each line is answered as its single request is, and the last line sa
   const api = makeBulkApi()
   const lines = [
     START,
-    { op: 'signal', workflowId: 'a/b', runId: RUN_ID, name: 'approve', payload: 1 },
+    { op: 'signal', workflowId: 'a/b', runId: PINNED, name: 'approve', payload: 1 },
     { op: 'stop', workflowId: 'w', reason: 'sold out' },
     ...['[1]', '{"workflowName":', '12345678901234567890', '{"workflowName":"x","inputs":1,"n":12345678901234567890}'],
     { op: 'start', workflowName: 'order', input: null, timeout: 'soon' },
@@ -71,7 +72,7 @@ test('bulk: each line is answered as its single request is, and the last line sa
   ]
   const singles: [method: string, path: string, body: unknown, headers?: Record<string, string>][] = [
     ['POST', 'start', START],
-    ['POST', `a%2Fb/runs/${RUN_ID}/signal/approve`, { payload: 1 }],
+    ['POST', `a%2Fb/runs/${PINNED}/signal/approve`, { payload: 1 }],
     ['PATCH', 'w/stop', { reason: 'sold out' }],
     ...[3, 4, 5, 6].map((at): [string, string, unknown] => ['POST', 'start', lines[at]]),
     ['POST', 'start', { ...START, timeout: 'soon' }],
