@@ -70,3 +70,17 @@ test('bulk: what has arrived when the connection breaks is carried out, and anot
   expect(answers.map(({ replayed }) => replayed)).toEqual(lines.map((_, index) => index < 40))
   expect(again.answers.map(({ body }) => body.runId)).toEqual(answers.map(({ body }) => body.runId))
 })
+
+test('bulk: one that arrives slowly may take longer than the body of another request', async ({ serviceProcess }) => {
+  const { sending, response } = openBulk(serviceProcess.url)
+  const startedAt = performance.now()
+  const line = toLines([{ op: 'run' }])
+
+  // Node would end it after 28 s.
+  const isLong = () => sending.write(line) && performance.now() - startedAt > 30_000
+  await until('it has taken 30 s', isLong, { everyMs: 1000, timeoutMs: 60_000 })
+  sending.end()
+  const received = await text(await response)
+
+  expect(received).toMatch(/"done":true.*\n$/)
+})

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Duplex, Readable } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { canonicalHost } from '../../../shared/lib/network-address.ts'
-import { NDJSON } from '../../http/pipeline/body.ts'
+import { rawPath } from '../../http/path.ts'
+import { BULK_PATH, NDJSON } from '../../http/pipeline/body.ts'
 import { isHeld, isPlace, type LoadShedder, type ReceivedHead, type ShedResponse } from '../../http/pipeline/places.ts'
 import type { Listener, ListenOptions } from '../service.ts'
 import { hasArrived, isBodiless, lastOfConnection } from './early-response.ts'
@@ -30,6 +31,10 @@ const BACKLOG = 4096
 /** Whether the body of the request is read while the response is sent. */
 function answersLines({ status, headers }: Response): boolean {
   return status === 200 && headers.get('Content-Type') === NDJSON
+}
+
+function isBulk({ url = '' }: Pick<IncomingMessage, 'url'> = {}): boolean {
+  return rawPath({ url }).endsWith(BULK_PATH)
 }
 
 function isLate(error: Error & { code?: unknown }): boolean {
@@ -123,7 +128,7 @@ export async function serveNode({
   function onClientError(error: Error, socket: Duplex) {
     const pending = [...openResponses].find((response) => response.socket === socket)
     // A bulk may take any time, and the app ends one that stops arriving.
-    if (isLate(error) && pending?.getHeader('Content-Type') === NDJSON) return
+    if (isLate(error) && isBulk(pending?.req)) return
     // The app has rejected the request already, and this response is the last of the connection.
     if (pending?.headersSent && !pending.req.complete) return void socket.destroy()
     if (!pending?.req.complete) return rejectOnSocket(error, socket)
