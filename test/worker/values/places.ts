@@ -136,6 +136,7 @@ export const NO_PLACES: Readonly<Record<string, string>> = {
   getOpenApi: 'schemas',
   getSchedule: 'a test of its own creates a schedule',
   putSchedule: 'what getSchedule shows',
+  bulk: 'its lines are responses without values',
 }
 
 interface Schema {
