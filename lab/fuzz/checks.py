@@ -23,7 +23,7 @@ INEXPRESSIBLE = {
     r"^/(payloads|inputPayloads)/\d+/data must be base64$": "the encoding of a text",
     r"^/cronSchedule ": "the language of schedules",
     r"^/query ": "the language of filters",
-    r"^/(input|args/0|startArgs/0|payload)\b.* must ": "the published schema of a name that is a part of the request",
+    r"^/(input|args/0|startArgs/0|payload)\b.* (must |is required$)": "the published schema of a name that is a part of the request",
     r"^/(input|payload) is required$": "whether the published workflow or handler of that name needs its argument",
     r"^/retry/maximumInterval must not be less": "the relation of two fields",
     r"^/(when/)?until must (not be before|be after) from": "the relation of two fields",
