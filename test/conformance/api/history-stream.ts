@@ -129,7 +129,7 @@ export function historyStream(api: () => ApiFixture): void {
   })
 
   test('trace stream: its entries make the tree of the trace, also after each reconnect', async () => {
-    const { body: ran } = await api().service.run('manySteps', { n: 40 })
+    const { body: ran } = await api().service.run('manySteps', { n: 40 }, { timeout: '120s' })
     const entriesIn = (sent: readonly Sent[]) => sent.filter(({ event }) => event === 'trace').map(({ data }) => data)
     const { body: trace } = await api().service.get(`${ran.workflowId}/trace-log`)
 
