@@ -25,7 +25,10 @@ export function cliSchedules(): void {
     expect(await json('get', 'cli')).toEqual(put)
     expect(await json('times', 'cli', ...range)).toEqual({ times: ['2026-01-01T03:00:00.000Z'], complete: true })
     expect(await json('pause', 'cli', '--reason', 'holiday')).toEqual({ scheduleId: 'cli', paused: true })
-    expect((await portico(['schedule', 'ls', '--paused', '--text'])).stdout).toMatch(/^cli +nothing +paused +holiday$/m)
+    // The list can be late.
+    await expect
+      .poll(async () => (await portico(['schedule', 'ls', '--paused', '--text'])).stdout)
+      .toMatch(/^cli +nothing +paused +holiday$/m)
     expect(await json('unpause', 'cli')).toEqual({ scheduleId: 'cli', paused: false })
     expect(await json('trigger', 'cli', '--overlap', 'allow-all')).toEqual({ scheduleId: 'cli', accepted: true })
     expect(await json('backfill', 'cli', ...range)).toEqual({ scheduleId: 'cli', accepted: true })
