@@ -7,7 +7,6 @@ import {
   effect,
   forEveryone,
   onActivity,
-  onCatalog,
   onChain,
   onHandler,
   onHolder,
@@ -15,12 +14,12 @@ import {
   onQuestion,
   onRun,
   onStream,
-  onTaskQueue,
   onUpdate,
   onVisible,
   type Verb,
   whatElse,
 } from './access/guard.ts'
+import { onCatalog, onTaskQueue } from './access/guard-catalogs.ts'
 import { onPutSchedule, onSchedule } from './access/guard-schedules.ts'
 import { effectOfStart, onStart, onStartWith, READS } from './access/guard-starts.ts'
 import { readCatalog } from './catalog/catalogs.ts'

@@ -1,15 +1,12 @@
 /** The rows of verbs: each has the right that its caller needs, and decides about a request before the verb acts. */
 
-import type { Grant } from '../../shared/access/caller.ts'
-import { type Access, type AccessRequest, isNarrowed, RUN_VERBS, TOOL_VERBS } from '../../shared/access/grant.ts'
+import { type Access, type AccessRequest, isNarrowed } from '../../shared/access/grant.ts'
 import { matchesAll, matchesAny } from '../../shared/access/patterns.ts'
 import type { PolicyVerb } from '../../shared/access/policy-verbs.ts'
-import type { CatalogEntry } from '../../shared/wire/catalog.ts'
 import type { RunRef } from '../../shared/wire/run-ref.ts'
 import { STREAM_PUBLISH } from '../../shared/wire/stream.ts'
 import type { ActivityCommand } from '../model/activity.ts'
 import type { Call } from '../model/call.ts'
-import type { CatalogListing } from '../model/catalog-listing.ts'
 import type { Act, May, SendCommand } from '../model/commands.ts'
 import type { CallerRights } from '../model/deployment.ts'
 import { hasErrorName } from '../model/errors.ts'
@@ -37,7 +34,7 @@ import {
   rightsOf,
   withDecision,
 } from './decide.ts'
-import { decideAgain, decideOnRunAgain } from './decide-again.ts'
+import { decideOnRunAgain } from './decide-again.ts'
 
 export interface Verb<Input, Output> {
   /** The right that a caller needs before its request is read; null: what the caller has is the right. */
@@ -294,72 +291,6 @@ export function onVisible<Input extends { filter: RunFilter }, Output>(
       )
     },
   }
-}
-
-const LISTINGS = {
-  catalog: { reading: RUN_VERBS, listing: RUN_VERBS },
-  tools: { reading: TOOL_VERBS, listing: ['start'] },
-} satisfies Record<string, Record<string, readonly PolicyVerb[]>>
-
-// Always the same array, because responses are cached with the array as the key.
-const NONE: CatalogEntry[] = []
-
-/** Lists the workflows for which the caller has one of the verbs `listing`. Each of `reading` lets it read the list. */
-export function onCatalog<Input extends { catalog: string }>(
-  access: keyof typeof LISTINGS,
-  act: Act<VerbPorts, Input, CatalogListing>,
-): Verb<Input, CatalogListing> {
-  const { listing }: { listing: readonly PolicyVerb[] } = LISTINGS[access]
-  return {
-    access,
-    act,
-    async decide(ports, input, given, act) {
-      const call = withDecision(given)
-      const allowing = admitReader(ports, access, input.catalog, call)
-      const listed = await act(input, call)
-      if (allowing === null) return listed
-      const granting = listing.flatMap(allowing)
-      return {
-        ...listed,
-        workflows: granting.length === 0 ? NONE : ports.filterCatalog(listed.workflows, granting),
-      }
-    },
-  }
-}
-
-/** Reads the state of a task queue. Whoever may read its catalog may. */
-export function onTaskQueue<Input extends { taskQueue: string }, Output>(
-  act: Act<VerbPorts, Input, Output>,
-): Verb<Input, Output> {
-  return {
-    access: 'catalog',
-    act,
-    async decide(ports, input, given, act) {
-      const call = withDecision(given)
-      admitReader(ports, 'catalog', input.taskQueue, call)
-      return act(input, call)
-    },
-  }
-}
-
-/** Throws `ForbiddenError` if no rule allows to read the catalog. Returns which rules allow a verb; null for all. */
-function admitReader(
-  ports: VerbPorts,
-  access: keyof typeof LISTINGS,
-  catalog: string,
-  call: Call,
-): ((verb: PolicyVerb) => Grant[]) | null {
-  const { reading }: { reading: readonly PolicyVerb[] } = LISTINGS[access]
-  const rights = rightsOf(call, ports)
-  call.audit({ action: access, rule: null })
-  if (rights.kind === 'operator') return null
-  const allowing = (verb: PolicyVerb) => allowingGrants(ports, rights.grants, { verb, catalog })
-  const [first] = reading.flatMap(allowing)
-  if (first === undefined) throw denied({ verb: 'read', catalog }, call)
-  call.audit({ rule: first.rule })
-  const [verb = 'read', ...others] = reading
-  decideAgain(ports, [{ verb, catalog }, ...others.map((verb) => ({ verb, catalog }))], call)
-  return allowing
 }
 
 /** Reads or uses a link. Whoever has it is its caller. */
