@@ -16,26 +16,32 @@ export async function lastPolledAt(
   call: Call,
   tasks: TaskKind = 'workflow',
 ): Promise<Date | null> {
-  return latestPoll(await describe(context, taskQueue, tasks, call))
+  return latestPoll(await describe(context, { taskQueue, tasks, reportStats: false }, call))
 }
 
 export async function describeTaskQueue(context: EngineContext, taskQueue: string, call: Call): Promise<TaskQueue> {
   const [workflows, activities] = await Promise.all([
-    describe(context, taskQueue, 'workflow', call),
-    describe(context, taskQueue, 'activity', call),
+    describe(context, { taskQueue, tasks: 'workflow', reportStats: true }, call),
+    describe(context, { taskQueue, tasks: 'activity', reportStats: true }, call),
   ])
   return { taskQueue, workflows: toQueuedTasks(workflows), activities: toQueuedTasks(activities) }
 }
 
 type Described = Response<'describeTaskQueue'>
 
+interface Describe {
+  taskQueue: string
+  tasks: TaskKind
+  /** Whether the engine counts the tasks, too. */
+  reportStats: boolean
+}
+
 async function describe(
   { rpc, namespace }: EngineContext,
-  taskQueue: string,
-  tasks: TaskKind,
+  { taskQueue, tasks, reportStats }: Describe,
   call: Call,
 ): Promise<Described> {
-  const request = { namespace, taskQueue: { name: taskQueue }, taskQueueType: TYPES[tasks], reportStats: true }
+  const request = { namespace, taskQueue: { name: taskQueue }, taskQueueType: TYPES[tasks], reportStats }
   try {
     return await rpc('describeTaskQueue', request, call)
   } catch (error) {
