@@ -42,7 +42,7 @@ import {
   requireKnownCaller,
   takeUrlToken,
 } from './http/pipeline/authorize.ts'
-import { BULK_PATH, rejectContentLength } from './http/pipeline/body.ts'
+import { rejectContentLength } from './http/pipeline/body.ts'
 import { allowOrigins, answerPreflights } from './http/pipeline/cors.ts'
 import { checkIdempotencyKey, notReplayed, rejectIdempotencyKey } from './http/pipeline/idempotency-key.ts'
 import { createCallerLimiter, limitCallers } from './http/pipeline/limit-callers.ts'
@@ -95,6 +95,9 @@ export interface Dispatcher {
   loadShedder: LoadShedder
 }
 
+// Each of the lines is a request of its own.
+const readsLines = matcherOf(ENDPOINTS.filter(({ takes }) => takes === 'lines'))
+
 /** Sends each request to the app of its namespace, behind one limit on requests in flight. */
 export function createDispatcher({ mount, defaultApp, appOf, ...options }: DispatcherOptions): Dispatcher {
   const pathOf = pathBelow(mount)
@@ -106,7 +109,7 @@ export function createDispatcher({ mount, defaultApp, appOf, ...options }: Dispa
     pathOf,
     isWork(path) {
       const rest = splitNamespace(path)?.rest ?? path
-      return rest !== BULK_PATH && isWork(rest)
+      return isWork(rest) && !readsLines(rest)
     },
     handle(request, place) {
       const inNamespace = splitNamespace(pathOf(request))
@@ -139,7 +142,7 @@ export function createApp(options: AppOptions): App {
   const checks: RequestCheck[] = [
     ...only(options.loopbackOnly === true, requireLoopbackHost),
     rejectCrossSite(corsOrigins),
-    rejectContentLength(options.maxBodyBytes),
+    rejectContentLength(options.maxBodyBytes, readsLines),
     rejectDotSegments,
   ]
   const everyRequest: RequestStep[] = [

@@ -20,12 +20,13 @@ export interface BodyLimits {
   timeoutMs: number
 }
 
-/** Rejects a request whose Content-Length is over the limit, before any of its body is read. */
-export function rejectContentLength(maxBytes: number): RequestCheck {
+/**
+ * Rejects a request whose Content-Length is over the limit, before any of its body is read. Bodies that are read by
+ * lines have a limit for each line.
+ */
+export function rejectContentLength(maxBytes: number, readsLines: (path: string) => boolean): RequestCheck {
   return (c) => {
-    // A bulk has a limit for each of its lines.
-    if (c.req.path === BULK_PATH) return
-    if (Number(c.req.header('Content-Length')) > maxBytes) throw tooLarge(maxBytes)
+    if (Number(c.req.header('Content-Length')) > maxBytes && !readsLines(c.req.path)) throw tooLarge(maxBytes)
   }
 }
 
