@@ -20,6 +20,8 @@ export interface Sent {
   updateId: string | undefined
   requestId: string | undefined
   runId: string
+  /** How far an update must be before the engine responds. */
+  stage: number | undefined
 }
 
 /** Gets the call that it responds to, and all calls until then. */
@@ -35,6 +37,7 @@ export function scriptedContext(...answers: (object | Answer)[]): { context: Eng
       updateId: (second?.updateWorkflow ?? request).request?.meta?.updateId,
       requestId: first?.startWorkflow?.requestId,
       runId: (request.workflowExecution ?? request.execution)?.runId ?? '',
+      stage: (second?.updateWorkflow ?? request).waitPolicy?.lifecycleStage,
     }
     sent.push(call)
     const next = answers.length > 1 ? answers.shift() : answers[0]
@@ -67,6 +70,7 @@ export function scriptedContext(...answers: (object | Answer)[]): { context: Eng
 interface RequestLike {
   operations?: { startWorkflow?: { requestId: string }; updateWorkflow?: RequestLike }[]
   request?: { meta?: { updateId?: string } }
+  waitPolicy?: { lifecycleStage: number }
   workflowExecution?: { runId?: string }
   execution?: { runId?: string }
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { updateWithStart } from '../../../../../src/service/engine/calls/update-with-start.ts'
+import { startUpdateWithStart, updateWithStart } from '../../../../../src/service/engine/calls/update-with-start.ts'
 import type { EngineContext } from '../../../../../src/service/engine/context.ts'
 import type { RpcError } from '../../../../../src/service/engine/transport/transport.ts'
 import { GrpcCode } from '../../../../../src/shared/temporal/grpc-code.ts'
@@ -41,6 +41,20 @@ test('update-with-start: polls an update that the engine has admitted without an
   expect(await send(context)).toMatchObject({ runId: 'r', started: true, result: 'done' })
   expect(methods(sent)).toEqual(['executeMultiOperation', 'updateWorkflowExecution r', 'updateWorkflowExecution r'])
   expect(new Set(sent.map(({ updateId }) => updateId))).toEqual(new Set(['the-update']))
+})
+
+test('startUpdateWithStart: the engine responds once the update is accepted, and is called again until then', async () => {
+  const [ADMITTED, ACCEPTED] = [1, 2]
+  const started = { startWorkflow: { runId: 'r', started: true } }
+  const admitted = { responses: [started, { updateWorkflow: { stage: ADMITTED } }] }
+  const { context, sent } = scriptedContext(admitted, { stage: ACCEPTED })
+
+  const sending = startUpdateWithStart(context, REQUEST, { name: 'set', args: ['a'] }, 'the-update', aCall())
+  await vi.advanceTimersByTimeAsync(2900)
+
+  expect(await sending).toEqual({ workflowId: 'w', runId: 'r', updateId: 'the-update', started: true })
+  expect(methods(sent)).toEqual(['executeMultiOperation', 'updateWorkflowExecution r'])
+  expect(sent.map(({ stage }) => stage)).toEqual([ACCEPTED, ACCEPTED])
 })
 
 test('update-with-start: after a lost response it is sent again with the same ids if there is no run', async () => {
