@@ -15,15 +15,32 @@ import { toServiceError } from '../errors.ts'
 import { readClosing } from '../read-closing.ts'
 import type { SharedWaitsPorts } from './shared-waits.ts'
 
+/** How the engine says that something has ended: the run of a workflow, or of an activity of its own. */
+export interface Followed {
+  /** With a long poll; null if it is still open when the engine ends the poll. */
+  poll(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null>
+  /** Without one; null while it is open. */
+  read(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null>
+  findEnded: typeof findEnded
+  toError(error: unknown, run: RunRef): unknown
+}
+
+const WORKFLOW_RUNS: Followed = { poll, read: readLastEvent, findEnded, toError: toReadError }
+
 /**
  * How the run ended; null when `call` is over first. Used on workerd, where requests cannot share a wait
  * (`shared-waits.ts`). While the engine allows no more polls, the run is read instead.
  */
-export async function unsharedWait(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
+export async function unsharedWait(
+  context: EngineContext,
+  run: RunRef,
+  call: Call,
+  followed: Followed = WORKFLOW_RUNS,
+): Promise<Closing | null> {
   try {
-    return await pollUntilClosed(context, run, call, 'read')
+    return await pollUntilClosed(context, followed, run, call, 'read')
   } catch (error) {
-    throw toReadError(error, run)
+    throw followed.toError(error, run)
   }
 }
 
@@ -31,11 +48,16 @@ export async function unsharedWait(context: EngineContext, run: RunRef, call: Ca
  * The same for a wait that requests share: its caller holds a slot for the poll. Ends with `limited` when the engine
  * allows no more polls at the moment.
  */
-async function follow(context: EngineContext, run: RunRef, call: Call): Promise<Closing | 'limited' | null> {
+async function follow(
+  context: EngineContext,
+  followed: Followed,
+  run: RunRef,
+  call: Call,
+): Promise<Closing | 'limited' | null> {
   try {
-    return await pollUntilClosed(context, run, call, 'throw')
+    return await pollUntilClosed(context, followed, run, call, 'throw')
   } catch (error) {
-    if (classifyPollFailure(error) !== 'limited') throw toReadError(error, run)
+    if (classifyPollFailure(error) !== 'limited') throw followed.toError(error, run)
     call.note({ waitInterrupted: error })
     return 'limited'
   }
@@ -43,14 +65,15 @@ async function follow(context: EngineContext, run: RunRef, call: Call): Promise<
 
 function pollUntilClosed(
   context: EngineContext,
+  followed: Followed,
   run: RunRef,
   call: Call,
   whenLimited: 'read' | 'throw',
 ): Promise<Closing | null> {
   return pollUntil({ polls: null }, call, {
     // The engine responds to each poll of a paused run at once.
-    poll: async (polling) => ({ found: await poll(context, run, polling), isRepeated: true }),
-    read: async () => ({ found: await readClosingNow(context, run, call) }),
+    poll: async (polling) => ({ found: await followed.poll(context, run, polling), isRepeated: true }),
+    read: async () => ({ found: await readClosingNow(context, run, call, followed) }),
     afterFailure(failure, isFirstPoll) {
       if (failure === 'limited') return whenLimited
       // Later, an engine that restarts may not know its namespaces yet.
@@ -81,28 +104,43 @@ async function poll({ rpc, namespace, payloads }: EngineContext, run: RunRef, ca
   return await readClosing(history?.events ?? [], payloads, run.workflowId)
 }
 
-/** How the run ended, by its last event, without a long poll. Null while it is open, or if it cannot be read now. */
-export async function readClosingNow(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
+/** How the run ended, by its last event. */
+async function readLastEvent(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
+  const { events } = await readLast(context, run, call, { maximumPageSize: 1 })
+  // The page has the whole batch of the last event, latest first.
+  return await readClosing(events.slice(0, 1), context.payloads, run.workflowId)
+}
+
+/** How the run ended, without a long poll. Null while it is open, or if it cannot be read now. */
+export async function readClosingNow(
+  context: EngineContext,
+  run: RunRef,
+  call: Call,
+  followed: Followed = WORKFLOW_RUNS,
+): Promise<Closing | null> {
   try {
-    const { events } = await readLast(context, run, atMost(call, TIMEOUT_MS.describe), { maximumPageSize: 1 })
-    // The page has the whole batch of the last event, latest first.
-    return await readClosing(events.slice(0, 1), context.payloads, run.workflowId)
+    return await followed.read(context, run, atMost(call, TIMEOUT_MS.describe))
   } catch (error) {
     if (classifyPollFailure(error) === 'unregistered') return null
-    const failure = toReadError(error, run)
+    const failure = followed.toError(error, run)
     if (classifyPollFailure(failure) === 'final') throw failure
     return null
   }
 }
 
 /** The engine calls of shared waits. No request's deadline ends a call that several requests share. */
-export function waitPorts(context: EngineContext): SharedWaitsPorts {
+export function waitPorts(context: EngineContext, followed: Followed = WORKFLOW_RUNS): SharedWaitsPorts {
   return {
     slots: context.polls,
     poll: (run, signal, note) =>
-      follow(context, run, { ...backgroundCall('waits', 0), deadlineAt: Number.POSITIVE_INFINITY, signal, note }),
-    findEnded: (runs) => findEnded(context, runs),
-    readClosing: (run) => readClosingNow(context, run, backgroundCall('waits', TIMEOUT_MS.describe)),
+      follow(context, followed, run, {
+        ...backgroundCall('waits', 0),
+        deadlineAt: Number.POSITIVE_INFINITY,
+        signal,
+        note,
+      }),
+    findEnded: (runs) => followed.findEnded(context, runs),
+    readClosing: (run) => readClosingNow(context, run, backgroundCall('waits', TIMEOUT_MS.describe), followed),
   }
 }
 
