@@ -13,6 +13,7 @@ import { resultEndpoint } from './http/endpoints/result.ts'
 import { listEndpoints } from './http/endpoints/runs.ts'
 import { scheduleEndpoints } from './http/endpoints/schedules.ts'
 import { serviceEndpoints } from './http/endpoints/service.ts'
+import { standaloneEndpoints } from './http/endpoints/standalone-activities.ts'
 import { startEndpoints } from './http/endpoints/start.ts'
 import { streamEndpoints } from './http/endpoints/stream.ts'
 import { tokenEndpoint } from './http/endpoints/tokens.ts'
@@ -34,6 +35,7 @@ const DECLARED: readonly Endpoint[] = [
   ...questionEndpoints,
   ...controlEndpoints,
   ...scheduleEndpoints,
+  ...standaloneEndpoints,
   tokenEndpoint,
   openApiEndpoint,
   ...serviceEndpoints,

@@ -174,8 +174,8 @@ export function createApp(options: AppOptions): App {
       // A public endpoint that is not a GET changes something, so the audit log records it, too.
       ...(access === null && endpoint.method === 'get' ? [] : accessSteps(access, endpoint.takes)),
       ...only(reportsReplays(endpoint), notReplayed),
-      ...only(forwarded.length > 0 && endpoint.path.startsWith('/workflow/'), forwardHeaders(forwarded)),
-      ...only(/^\/(?:workflow|schedules|task-queues)\//.test(endpoint.path), decodablePath),
+      ...only(forwarded.length > 0 && /^\/(?:workflow|activity)\//.test(endpoint.path), forwardHeaders(forwarded)),
+      ...only(/^\/(?:activity|workflow|schedules|task-queues)\//.test(endpoint.path), decodablePath),
       ...keySteps[endpoint.key],
       ...workSteps[endpoint.takes],
     ]

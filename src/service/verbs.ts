@@ -19,9 +19,21 @@ import {
   type Verb,
   whatElse,
 } from './access/guard.ts'
+import { onStandalone, onStartStandalone, onVisibleStandalone } from './access/guard-activities.ts'
 import { onCatalog, onTaskQueue } from './access/guard-catalogs.ts'
 import { onPutSchedule, onSchedule } from './access/guard-schedules.ts'
 import { effectOfStart, onStart, onStartWith, READS } from './access/guard-starts.ts'
+import {
+  activityResult,
+  completeStandalone,
+  failStandalone,
+  heartbeatStandalone,
+  listActivities,
+  readActivityStatus,
+  stopActivity,
+  terminateActivity,
+} from './activities/activities.ts'
+import { runActivity, startActivity } from './activities/start.ts'
 import { readCatalog } from './catalog/catalogs.ts'
 import { reset, setOptions, stop, terminate } from './control/control.ts'
 import { pause, unpause } from './control/pause.ts'
@@ -197,6 +209,22 @@ export const VERBS = {
       isVisible({ workflowId, workflowName }),
     ),
   })),
+
+  /** Starts a standalone activity without waiting for its result. */
+  startActivity: effect(onStartStandalone(startActivity)),
+  /** Starts a standalone activity and waits for its end, at most `timeoutMs`. A timeout does not stop it. */
+  runActivity: effect(onStartStandalone(runActivity)),
+  activityStatus: onStandalone(readActivityStatus),
+  /** The result of a standalone activity. Waits for it at most `waitMs`. */
+  activityResult: onStandalone(activityResult),
+  stopActivity: onStandalone(stopActivity),
+  terminateActivity: onStandalone(terminateActivity),
+  /** The reports about a standalone activity that completes outside its worker, as about one of a workflow. */
+  completeStandalone: effect(onStandalone(completeStandalone)),
+  failStandalone: effect(onStandalone(failStandalone)),
+  heartbeatStandalone: onStandalone(heartbeatStandalone),
+  /** Lists standalone activities, open ones first. */
+  activities: onVisibleStandalone(listActivities),
 
   catalog: onCatalog('catalog', readCatalog),
   /** The catalog, with only the workflows that the caller may start. */

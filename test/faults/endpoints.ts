@@ -80,6 +80,7 @@ const BODIES = new Map<string, object>([
   ['PauseActivityRequest', { reason: 'a test' }],
   ['SetActivityRequest', { heartbeatTimeout: '2m' }],
   ['SetOptionsRequest', { priority: { priorityKey: 2 } }],
+  ['StartActivityRequest', { activityName: 'echoBack', input: null }],
   ['ScheduleRequest', { workflowName: 'nothing', input: null, when: { every: [{ interval: '1h' }] } }],
   ['ScheduleReasonRequest', { reason: 'a test' }],
   ['TriggerRequest', {}],

@@ -110,9 +110,9 @@ export function createEngineNetwork(options: EngineNetworkOptions): EngineNetwor
   let state: EngineState = 'well'
   const latencyMs = () => 1 + random.below(state === 'slow' ? MAX_SLOW_MS : MAX_LATENCY_MS)
 
-  function faultOf(request: object): Fault {
+  function faultOf(method: Method, request: object): Fault {
     if (state === 'away') return 'refused'
-    const chances: [number, Exclude<Fault, null>][] = isLongPoll(request)
+    const chances: [number, Exclude<Fault, null>][] = isLongPoll(method, request)
       ? [[faults.engineLimited, 'limited']]
       : [
           [faults.engineRefused, 'refused'],
@@ -169,7 +169,7 @@ export function createEngineNetwork(options: EngineNetworkOptions): EngineNetwor
     if (!caller.isUp) return new Promise(() => {})
     const call = openCall(caller, options)
     if (call.isOver()) return call.promise
-    const fault = faultOf(request)
+    const fault = faultOf(method, request)
     const lossMs = random.below(2 * faults.lostAfterMs)
     log(`${caller.name} > ${method} ${describe(request)}${fault === null ? '' : ` (${fault})`}`)
 

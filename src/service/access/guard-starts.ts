@@ -154,7 +154,7 @@ export async function decideStart(
 }
 
 /** The rules with the id that the workflow gets under each of them. Those without room for an id are left out. */
-async function withIds(
+export async function withIds(
   grants: readonly Grant[],
   given: string | undefined,
   idempotencyKey: string | undefined,
@@ -283,7 +283,7 @@ async function canonicalName(
   return name ?? workflowName
 }
 
-function optionsOf({ options = {} }: StartCommand): string[] {
+export function optionsOf({ options = {} }: Pick<StartCommand, 'options'>): string[] {
   const { workflowIdConflictPolicy, ...others } = options
   // `fail` is the default: a caller that names it needs no rule with this option.
   const isDefault = workflowIdConflictPolicy === undefined || workflowIdConflictPolicy === 'fail'

@@ -12,7 +12,7 @@ import type { RunRef } from '../../shared/wire/run-ref.ts'
 import { backgroundCall, type Call, withinCall } from '../model/call.ts'
 import type { CatalogListing } from '../model/catalog-listing.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
-import type { Engine } from '../model/engine.ts'
+import type { Engine, TaskKind } from '../model/engine.ts'
 import { nullWhenNotFound, ServiceError } from '../model/errors.ts'
 
 /** The catalogs of the task queues. Cached for a short time, and shared by all requests. */
@@ -26,8 +26,8 @@ export interface Catalogs {
    * Returns the same array as long as that run is cached.
    */
   workflows(published: Published): CatalogEntry[] | null | Promise<CatalogEntry[] | null>
-  /** When a worker last polled the task queue. */
-  lastPolledAt(catalog: string, freshSince?: number): Cached<Date | null>
+  /** When a worker last polled the task queue for such tasks. Default: workflow tasks. */
+  lastPolledAt(catalog: string, freshSince?: number, tasks?: TaskKind): Cached<Date | null>
   /** Whether a catalog in the older format was read under this workflow id. */
   isOlderForm(workflowId: string): boolean
 }
@@ -75,6 +75,16 @@ export function createCatalogs({ engine, namespace, ttlMs, ...options }: Catalog
     maxKeys: MAX_DEFINITIONS,
   })
 
+  const polls = readThroughCache({
+    name: 'task_queue',
+    read(key) {
+      const [catalog, tasks = 'workflow'] = JSON.parse(key)
+      return engine.lastPolledAt(catalog, catalogCall(), tasks)
+    },
+    ttlMs,
+    ...shared,
+  })
+
   return {
     namespace,
     published: readThroughCache({ name: 'catalog', read: readPublished, ttlMs, ...shared }).get,
@@ -82,12 +92,7 @@ export function createCatalogs({ engine, namespace, ttlMs, ...options }: Catalog
       const definition = definitions.get(JSON.stringify(run))
       return definition instanceof Promise ? definition.then(({ value }) => value) : definition.value
     },
-    lastPolledAt: readThroughCache({
-      name: 'task_queue',
-      read: (catalog) => engine.lastPolledAt(catalog, catalogCall()),
-      ttlMs,
-      ...shared,
-    }).get,
+    lastPolledAt: (catalog, freshSince, tasks) => polls.get(JSON.stringify([catalog, tasks]), freshSince),
     isOlderForm: (workflowId) => olderForms.has(workflowId),
   }
 }

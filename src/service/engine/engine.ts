@@ -1,9 +1,16 @@
 import { sharesPromises } from '../../shared/lib/single-flight.ts'
 import type { Codec } from '../../shared/temporal/payload.ts'
 import { fromPayloadJson } from '../../shared/temporal/payload-json.ts'
-import type { RunRef } from '../../shared/wire/run-ref.ts'
-import type { Call } from '../model/call.ts'
 import type { Engine } from '../model/engine.ts'
+import { cancelActivity, terminateActivity } from './calls/activities/control.ts'
+import {
+  ACTIVITY_RUNS,
+  activitiesSupported,
+  describeActivity,
+  listActivities,
+  readActivity,
+} from './calls/activities/read.ts'
+import { startActivity } from './calls/activities/start.ts'
 import { cancel, terminateRun } from './calls/control.ts'
 import { describe } from './calls/describe.ts'
 import { withProblem } from './calls/diagnosis/with-problem.ts'
@@ -37,9 +44,9 @@ import { createRpc } from './rpc.ts'
 import { createFeeds, type FeedLimits } from './streams/feeds.ts'
 import { createVerification } from './streams/verification.ts'
 import type { Transport } from './transport/transport.ts'
-import { unsharedWait, waitPorts } from './waits/follow-run.ts'
+import { type Followed, unsharedWait, waitPorts } from './waits/follow-run.ts'
 import { createPollSlots } from './waits/poll-slots.ts'
-import { createSharedWaits } from './waits/shared-waits.ts'
+import { createSharedWaits, type SharedWaits } from './waits/shared-waits.ts'
 
 export interface EngineOptions {
   transport: Transport
@@ -69,9 +76,12 @@ export function createEngine(options: EngineOptions): Engine {
   const [rpc, clock] = [createRpc(transport), createEngineClock()]
   const context: EngineContext = { rpc, features, namespace, payloads, clock, polls }
   const eventToJson = lazyEventToJson()
-  const { wait } = sharesPromises()
-    ? createSharedWaits(waitPorts(context))
-    : { wait: (run: RunRef, call: Call) => unsharedWait(context, run, call) }
+  const waitFor = (followed?: Followed): SharedWaits =>
+    sharesPromises()
+      ? createSharedWaits(waitPorts(context, followed))
+      : { wait: (run, call) => unsharedWait(context, run, call, followed) }
+  const { wait } = waitFor()
+  const activities = waitFor(ACTIVITY_RUNS)
   const verify = createVerification(context)
   const openStream = createFeeds({ context, ...streams, waitForEnd: wait, verify })
   return {
@@ -99,6 +109,13 @@ export function createEngine(options: EngineOptions): Engine {
       repairSupported,
       setOptions: setRunOptions,
       endedActivity,
+      activitiesSupported,
+      startActivity,
+      describeActivity,
+      readActivity,
+      cancelActivity,
+      terminateActivity,
+      listActivities,
       schedulesSupported,
       describeSchedule,
       createSchedule,
@@ -117,6 +134,7 @@ export function createEngine(options: EngineOptions): Engine {
       readiness,
     }),
     wait,
+    waitForActivity: ({ activityId, runId }, call) => activities.wait({ workflowId: activityId, runId }, call),
     openStream: async (run, from, call) => openStream(run, from, call),
     async publish(run, items, key, call) {
       await verify(run, call)

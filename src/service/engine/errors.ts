@@ -133,7 +133,7 @@ export function hasDetail(error: RpcError, name: keyof Failures): boolean {
 }
 
 /** The decoded detail of that type, in which every field may be missing; null if the error has none. */
-function detailOf<Name extends keyof Failures>(
+export function detailOf<Name extends keyof Failures>(
   { details }: RpcError,
   name: Name,
 ): Partial<Failures[Name]['prototype']> | null {
@@ -224,6 +224,7 @@ function exhausted(error: RpcError, request: RequestFacts): ServiceError {
 const TOO_LARGE_MESSAGES = [
   'Blob data size exceeds limit', // one payload
   'Memo size exceeds limit',
+  'input exceeds length limit', // of a standalone activity
   'grpc: received message larger than max', // the whole request
   'http: request body too large', // the whole request, over HTTP
   'Received HTTP status code 413', // from a proxy in front of the engine

@@ -6,6 +6,7 @@ import { quoteLiteral } from '../../shared/temporal/visibility-query.ts'
 import { type Issue, invalidValue, ServiceError } from '../model/errors.ts'
 import type { AttributeFilter, SearchAttributeType, TypedRunFilter, VisibleRuns } from '../model/run-filter.ts'
 import type { ScheduleFilter } from '../model/schedule.ts'
+import type { ActivityFilter } from '../model/standalone-activity.ts'
 
 // Leaves out catalogs and other internal runs of Portico.
 const NOT_RESERVED = ["WorkflowId NOT STARTS_WITH '$'", "WorkflowType NOT STARTS_WITH '$'"]
@@ -40,6 +41,23 @@ export function toRunQuery(filter: TypedRunFilter): string {
   throw new ServiceError('ValidationError', message, { details: { issues } })
 }
 
+/** The same for standalone activities. Patterns of workflow names are of types here. */
+export function toActivityQuery({ query, activityName, catalog, status, visible }: ActivityFilter): string {
+  const issue = query === undefined ? null : rawQueryIssue(query)
+  if (issue !== null) throw invalidValue('/query', issue)
+  return [
+    ...(query === undefined ? [] : [`(${query})`]),
+    ...equal('ActivityType', activityName),
+    ...equal('TaskQueue', catalog),
+    ...equal('ExecutionStatus', status && toStatusWord(status)),
+    ...visibleCondition(visible, 'Activity'),
+    NOT_OF_WORKERS,
+  ].join(' AND ')
+}
+
+// Leaves out what workers of Portico run for themselves.
+const NOT_OF_WORKERS = "ActivityId NOT STARTS_WITH '$'"
+
 /** The same for schedules, of which the engine can filter few columns. Their workflow names are not among them. */
 export function toScheduleQuery({ query, paused, visible }: ScheduleFilter): string {
   const issue = query === undefined ? null : rawQueryIssue(query)
@@ -65,10 +83,13 @@ function problemCondition(problem: boolean | undefined): string[] {
 }
 
 /** The runs that the caller may see. In a database that ignores case, the engine also returns others. */
-function visibleCondition(visible: readonly VisibleRuns[] | undefined): string[] {
+function visibleCondition(
+  visible: readonly VisibleRuns[] | undefined,
+  of: 'Activity' | 'Workflow' = 'Workflow',
+): string[] {
   if (visible === undefined) return []
   const alternatives = visible.map(({ ids, workflows }) =>
-    [...matching('WorkflowId', ids), ...matching('WorkflowType', workflows)].join(' AND '),
+    [...matching(`${of}Id`, ids), ...matching(`${of}Type`, workflows)].join(' AND '),
   )
   return [`(${alternatives.map((alternative) => `(${alternative})`).join(' OR ')})`]
 }

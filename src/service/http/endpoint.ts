@@ -35,7 +35,7 @@ import { jsonResponse } from './response.ts'
 
 export interface Endpoint<Path extends string = string, Query = unknown, Body = unknown> extends Description {
   method: 'get' | 'post' | 'patch' | 'put' | 'delete'
-  /** A path below `/workflow/:id/` also exists below `/workflow/:id/runs/:rid/`. */
+  /** A path below `/workflow/:id/` also exists below `/workflow/:id/runs/:rid/`, and one of an activity likewise. */
   path: Path
   /** What the query string may contain. */
   query?: Limited<z.ZodMiniType<Query>>
@@ -121,6 +121,7 @@ export type Tag =
   | 'Inspect'
   | 'Messages'
   | 'Control'
+  | 'Activities'
   | 'Schedules'
   | 'Links'
   | 'Service'
@@ -287,19 +288,21 @@ export function endpointOf<
 
 const LATEST = '/workflow/:id/'
 const PINNED = '/workflow/:id/runs/:rid/'
+const OF_ACTIVITY = '/activity/:activityId/'
 
 export function isOfLatestRun(path: string): boolean {
   return path.startsWith(LATEST) && !path.startsWith(PINNED)
 }
 
-/** The endpoint and, if it is about a run, its twin below `/workflow/:id/runs/:rid/`. */
+/** The endpoint and, if it is about a run, its twin about a pinned one. */
 export function withPinned(endpoint: Endpoint): Endpoint[] {
   const { path, id, summary } = endpoint
-  if (!isOfLatestRun(path)) return [endpoint]
+  const isOfActivity = path.startsWith(OF_ACTIVITY)
+  if (!isOfActivity && !isOfLatestRun(path)) return [endpoint]
   const pinned = {
     ...endpoint,
-    path: path.replace(LATEST, PINNED),
-    id: id.replace('Workflow', 'Run'),
+    path: isOfActivity ? path.replace(OF_ACTIVITY, `${OF_ACTIVITY}runs/:rid/`) : path.replace(LATEST, PINNED),
+    id: isOfActivity ? id.replace('Activity', 'ActivityRun') : id.replace('Workflow', 'Run'),
     summary: `${summary} (of one run)`,
   }
   return [endpoint, pinned]

@@ -3,7 +3,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { attachIds } from '../model/attach-ids.ts'
 import { type ErrorFacts, type ErrorName, originalError, ServiceError, withoutRepeat } from '../model/errors.ts'
 import { type Env, verbOf } from './context.ts'
-import { handlerNameInPath, requestPath, resultPath, updatePath } from './path.ts'
+import { activityResultPath, handlerNameInPath, requestPath, resultPath, updatePath } from './path.ts'
 import { problemHeaders, toProblem } from './problem.ts'
 import { respond } from './response.ts'
 
@@ -36,6 +36,8 @@ export const PROBLEMS = {
   RequestTimeoutError: { status: 408, title: 'Request timeout' },
   WorkflowAlreadyStartedError: { status: 409, title: 'Workflow already started', source: 'engine' },
   WorkflowNotRunningError: { status: 409, title: 'Workflow not running', source: 'engine' },
+  ActivityAlreadyStartedError: { status: 409, title: 'Activity already started', source: 'engine' },
+  ActivityNotRunningError: { status: 409, title: 'Activity not running', source: 'engine' },
   WorkflowNotReadyError: { status: 409, title: 'Workflow not ready', source: 'engine' },
   StepNotCompletedError: { status: 409, title: 'Step not completed' },
   QuestionAnsweredError: { status: 409, title: 'Question answered before' },
@@ -48,8 +50,12 @@ export const PROBLEMS = {
   QueryFailedError: { status: 422, title: 'Query failed', source: 'workflow' },
   UpdateFailedError: { status: 422, title: 'Update failed', source: 'workflow' },
   WorkflowFailedError: { status: 422, title: 'Workflow did not complete', source: 'workflow' },
+  ActivityFailedError: { status: 422, title: 'Activity did not complete', source: 'workflow' },
   UnsupportedWorkflowError: { status: 424, title: 'Workflow not in the catalog' },
   WorkflowExecutionTimedOutError: { status: 424, title: 'Workflow did not complete in time' },
+  UnsupportedActivityError: { status: 424, title: 'Activity not in the catalog' },
+  ActivityExecutionTimedOutError: { status: 424, title: 'Activity did not complete in time' },
+  ActivityNotCompletedError: { status: 424, title: 'Activity not completed' },
   WorkflowNotCompletedError: { status: 424, title: 'Workflow not completed' },
   OutcomeUnknownError: { status: 424, title: 'Outcome unknown', source: 'engine' },
   ResultUnreadableError: { status: 424, title: 'Result not readable' },
@@ -106,6 +112,7 @@ const UNSAFE_VERBS: ReadonlySet<string> = new Set([
   'repair',
   'reset',
   'schedule',
+  'activity',
 ])
 
 /** A bug after an effect must not look like an error that clients repeat. */
@@ -115,10 +122,11 @@ function toServiceError(c: Context<Env>, thrown: unknown): ServiceError {
   const unsafe = c
     .get('audit')
     .find(({ action = '', runId }) => UNSAFE_VERBS.has(verbOf(action)) && runId !== undefined)
-  const { workflowId, runId } = unsafe ?? {}
+  const { workflowId, activityId, runId } = unsafe ?? {}
+  const ids = { ...(workflowId !== undefined && { workflowId }), ...(activityId !== undefined && { activityId }) }
   const mayRepeat = c.req.header('Idempotency-Key') !== undefined || ['GET', 'HEAD'].includes(c.req.method)
-  if (mayRepeat || workflowId === undefined || runId === undefined) return bug
-  const error = withoutRepeat(attachIds(bug, { workflowId, runId }))
+  if (mayRepeat || runId === undefined || Object.keys(ids).length === 0) return bug
+  const error = withoutRepeat(attachIds(bug, { ...ids, runId }))
   return error instanceof ServiceError ? error : bug
 }
 
@@ -138,13 +146,16 @@ function retryAfter({ retryAfterSeconds }: ErrorFacts): Record<string, string> {
  * this instance has ended can be repeated at another one.
  */
 function resultLocation(c: Context<Env>, details: ErrorFacts): Record<string, string> {
-  const { workflowId } = details
-  if (workflowId === undefined) return {}
-  return { Location: resultPath(c, workflowId), ...(c.get('signal').aborted && retryAfter(details)) }
+  const { workflowId, activityId } = details
+  const path = workflowId === undefined ? activityId && activityResultPath(c, activityId) : resultPath(c, workflowId)
+  if (path === undefined) return {}
+  return { Location: path, ...(c.get('signal').aborted && retryAfter(details)) }
 }
 
 /** Where the result will be: of an update that was accepted, or of the run that a `run` has started. */
-function laterLocation(c: Context<Env>, { workflowId, runId, updateId, stage }: ErrorFacts): Record<string, string> {
+function laterLocation(c: Context<Env>, details: ErrorFacts): Record<string, string> {
+  const { workflowId, activityId, runId, updateId, stage } = details
+  if (activityId !== undefined && c.req.path === '/activity/run') return { Location: activityResultPath(c, activityId) }
   if (workflowId === undefined || runId === undefined) return {}
   if (stage !== undefined && updateId !== undefined)
     return { Location: updatePath(c, { workflowId, runId, updateId }, handlerNameInPath(c)) }
@@ -166,6 +177,7 @@ function headersOf(c: Context<Env>, { error, details }: ServiceError): Record<st
       return { 'WWW-Authenticate': challenge(c) }
     case 'RequestTimeoutError':
       return { Connection: 'close' }
+    case 'ActivityExecutionTimedOutError':
     case 'WorkflowExecutionTimedOutError':
       return c.req.method === 'POST' ? resultLocation(c, details) : { Location: requestPath(c), ...retryAfter(details) }
     case 'OutcomeUnknownError':

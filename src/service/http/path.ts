@@ -18,6 +18,7 @@ import {
 import type { UpdateRef } from '../model/engine.ts'
 import { ServiceError } from '../model/errors.ts'
 import type { ExecutionRef } from '../model/execution.ts'
+import type { StandaloneRef } from '../model/standalone-activity.ts'
 import type { Env, RequestCheck } from './context.ts'
 
 /**
@@ -115,6 +116,15 @@ export function activityIdInPath(c: Context): string {
   return checked('Activity id', c.req.param('activityId'), activityIdIssue)
 }
 
+/** The standalone activity named by `/activity/:activityId/…` or `/activity/:activityId/runs/:rid/…`. */
+export function standaloneInPath(c: Context): StandaloneRef {
+  const activityId = checked('Activity id', c.req.param('activityId'), workflowIdIssue)
+  const runId = c.req.param('rid')
+  return runId === undefined
+    ? { activityId }
+    : { activityId, runId: checked('Run id', runId, runIdIssue).toLowerCase() }
+}
+
 /** The key of a question, in `…/questions/:questionKey/answer`. */
 export function questionKeyInPath(c: Context): string {
   return checked('Key', c.req.param('questionKey'), questionKeyIssue)
@@ -143,6 +153,10 @@ export function pendingPath(c: Context<Env>, workflowId: string): string {
 
 export function schedulePath(c: Context<Env>, scheduleId: string): string {
   return `${c.get('locationBase')}/schedules/${encodeURIComponent(scheduleId)}`
+}
+
+export function activityResultPath(c: Context<Env>, activityId: string): string {
+  return `${c.get('locationBase')}/activity/${encodeURIComponent(activityId)}/result`
 }
 
 /** With the form of the body that this request has chosen. */

@@ -5,6 +5,7 @@ import * as z from 'zod/mini'
 import type { Status } from '../../shared/wire/execution.ts'
 import { invalidValue, ServiceError } from '../model/errors.ts'
 import type { WorkflowResult } from '../model/execution.ts'
+import type { ActivityResult } from '../model/standalone-activity.ts'
 import type { Env } from './context.ts'
 import { jsonForms } from './endpoints/fields/json-forms.ts'
 import type { ResponseHeader } from './openapi/headers.ts'
@@ -75,17 +76,21 @@ export const OUTPUT_HEADERS: readonly ResponseHeader[] = ['Portico-Workflow-Id',
  * Responds with the result, or with its output alone (`?body=output`). Call it before anything starts, because it
  * rejects requests that cannot be combined with `body`.
  */
-export function resultResponder(c: Context<Env>, { body }: { body?: 'output' }): (result: WorkflowResult) => Response {
+export function resultResponder(c: Context<Env>, { body }: { body?: 'output' }): (result: Result) => Response {
   if (body === undefined) return (result) => jsonResponse(c, result)
   if (prefersEvents(c)) throw invalidValue('/body', 'must not be combined with an event stream')
   return (result) => outputResponse(c, result)
 }
 
-function outputResponse(c: Context<Env>, result: WorkflowResult): Response {
-  const { workflowId, runId, status, output } = result
+type Result = ActivityResult | WorkflowResult
+
+function outputResponse(c: Context<Env>, result: Result): Response {
+  const { runId, status, output } = result
   if (status !== 'completed') throw failed(result)
+  const [name, id] =
+    'activityId' in result ? ['Portico-Activity-Id', result.activityId] : ['Portico-Workflow-Id', result.workflowId]
   // Percent-encoded, because an id may have characters that a header cannot have.
-  setHeader(c, 'Portico-Workflow-Id', encodeURIComponent(workflowId))
+  setHeader(c, name, encodeURIComponent(id))
   setHeader(c, 'Portico-Run-Id', runId)
   return jsonResponse(c, output)
 }
@@ -99,8 +104,16 @@ export const ENDS = new Map<Status, string>([
   ['continued', 'continued as a new run'],
 ])
 
-function failed({ workflowId, runId, status, error, errorDetails }: WorkflowResult): ServiceError {
+function failed(result: Result): ServiceError {
+  const { runId, status, error, errorDetails } = result
   const reason = error === null || error === '' ? '' : `: ${error}`
+  if ('activityId' in result) {
+    const { activityId } = result
+    return new ServiceError('ActivityFailedError', `Activity ${activityId} ${ENDS.get(status) ?? status}${reason}`, {
+      details: { activityId, runId, activityStatus: status, ...(errorDetails && { errorDetails }) },
+    })
+  }
+  const { workflowId } = result
   return new ServiceError('WorkflowFailedError', `Workflow ${workflowId} ${ENDS.get(status) ?? status}${reason}`, {
     details: { workflowId, runId, workflowStatus: status, ...(errorDetails && { errorDetails }) },
   })

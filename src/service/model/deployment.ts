@@ -50,6 +50,8 @@ export interface Capabilities extends Omit<Deployment, 'features' | 'uiUrl'> {
     repair: boolean | null
     /** The engine has schedules in the namespace; null while it does not respond. */
     schedules: boolean | null
+    /** The engine has standalone activities in the namespace; null while it does not respond. */
+    standaloneActivities: boolean | null
   }
   /** `version` is null while the engine does not respond. */
   engine: { version: string | null; uiUrl: string | null }

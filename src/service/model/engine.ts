@@ -24,6 +24,7 @@ import type {
   ScheduleFilter,
   ScheduleTimesCommand,
 } from './schedule.ts'
+import type { ActivityEngine, StandaloneRun } from './standalone-activity.ts'
 import type { StreamItem, StreamReader, StreamRun } from './stream.ts'
 import type { TaskQueue } from './task-queue.ts'
 import type { Headers, RunOptions, RunOptionsChange, WorkflowOptions } from './workflow-options.ts'
@@ -147,7 +148,7 @@ export type EngineReadiness = 'reachable' | 'unreachable' | 'misconfigured'
  * when the engine does not respond before `call.deadlineAt`, `ResourceExhaustedError`, `EngineError`.
  * Without a `runId`, a verb acts on the latest run.
  */
-export interface Engine {
+export interface Engine extends ActivityEngine {
   /**
    * Starts one run, even when the call is retried. Rejects with `WorkflowAlreadyStartedError` when the id is in use,
    * and with `EngineUnavailableError` when a response was lost and another client has used the id since. Options that
@@ -259,7 +260,7 @@ export interface Engine {
    * is not found: it is never sent again, unless it is a heartbeat. The engine keeps `mark` with the report.
    */
   reportActivity(
-    activity: ActivityRef,
+    activity: ActivityRef | StandaloneRun,
     report: ActivityReport,
     mark: string,
     call: Call,

@@ -25,6 +25,12 @@ export type ErrorName =
   | 'RequestTimeoutError'
   | 'WorkflowAlreadyStartedError'
   | 'WorkflowNotRunningError'
+  | 'ActivityAlreadyStartedError'
+  | 'ActivityNotRunningError'
+  | 'ActivityExecutionTimedOutError'
+  | 'ActivityNotCompletedError'
+  | 'ActivityFailedError'
+  | 'UnsupportedActivityError'
   | 'WorkflowNotReadyError'
   | 'StepNotCompletedError'
   | 'QuestionAnsweredError'
@@ -71,6 +77,8 @@ export interface ErrorFacts {
   /** Set for an update that the workflow has accepted: its result can be read later. */
   stage?: 'accepted' | 'completed'
   activityId?: string
+  /** Of a standalone activity. */
+  activityStatus?: Status
   scheduleId?: string
   /** The key of a question. */
   key?: string

@@ -50,7 +50,7 @@ export interface CarriedMessage extends MessageCommand {
 /** Hashes everything that decides what is started. The verb and `timeout` are not part of it. */
 export async function toStartKey(
   key: string,
-  { workflowName, catalog, args, options = {} }: StartCommand,
+  { workflowName, catalog, args, options = {} }: Pick<StartCommand, 'args' | 'catalog' | 'options' | 'workflowName'>,
   message: CarriedMessage | null = null,
 ): Promise<StartKey> {
   const handler = message && { name: message.name, args: message.args, headers: message.headers ?? {} }

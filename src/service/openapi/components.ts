@@ -16,6 +16,7 @@ import { DEPRECATION_HEADERS } from '../http/response.ts'
 import type { ErrorName } from '../model/errors.ts'
 import type { ExampleSource, Examples } from './examples.ts'
 import { allLinks } from './links.ts'
+import { activitySchemas } from './schemas/activities.ts'
 import { NAMES_BY_STATUS, problemSchemas } from './schemas/problems.ts'
 import { requestSchemas } from './schemas/requests.ts'
 import { resultSchemas } from './schemas/results.ts'
@@ -38,6 +39,7 @@ export function components(examples: ExampleSource) {
       ...resultSchemas,
       ...runSchemas,
       ...scheduleSchemas,
+      ...activitySchemas,
       ...streamSchemas,
       ...serviceSchemas,
       ...problemSchemas,

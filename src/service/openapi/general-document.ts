@@ -39,6 +39,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Inspect: 'Read the state, the result and the history of runs',
   Messages: 'Send queries, updates and signals to runs',
   Control: 'End and change runs',
+  Activities: 'Execute activities without a workflow',
   Schedules: 'Start workflows at certain times',
   Links: 'Let a person without a credential answer a run once',
   Service: 'The catalog, and the service itself',

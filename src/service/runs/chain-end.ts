@@ -133,25 +133,29 @@ function timeoutError(
   waitMs: number,
   { aborted, reason }: AbortSignal,
 ): ServiceError {
-  const isOfCredential = reason === CREDENTIAL_EXPIRED || reason === CREDENTIAL_REVOKED
+  const early = aborted ? endedEarly(reason) : null
   const why = problem === undefined ? '' : `; ${describeProblem(problem)}`
-  const message = `${aborted ? endedEarly(reason) : overdue(workflowId, status, waitMs)}${why}`
+  const message = `${early?.message ?? overdue(workflowId, status, waitMs)}${why}`
   return new ServiceError('WorkflowExecutionTimedOutError', message, {
     details: {
       workflowId,
       runId,
       ...(status !== undefined && { workflowStatus: status }),
       ...(problem && { problem }),
-      ...(!isOfCredential && { retryAfterSeconds: 1 }),
+      ...(!early?.isOfCredential && { retryAfterSeconds: 1 }),
     },
   })
 }
 
-function endedEarly(reason: unknown): string {
-  if (reason === CREDENTIAL_EXPIRED) return 'The credential has expired; continue at Location with a new one'
-  if (reason === CREDENTIAL_REVOKED)
-    return 'The policy no longer allows this with the credential; continue at Location with another one'
-  return 'The service is stopping; continue at Location'
+/** Why a wait has ended before its time, and whether the same wait cannot be repeated with the credential. */
+export function endedEarly(reason: unknown): { message: string; isOfCredential: boolean } {
+  if (reason === CREDENTIAL_EXPIRED)
+    return { message: 'The credential has expired; continue at Location with a new one', isOfCredential: true }
+  if (reason === CREDENTIAL_REVOKED) {
+    const message = 'The policy no longer allows this with the credential; continue at Location with another one'
+    return { message, isOfCredential: true }
+  }
+  return { message: 'The service is stopping; continue at Location', isOfCredential: false }
 }
 
 /** Says "is still running" only of a run that was described as open just now. */

@@ -15,11 +15,12 @@ export function createCapabilities({ engine, deployment, engineSupport }: Capabi
   return async (call) => {
     const { version, runtime, transport, uiUrl } = deployment
     const bounded = withTimeout(call, TIMEOUT_MS.engineVersion)
-    const [ping, pause, repair, schedules] = await Promise.all([
+    const [ping, pause, repair, schedules, standaloneActivities] = await Promise.all([
       unlessUnavailable('engineVersion', engine.ping(bounded), call),
       unlessUnavailable('pause', engineSupport.pause(bounded), call),
       unlessUnavailable('repair', engineSupport.repair(bounded), call),
       unlessUnavailable('schedules', engineSupport.schedules(bounded), call),
+      unlessUnavailable('standaloneActivities', engineSupport.activities(bounded), call),
     ])
     const features = {
       ...deployment.features,
@@ -29,6 +30,7 @@ export function createCapabilities({ engine, deployment, engineSupport }: Capabi
       pause,
       repair,
       schedules,
+      standaloneActivities,
     }
     return { version, runtime, transport, engine: { version: ping?.version ?? null, uiUrl }, features, caller: null }
   }

@@ -8,10 +8,11 @@ export interface EngineSupport {
   pause(call: Call): Promise<boolean>
   repair(call: Call): Promise<boolean>
   schedules(call: Call): Promise<boolean>
+  activities(call: Call): Promise<boolean>
 }
 
 export interface EngineSupportOptions {
-  engine: Pick<Engine, 'pauseSupported' | 'repairSupported' | 'schedulesSupported'>
+  engine: Pick<Engine, 'activitiesSupported' | 'pauseSupported' | 'repairSupported' | 'schedulesSupported'>
   now?: (() => number) | undefined
   onCacheRead: OnCacheRead | undefined
 }
@@ -36,5 +37,6 @@ export function createEngineSupport({ engine, now = Date.now, onCacheRead }: Eng
     pause: cached('pause_support', (call) => engine.pauseSupported(call)),
     repair: cached('repair_support', (call) => engine.repairSupported(call)),
     schedules: cached('schedule_support', (call) => engine.schedulesSupported(call)),
+    activities: cached('activity_support', (call) => engine.activitiesSupported(call)),
   }
 }

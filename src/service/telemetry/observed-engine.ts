@@ -30,7 +30,7 @@ export function observedTransport(transport: Transport, { tracer, metrics }: Eng
     features: transport.features,
     close: () => transport.close(),
     call<M extends Method>(method: M, request: Request<M>, options: TransportCallOptions): Promise<Response<M>> {
-      const isPoll = isLongPoll(request)
+      const isPoll = isLongPoll(method, request)
       const send = () => {
         const spans = isPoll ? null : tracer.loadedSpans
         if (spans === null) return transport.call(method, request, options)

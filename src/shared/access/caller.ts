@@ -90,4 +90,6 @@ export interface AuditFacts {
   runId?: string
   workflowName?: string
   scheduleId?: string
+  /** Of a standalone activity. */
+  activityId?: string
 }

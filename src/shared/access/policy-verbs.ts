@@ -7,6 +7,7 @@ export const TOKEN_VERBS = [
   'query',
   'update',
   'complete',
+  'activity',
   'repair',
   'stop',
   'terminate',
@@ -23,7 +24,7 @@ export type PolicyVerb = (typeof POLICY_VERBS)[number]
 export const POLICY_HANDLER_VERBS = ['signal', 'query', 'update'] as const
 
 /** The verbs that can be narrowed: those to handlers, and the others to types of activities. */
-export const POLICY_NARROWED_VERBS = [...POLICY_HANDLER_VERBS, 'complete', 'repair'] as const
+export const POLICY_NARROWED_VERBS = [...POLICY_HANDLER_VERBS, 'complete', 'repair', 'activity'] as const
 
 /** The options of an open run that `repair` can change. */
 export const POLICY_RUN_OPTIONS = ['versioningOverride', 'priority'] as const

@@ -32,6 +32,8 @@ export const ActivityIdConflictPolicy = { FAIL: 1, USE_EXISTING: 2 } as const
 
 export const ActivityIdReusePolicy = { ALLOW_DUPLICATE: 1, REJECT_DUPLICATE: 3 } as const
 
+export const ActivityExecutionStatus = { COMPLETED: 2, FAILED: 3, CANCELED: 4, TERMINATED: 5, TIMED_OUT: 6 } as const
+
 export const VersioningBehavior = { PINNED: 1 } as const
 
 export const HistoryEventFilterType = { CLOSE_EVENT: 2 } as const

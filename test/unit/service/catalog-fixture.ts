@@ -126,7 +126,12 @@ export function makeCatalogs({ ttlMs = 5000 } = {}) {
 
   return {
     engine,
-    engineSupport: { pause: async () => true, repair: async () => true, schedules: async () => true },
+    engineSupport: {
+      pause: async () => true,
+      repair: async () => true,
+      schedules: async () => true,
+      activities: async () => true,
+    },
     catalogs,
     runs,
     reads,
@@ -183,6 +188,14 @@ const unexpected: Engine = {
   unpause: never,
   pauseSupported: never,
   schedulesSupported: never,
+  activitiesSupported: never,
+  startActivity: never,
+  describeActivity: never,
+  readActivity: never,
+  waitForActivity: never,
+  cancelActivity: never,
+  terminateActivity: never,
+  listActivities: never,
   describeSchedule: never,
   createSchedule: never,
   updateSchedule: never,

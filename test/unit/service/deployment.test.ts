@@ -28,9 +28,10 @@ test('capabilities: the version, and whether runs can be paused, are null when t
     pauseSupported: gone,
     repairSupported: gone,
     schedulesSupported: gone,
+    activitiesSupported: gone,
   })
 
-  const features = { ...CAPABILITIES.features, pause: null, repair: null, schedules: null }
+  const features = { ...CAPABILITIES.features, pause: null, repair: null, schedules: null, standaloneActivities: null }
   const engine = { version: null, uiUrl }
   expect(await workflows.capabilities({}, aCall())).toEqual({ ...CAPABILITIES, features, engine })
 })

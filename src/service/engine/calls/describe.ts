@@ -23,9 +23,9 @@ import type { Payloads } from '../payloads.ts'
 import { readClosing } from '../read-closing.ts'
 import { toFailingTask } from './diagnosis/failing-task.ts'
 import { isBackingOff, readPendingWork } from './diagnosis/pending-work.ts'
+import { failureMarkOf } from './failure-mark.ts'
 import { toHeartbeats } from './heartbeats.ts'
 import { readEnd } from './history-pages.ts'
-import { failureMarkOf } from './report-activity.ts'
 
 export async function describe(context: EngineContext, ref: ExecutionRef, call: Call): Promise<Description> {
   const { rpc, namespace, payloads, clock } = context

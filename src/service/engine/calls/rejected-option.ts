@@ -1,28 +1,28 @@
 import { toPointer } from '../../../shared/lib/json.ts'
 import { GrpcCode } from '../../../shared/temporal/grpc-code.ts'
 import { TYPE_NAMES } from '../../../shared/temporal/search-attributes.ts'
-import { type Issue, ServiceError } from '../../model/errors.ts'
+import { type ErrorFacts, type Issue, ServiceError } from '../../model/errors.ts'
 import { isTooLarge } from '../errors.ts'
 import { RpcError } from '../transport/transport.ts'
 
-interface Rejected {
-  workflowId: string
+interface Rejected extends Pick<ErrorFacts, 'activityId' | 'workflowId'> {
   /** Undefined for a start without options. */
   options?: object
 }
 
 /** The error for options that the engine rejects or does not know; null for any other error. Nothing was done. */
-export function rejectedOption(error: unknown, { workflowId, options }: Rejected): ServiceError | null {
+export function rejectedOption(error: unknown, { workflowId, activityId, options }: Rejected): ServiceError | null {
+  const ids = { ...(workflowId !== undefined && { workflowId }), ...(activityId !== undefined && { activityId }) }
   if (options === undefined || !(error instanceof RpcError) || !isRejection(error)) return null
   const unknown = UNKNOWN_FIELD.exec(error.message)?.[1]
   if (unknown !== undefined)
     return new ServiceError('NotSupportedError', `The workflow engine does not support the option ${unknown}.`, {
       cause: error,
-      details: { workflowId },
+      details: ids,
     })
   const issue = issueOf(error.message)
   const message = issue.path === '' ? `The workflow engine ${issue.message}` : `${issue.path} ${issue.message}`
-  return new ServiceError('ValidationError', message, { cause: error, details: { workflowId, issues: [issue] } })
+  return new ServiceError('ValidationError', message, { cause: error, details: { ...ids, issues: [issue] } })
 }
 
 // A message of the JSON parser of Temporal's HTTP API. It quotes our own field names, never the client's keys.

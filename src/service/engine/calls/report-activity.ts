@@ -4,24 +4,28 @@ import type { ActivityFailure, ActivityRef, ActivityReport, EndedActivity } from
 import { atMost, type Call } from '../../model/call.ts'
 import { TIMEOUT_MS } from '../../model/deadlines.ts'
 import { ServiceError } from '../../model/errors.ts'
-import { type EngineContext, executionIds, IDENTITY, identityOf, toExecution } from '../context.ts'
+import type { StandaloneRun } from '../../model/standalone-activity.ts'
+import { type EngineContext, executionIds, identityOf, toExecution } from '../context.ts'
 import { isGoneOrClosed, toServiceError } from '../errors.ts'
 import { type Payloads, toPayloads } from '../payloads.ts'
-import type { RpcError } from '../transport/transport.ts'
+import { RpcError } from '../transport/transport.ts'
+import { findActivity } from './activities/read.ts'
 import { toLookupError } from './at-most-once/find-run.ts'
 import { unknownOutcomeError } from './at-most-once/lost-response.ts'
+import { failureMarkOf, sourceOf } from './failure-mark.ts'
 import { readLast, type TemporalEventPage } from './history-pages.ts'
 
 export async function reportActivity(
   context: EngineContext,
-  activity: ActivityRef,
+  activity: ActivityRef | StandaloneRun,
   report: ActivityReport,
   mark: string,
   call: Call,
 ): Promise<{ cancelRequested: boolean }> {
   const { rpc, namespace, payloads } = context
-  const { workflowId, runId, activityId } = activity
-  const details = { ...executionIds(activity), activityId }
+  const { runId, activityId } = activity
+  const details = { ...activity }
+  const workflowId = 'workflowId' in activity ? activity.workflowId : ''
   const task = { namespace, workflowId, runId, activityId }
   const identity = identityOf(call)
   const marked = { ...task, identity: `${identity} ${mark}` }
@@ -56,8 +60,8 @@ export async function reportActivity(
   try {
     return { cancelRequested: await send() }
   } catch (error) {
-    if (!isGoneOrClosed(error)) throw toServiceError(error, { kind: 'write', details })
-    const message = `Activity "${activityId}" of workflow ${workflowId} is not open`
+    if (!isGoneOrClosed(error) && !isEnded(error)) throw toServiceError(error, { kind: 'write', details })
+    const message = `Activity "${activityId}"${workflowId && ` of workflow ${workflowId}`} is not open`
     throw new ServiceError('ActivityNotFoundError', message, { cause: error, details })
   }
 }
@@ -80,26 +84,27 @@ async function toFailure(
   }
 }
 
-function sourceOf(mark: string): string {
-  return `${IDENTITY} ${mark}`
+/** A standalone activity is found after it has ended. */
+function isEnded(error: unknown): boolean {
+  return error instanceof RpcError && error.message.startsWith('invalid transition from')
 }
 
-/** The mark of a failure that `reportActivity` has reported; null for any other. */
-export function failureMarkOf(failure: Failure | null | undefined): string | null {
-  const source = failure?.source ?? ''
-  return source.startsWith(sourceOf('')) ? source.slice(sourceOf('').length) : null
-}
-
-async function isReported(context: EngineContext, activity: ActivityRef, mark: string, call: Call): Promise<boolean> {
+async function isReported(
+  context: EngineContext,
+  activity: ActivityRef | StandaloneRun,
+  mark: string,
+  call: Call,
+): Promise<boolean> {
   const { rpc, namespace } = context
   const bounded = atMost(call, TIMEOUT_MS.describe)
   try {
+    if (!('workflowId' in activity)) return (await findActivity(context, activity, bounded))?.isMarked(mark) === true
     if ((await findInHistory(context, activity, mark, bounded))?.isMarked) return true
     const request = { namespace, execution: toExecution(activity) }
     const { pendingActivities } = await rpc('describeWorkflowExecution', request, bounded)
     return (pendingActivities ?? []).some(({ lastFailure }) => failureMarkOf(lastFailure) === mark)
   } catch (error) {
-    throw toLookupError(error, { ...executionIds(activity), activityId: activity.activityId })
+    throw toLookupError(error, { ...activity })
   }
 }
 

@@ -43,6 +43,12 @@ export const METHODS = [
   'deleteSchedule',
   'listSchedules',
   'listScheduleMatchingTimes',
+  'startActivityExecution',
+  'describeActivityExecution',
+  'pollActivityExecution',
+  'requestCancelActivityExecution',
+  'terminateActivityExecution',
+  'listActivityExecutions',
   'listWorkflowExecutions',
   'describeTaskQueue',
   'countWorkflowExecutions',
@@ -80,7 +86,8 @@ export interface Transport {
 }
 
 /** Whether the engine holds the call until an event is recorded, or an update that was sent before has completed. */
-export function isLongPoll(request: object): boolean {
+export function isLongPoll(method: Method, request: object): boolean {
+  if (method === 'pollActivityExecution') return true
   if ('waitNewEvent' in request) return request.waitNewEvent === true
   if ('updateRef' in request) return 'waitPolicy' in request
   return 'request' in request && isStreamPoll(request.request)

@@ -15,7 +15,7 @@ const ACTIVITY_ERRORS = [...RUN_ERRORS, ...BODY_ERRORS, 'ActivityNotFoundError',
 
 const RESULT_KEYS: Alternatives = ['output', 'payloads']
 
-const completeRequest = {
+export const completeRequest = {
   name: 'CompleteActivityRequest',
   schema: z.pipe(
     z
@@ -36,7 +36,7 @@ const message = checkedString(characterIssue).register(jsonForms, {
   description: 'What has happened',
 })
 
-const failRequest = {
+export const failRequest = {
   name: 'FailActivityRequest',
   schema: z.strictObject({
     message,
@@ -56,7 +56,7 @@ const cancelRequest = {
   isRequired: false,
 } satisfies RequestBody<unknown>
 
-const heartbeatRequest = {
+export const heartbeatRequest = {
   name: 'HeartbeatRequest',
   schema: z.strictObject({ details: optional(z.unknown(), 'The progress, as `status` shows it') }),
   isRequired: false,

@@ -12,7 +12,7 @@ import { optionsRequest } from './fields/repair-fields.ts'
 
 const reason = optional(text, 'Recorded in the history')
 
-const controlRequest = {
+export const controlRequest = {
   name: 'ControlRequest',
   schema: z.strictObject({ reason }),
   isRequired: false,

@@ -61,6 +61,7 @@ export const RESPONSE_HEADERS = {
     schema: boolean,
   },
   'Portico-Workflow-Id': { description: 'With `body=output`: id of the workflow, percent-encoded', schema: string },
+  'Portico-Activity-Id': { description: 'With `body=output`: id of the activity, percent-encoded', schema: string },
   'Portico-Run-Id': { description: 'With `body=output`: id of the run', schema: string },
   'Portico-Started': { description: 'Whether this request started the run, with `use-existing`', schema: boolean },
   'Portico-Output-Warning': {

@@ -218,7 +218,7 @@ export function audit({ mode, namespace, observers }: AuditOptions, access: Acce
 
   function recordOne(c: Context<Env>, { isEffect, ...decision }: ReturnType<typeof decided>[number]): void {
     const { action, rule = null, namespace: ofRun = namespace } = decision
-    const { workflowId, runId, workflowName, scheduleId } = decision
+    const { workflowId, runId, workflowName, scheduleId, activityId } = decision
     if (rule !== null && isDenied(decision)) metrics?.callerDenied(verbOf(action ?? ''), rule)
     if (mode === 'off' || (mode === 'effects' && !isEffect)) return
     const status = statusOf(c)
@@ -232,6 +232,7 @@ export function audit({ mode, namespace, observers }: AuditOptions, access: Acce
       runId,
       workflowName,
       scheduleId,
+      activityId,
       status,
       error: errorOf(c, status),
     })

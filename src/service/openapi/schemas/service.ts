@@ -73,6 +73,7 @@ export const serviceSchemas = {
       pause: described(orNull(boolean), 'Null while the engine does not respond'),
       repair: described(orNull(boolean), 'Null while the engine does not respond'),
       schedules: described(orNull(boolean), 'Null while the engine does not respond'),
+      standaloneActivities: described(orNull(boolean), 'Null while the engine does not respond'),
       codec: boolean,
       docs: boolean,
       console: boolean,

@@ -31,6 +31,11 @@ const SAFE = new Map<string, string>([
     [`set${of}Options`, 'sets the same again'],
     [`create${of}Link`, 'a link has no effect until it is used'],
   ]),
+  ...['Activity', 'ActivityRun'].flatMap((of): [string, string][] => [
+    [`stop${of}`, 'a second request finds the run canceled'],
+    [`terminate${of}`, 'a second request finds the run closed'],
+    [`heartbeat${of}`, 'reports the same again'],
+  ]),
   ['putSchedule', 'stores the same again'],
   ['deleteSchedule', 'a second request finds nothing'],
   ['pauseSchedule', 'a schedule is paused once'],

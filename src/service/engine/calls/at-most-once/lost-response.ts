@@ -27,10 +27,14 @@ export type LatestRun =
 export function compareWithRequest(latest: FoundRun | null, startedRun: FoundRun | null, sentAfter: number): LatestRun {
   if (latest === null) return { kind: 'none' }
   if (startedRun !== null) return { kind: 'started by request', run: startedRun }
+  return { kind: isOlder(latest, sentAfter) ? 'older than request' : 'maybe newer than request', run: latest }
+}
+
+/** Whether the run was started before the first attempt. Both are epoch milliseconds of the engine's clock. */
+export function isOlder({ startedAt }: Pick<FoundRun, 'startedAt'>, sentAfter: number): boolean {
   // A run with an equal time is older: times are truncated to milliseconds, but `sentAfter` is before the first attempt
   // by at least the time of one response, which takes longer than a millisecond.
-  const isOlder = latest.startedAt !== null && latest.startedAt <= sentAfter
-  return { kind: isOlder ? 'older than request' : 'maybe newer than request', run: latest }
+  return startedAt !== null && startedAt <= sentAfter
 }
 
 /** `sentAt` is the time of the first attempt, by our clock (epoch milliseconds). */

@@ -60,7 +60,7 @@ const WORKER_CALLS: ReadonlySet<Method> = new Set<Method>([
 
 /** Whether the engine may hold the call until a worker responds or an event is recorded. */
 function isLongCall(method: Method, request: object): boolean {
-  return WORKER_CALLS.has(method) || isLongPoll(request)
+  return WORKER_CALLS.has(method) || isLongPoll(method, request)
 }
 
 // A usual limit of proxies and servers for the streams of one connection. Further calls would have to wait.

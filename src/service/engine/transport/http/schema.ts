@@ -42,13 +42,27 @@ export function httpSchema(): HttpSchema {
   const messages: HttpSchema['messages'] = {}
   const enums: HttpSchema['enums'] = {}
 
-  const added = new Map<string, string>()
+  const added = new Set<string>()
+  const owners = new Map<string, string>()
+
+  /**
+   * `Callback.Nexus` of `.temporal.api.common.v1.Callback.Nexus`: packages begin with a lower-case letter. If two of
+   * them have a type of the same name, the second one has its whole name.
+   */
+  function nameOf({ fullName }: protobuf.ReflectionObject): string {
+    const name = fullName.replace(/^\.(?:[a-z]\w*\.)*/, '')
+    const owner = owners.get(name) ?? fullName
+    owners.set(name, owner)
+    return owner === fullName ? name : fullName.slice(1)
+  }
+
+  function typeOf({ map, repeated, resolvedType, type }: protobuf.Field): string {
+    return `${map ? '{}' : repeated ? '[]' : ''}${resolvedType === null ? type : nameOf(resolvedType)}`
+  }
 
   function add(object: protobuf.ReflectionObject | null): void {
-    if (object === null || added.get(nameOf(object)) === object.fullName) return
-    if (added.has(nameOf(object)))
-      throw new Error(`${added.get(nameOf(object))} and ${object.fullName} have the same name`)
-    added.set(nameOf(object), object.fullName)
+    if (object === null || added.has(object.fullName)) return
+    added.add(object.fullName)
     if ('values' in object) enums[nameOf(object)] = (object as protobuf.Enum).values
     if (!('fieldsArray' in object)) return
     const fields = (object as protobuf.Type).fieldsArray.map((field) => field.resolve())
@@ -75,13 +89,4 @@ export function httpSchema(): HttpSchema {
   const calls = Object.fromEntries(METHODS.map((method) => [method, bindingOf(method)])) as HttpSchema['calls']
   for (const detail of details.nestedArray) add(detail)
   return { calls, messages, enums }
-}
-
-function typeOf({ map, repeated, resolvedType, type }: protobuf.Field): string {
-  return `${map ? '{}' : repeated ? '[]' : ''}${resolvedType === null ? type : nameOf(resolvedType)}`
-}
-
-/** `Callback.Nexus` of `.temporal.api.common.v1.Callback.Nexus`: packages begin with a lower-case letter. */
-function nameOf({ fullName }: protobuf.ReflectionObject): string {
-  return fullName.replace(/^\.(?:[a-z]\w*\.)*/, '')
 }

@@ -37,6 +37,10 @@ export const workflowName = checkedString(workflowNameIssue).register(jsonForms,
   ...nameForm(1000, NOT_RESERVED),
   description: 'Name of the workflow, or one of its aliases',
 })
+export const activityName = checkedString(workflowNameIssue).register(jsonForms, {
+  ...nameForm(1000, NOT_RESERVED),
+  description: 'Type of the activity',
+})
 export const handlerName = checkedString(handlerNameIssue).register(jsonForms, nameForm(1000, '(?!\\$|__)'))
 export const updateId = checkedString(updateIdIssue).register(jsonForms, nameForm(1000, ''))
 export const questionKey = checkedString(questionKeyIssue).register(jsonForms, nameForm(1000, ''))

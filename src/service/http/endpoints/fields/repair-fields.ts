@@ -29,7 +29,7 @@ export const pauseRequest = {
 
 const notEmpty = z.refine<object>((body) => Object.keys(body).length > 0, 'must contain at least one field')
 
-const timeout = (name: string) => optional(interval, `${name}: milliseconds, or a duration such as \`30s\``)
+export const timeout = (name: string) => optional(interval, `${name}: milliseconds, or a duration such as \`30s\``)
 
 export const setRequest = {
   name: 'SetActivityRequest',
