@@ -1,0 +1,100 @@
+/** Who may do what with standalone activities: docs/access.md. */
+import { expect } from 'vitest'
+import { activityCalls } from '../../conformance/activities-alone.ts'
+import type { Api } from '../../support/api.ts'
+import { rejectionOf, testWithCallers, tokenRule } from './callers.ts'
+
+const OLD_VERBS = [
+  ...['start', 'read', 'list', 'signal', 'query', 'update', 'complete', 'repair', 'stop', 'terminate', 'pause'],
+  ...['reset', 'delegate', 'link', 'metrics', 'schedule'],
+]
+const ours = { ids: ['acme:*'], catalogs: ['*'] }
+
+const test = testWithCallers([
+  tokenRule('all', { can: ['*'], ...ours }),
+  tokenRule('older', { can: OLD_VERBS, ...ours }),
+  tokenRule('typed', { can: ['activity:out*', 'activity:echoBack'], ...ours }),
+  tokenRule('workflows', { can: ['*'], ...ours, workflows: ['nothing'] }),
+  tokenRule('plain', { can: ['activity'], ...ours }),
+  tokenRule('elsewhere', { can: ['activity'], ids: ['acme:*'], catalogs: ['other'] }),
+])
+
+const idOf = (name: string) => `acme:${name}-${crypto.randomUUID()}`
+
+async function statusesOf(api: Api, id: string) {
+  const { get, post, stop } = activityCalls(api, id)
+  const answers = [
+    ...[await get('status'), await get('result'), await stop()],
+    ...[await post('heartbeat'), await post('complete'), await post('fail', { message: 'no' })],
+    await post('terminate'),
+  ]
+  return answers.map(({ status, body }) => [status, body.error])
+}
+
+test('no verb of before opens an activity, nor does a rule for workflows, and * opens all', async ({
+  callers: { as, operator },
+}) => {
+  const id = idOf('own')
+  await activityCalls(operator, id).start('sleeps', { input: 60_000, startDelay: '1h' })
+  const denied = [403, 'ForbiddenError']
+
+  for (const rule of ['older', 'workflows']) {
+    expect(await statusesOf(as(rule), id)).toEqual(Array(7).fill(denied))
+    expect((await activityCalls(as(rule), idOf('new')).start('outside')).status).toBe(403)
+    expect((await as(rule).call('GET', '/activity/runs')).status).toBe(403)
+  }
+  expect(await statusesOf(as('all'), id)).toEqual([
+    ...[
+      [200, undefined],
+      [424, 'ActivityNotCompletedError'],
+      [200, undefined],
+    ],
+    ...Array(3).fill([404, 'ActivityNotFoundError']),
+    [409, 'ActivityNotRunningError'],
+  ])
+})
+
+test('a rule narrows to types, ids, catalogs and options', async ({ callers: { as, operator } }) => {
+  const start = (rule: string, type: string, more: object = {}, id = idOf('new')) =>
+    activityCalls(as(rule), id).start(type, more)
+  const foreign = idOf('foreign')
+  await activityCalls(operator, foreign).start('sleeps', { input: 60_000 })
+
+  expect((await start('typed', 'outside')).status).toBe(200)
+  expect(rejectionOf(await start('typed', 'sleeps'))).toEqual([403, 'ForbiddenError', 'activity:sleeps'])
+  expect((await start('plain', 'sleeps', {}, 'other:1')).status).toBe(403)
+  expect((await start('plain', 'outside', { startDelay: '1s' })).status).toBe(403)
+  expect((await start('elsewhere', 'outside')).status).toBe(403)
+  expect(await statusesOf(as('typed'), foreign)).toEqual(Array(7).fill([404, 'ActivityNotFoundError']))
+  expect(await statusesOf(as('typed'), idOf('none'))).toEqual(Array(7).fill([404, 'ActivityNotFoundError']))
+  const inUse = await start('typed', 'outside', {}, foreign)
+  expect([inUse.status, inUse.body.error, inUse.body.runId]).toEqual([409, 'ActivityAlreadyStartedError', undefined])
+  await activityCalls(operator, foreign).post('terminate')
+})
+
+test('a generated id begins as the rule says, and callers do not share keys', async ({ callers: { as } }) => {
+  const key = { 'Idempotency-Key': `shared-${crypto.randomUUID()}` }
+  const start = (rule: string) => as(rule).call('POST', '/activity/start', { activityName: 'outside', input: 1 }, key)
+
+  const [one, again, other] = [await start('typed'), await start('typed'), await start('plain')]
+
+  expect(one.body.activityId).toMatch(/^acme:key-/)
+  expect(again.body).toEqual(one.body)
+  expect(other.body.activityId).not.toBe(one.body.activityId)
+})
+
+test('lists show the activities of the caller alone, to the letter', async ({ callers: { as, operator } }) => {
+  const [mine, theirs, upper] = [idOf('list'), idOf('list'), idOf('list').toUpperCase()]
+  await activityCalls(operator, mine).run('echoBack')
+  await activityCalls(operator, theirs).run('succeedsLater', { retry: { initialInterval: '10ms' } })
+  await activityCalls(operator, upper).run('echoBack')
+  const idsOf = async (api: Api) => {
+    const { body } = await api.call('GET', '/activity/runs?pageSize=1000')
+    return body.activities.map(({ activityId }: { activityId: string }) => activityId)
+  }
+
+  await expect.poll(() => idsOf(operator)).toEqual(expect.arrayContaining([mine, theirs, upper]))
+  const ids = await idsOf(as('typed'))
+  expect(ids).toContain(mine)
+  expect(ids.filter((id: string) => id === theirs || id === upper)).toEqual([])
+})
