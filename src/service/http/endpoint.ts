@@ -279,8 +279,9 @@ export function endpointOf<
         body: declaration.body && (await tools.body(c)),
         key: declaration.key === 'taken' ? idempotencyKey(c) : {},
       }
+      const command = input(parts)
       const act = tools.workflows[verb] as (input: unknown, call: Call) => Promise<Output>
-      const body = output(await act(input(parts), tools.call(c)), parts)
+      const body = output(await act(command, tools.call(c)), parts)
       return isTagged ? taggedResponse(c, body) : jsonResponse(c, body, status)
     },
   }

@@ -71,6 +71,7 @@ const run = endpoint({
   key: 'taken',
   async handle(c, { body, query, call, workflows, defaultCatalog, maxTimeoutMs }) {
     const given = await body(c)
+    // Without `body`, unknown parameters are ignored.
     const respond = resultResponder(c, c.req.query('body') === undefined ? {} : query(c))
     const command = activityCommand(c, given, defaultCatalog)
     const preference = asyncPreference(c)
@@ -170,7 +171,8 @@ const result = endpoint({
   async handle(c, { query, call, workflows }) {
     const { wait: waitMs = null, ...given } = query(c)
     const respond = resultResponder(c, given)
-    return respond(await workflows.activityResult({ ref: standaloneInPath(c), waitMs }, call(c)))
+    const command = { ref: standaloneInPath(c), waitMs }
+    return respond(await workflows.activityResult(command, call(c)))
   },
 })
 

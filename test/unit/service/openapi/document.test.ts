@@ -56,6 +56,7 @@ describe('the OpenAPI document', () => {
 
     expect(Object.fromEntries(requests)).toEqual({
       StartRequest: ['payloads'],
+      StartActivityRequest: ['payloads'],
       SignalWithStartRequest: withStart,
       UpdateWithStartRequest: withStart,
       MessageRequest: ['payloads'],
