@@ -1,4 +1,5 @@
 import { describe, test } from 'vitest'
+import { describeActivities } from './activities-alone.ts'
 import { activities } from './api/activities.ts'
 import { apiFixture, type Gap, type Serve, withOperators } from './api/api-fixture.ts'
 import { asyncUpdates } from './api/async-updates.ts'
@@ -90,6 +91,7 @@ export function describeApi(runtime: string, serveAlone: Serve, gaps: readonly G
     activities(api)
     repair(api)
     changeRuns(api)
+    describeActivities(runtime, (name, act) => test(name, () => act({ api: api().service, catalog: api().catalog })))
     describeSchedules(runtime, (name, act) => test(name, () => act({ api: api().service, catalog: api().catalog })), 2)
     olderWorkers(api)
     storedElsewhere(api, serve)
