@@ -1,6 +1,7 @@
 /** Starts a standalone activity, and waits for its result or not. */
 import { decideFresh } from '../../shared/lib/cache.ts'
 import { newId } from '../../shared/lib/new-id.ts'
+import type { HandlerEntry } from '../../shared/wire/catalog.ts'
 import { toSingleValue } from '../../shared/wire/execution.ts'
 import { isPolling } from '../catalog/is-polling.ts'
 import type { ActivityStart, RunActivityCommand, StartActivityCommand } from '../model/activity-commands.ts'
@@ -11,6 +12,7 @@ import { hasErrorName, MAX_AVAILABLE, ServiceError } from '../model/errors.ts'
 import { type StartKey, toStartKey } from '../model/keyed-id.ts'
 import { type ActivityResult, activityIdInUse, type EngineActivity } from '../model/standalone-activity.ts'
 import type { Ports } from '../ports.ts'
+import { checkArgument } from '../start/check-argument.ts'
 import { withRetryAfter } from '../start/send-once.ts'
 import { type ActivityPorts, awaitResult, requireActivities } from './activities.ts'
 
@@ -146,7 +148,7 @@ function withoutRun(error: unknown): unknown {
   return activityIdInUse({ activityId: error.details.activityId ?? '' }, error.cause)
 }
 
-/** Checks that a worker polls for activities. */
+/** Checks name and input if the catalog describes activities; else only that a worker polls for activities. */
 async function admit(ports: StartPorts, command: StartActivityCommand, call: Call): Promise<EngineActivity> {
   const { activityId = newId(), activityName, catalog, args, limits, options } = command
   requireSendable(ports, activityId)
@@ -166,14 +168,38 @@ async function rejectionOf(
   const { catalog, activityName } = command
   const { rejection } = await decideFresh(
     async (freshSince) => {
+      const { value: published, readAt } = await withinCall(catalogs.published(catalog, freshSince), call)
+      const described = published === null ? [] : await withinCall(catalogs.activities(published), call)
+      if (described.length > 0) return { readAt, rejection: await rejectionByCatalog(described, command, call) }
       const polled = await withinCall(catalogs.lastPolledAt(catalog, freshSince, 'activity'), call)
-      return { readAt: polled.readAt, rejection: isPolling(polled.value, now()) ? null : notAvailable(command) }
+      const rejection = isPolling(polled.value, now()) ? null : notAvailable(command)
+      return { readAt: Math.min(readAt, polled.readAt), rejection }
     },
+    // A cached catalog may be older than the activity.
     ({ rejection, readAt }) => (rejection === null ? null : readAt),
     now,
   )
   // A TypeScript worker looks up activities in a plain object, so it would run `toString`.
   return rejection ?? (activityName in Object.prototype ? unsupported(command, null) : null)
+}
+
+async function rejectionByCatalog(
+  described: readonly HandlerEntry[],
+  command: StartActivityCommand,
+  call: Call,
+): Promise<ServiceError | null> {
+  const { activityName, catalog } = command
+  const entry = described.find(({ name }) => name === activityName)
+  if (entry === undefined)
+    return unsupported(
+      command,
+      described.map(({ name }) => name).filter((name) => command.admits?.(name) ?? true),
+    )
+  const issues = await checkArgument(command, entry, `activity "${activityName}" in catalog "${catalog}"`, call)
+  const [first] = issues
+  if (first === undefined) return null
+  const message = `Invalid input for activity "${activityName}": ${`${first.path} ${first.message}`.trim()}`
+  return new ServiceError('ValidationError', message, { details: { issues } })
 }
 
 function unsupported({ activityName, catalog }: StartActivityCommand, available: string[] | null): ServiceError {

@@ -4,6 +4,8 @@ import {
   type CatalogEntry,
   type CatalogMemo,
   catalogWorkflowId,
+  type HandlerEntry,
+  parseCatalogActivities,
   parseCatalogMemo,
   parseCatalogWorkflows,
 } from '../../shared/wire/catalog.ts'
@@ -26,6 +28,8 @@ export interface Catalogs {
    * Returns the same array as long as that run is cached.
    */
   workflows(published: Published): CatalogEntry[] | null | Promise<CatalogEntry[] | null>
+  /** The activities of the same run that may be started without a workflow; empty if it names none. */
+  activities(published: Published): Promise<HandlerEntry[]>
   /** When a worker last polled the task queue for such tasks. Default: workflow tasks. */
   lastPolledAt(catalog: string, freshSince?: number, tasks?: TaskKind): Cached<Date | null>
   /** Whether a catalog in the older format was read under this workflow id. */
@@ -68,7 +72,7 @@ export function createCatalogs({ engine, namespace, ttlMs, ...options }: Catalog
     name: 'catalog_definition',
     async read(run) {
       const { args } = await engine.input(JSON.parse(run), catalogCall()).catch(withoutIds)
-      return parseCatalogWorkflows(args[0])
+      return { workflows: parseCatalogWorkflows(args[0]), activities: parseCatalogActivities(args[0]) }
     },
     ttlMs: Number.POSITIVE_INFINITY,
     ...shared,
@@ -90,8 +94,11 @@ export function createCatalogs({ engine, namespace, ttlMs, ...options }: Catalog
     published: readThroughCache({ name: 'catalog', read: readPublished, ttlMs, ...shared }).get,
     workflows({ run }) {
       const definition = definitions.get(JSON.stringify(run))
-      return definition instanceof Promise ? definition.then(({ value }) => value) : definition.value
+      return definition instanceof Promise
+        ? definition.then(({ value }) => value.workflows)
+        : definition.value.workflows
     },
+    activities: async ({ run }) => (await definitions.get(JSON.stringify(run))).value.activities,
     lastPolledAt: (catalog, freshSince, tasks) => polls.get(JSON.stringify([catalog, tasks]), freshSince),
     isOlderForm: (workflowId) => olderForms.has(workflowId),
   }

@@ -33,6 +33,8 @@ export interface CatalogDefinition {
   workflows: CatalogEntry[]
   /** Maps names and aliases to the canonical name. */
   workflowNames: Record<string, string>
+  /** Those that may be started without a workflow. Absent without any: then no name is checked. */
+  activities?: HandlerEntry[]
 }
 
 /** Where traces are archived, with the placeholders `{namespace}` and `{runId}`. False: they are not archived. */
@@ -80,6 +82,11 @@ const traceTemplates = z.union([z.literal(false), z.object({ remote: traceTempla
 /** The workflows of a published definition, with defaults for absent keys; null if the definition is invalid. */
 export function parseCatalogWorkflows(definition: unknown): CatalogEntry[] | null {
   return z.object({ workflows: z.array(catalogEntry) }).safeParse(definition).data?.workflows ?? null
+}
+
+/** The activities of a published definition. */
+export function parseCatalogActivities(definition: unknown): HandlerEntry[] {
+  return z.object({ activities: handlerEntries }).safeParse(definition).data?.activities ?? []
 }
 
 /** The memo of a catalog's run; null if it is invalid. */

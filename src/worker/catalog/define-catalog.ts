@@ -1,8 +1,8 @@
 import type { CatalogDefinition, CatalogEntry, HandlerEntry } from '../../shared/wire/catalog.ts'
 import { workflowNameError } from './check-name.ts'
-import { parseDescriptions } from './parse-descriptions.ts'
+import { parseDescriptions, parseHandlers } from './parse-descriptions.ts'
 import { uncheckedIn } from './schemas/json-schema.ts'
-import type { WorkflowDescriptions, WorkflowImplementation } from './workflow-description.ts'
+import type { HandlerDescription, WorkflowDescriptions, WorkflowImplementation } from './workflow-description.ts'
 
 /**
  * Defines a worker's catalog, for `runWorker` or `porticoPlugin` to publish. Only workflows in the catalog can be
@@ -13,16 +13,24 @@ import type { WorkflowDescriptions, WorkflowImplementation } from './workflow-de
  * and return types. If the module exports signal, query or update definitions, handlers in the catalog must be among
  * them.
  *
+ * `activities` describes those that can be started without a workflow. Without any, the API starts any of the worker.
+ *
  * Throws a `TypeError` that lists every error: reserved or duplicate names, unknown keys, invalid schemas, schemas
  * that cannot be converted to JSON Schema, or a catalog of more than 2 MiB.
  */
 export function defineCatalog<Workflows = Record<string, WorkflowImplementation>>(
   workflows: WorkflowDescriptions<Workflows>,
+  { activities }: { activities?: Readonly<Record<string, HandlerDescription>> } = {},
 ): CatalogDefinition {
   const errors: string[] = []
   const entries = parseDescriptions(workflows, errors)
   const workflowNames = toWorkflowNames(entries, errors)
-  const catalog = { workflows: entries, workflowNames: Object.fromEntries(workflowNames) }
+  const alone = parseHandlers(activities, 'activities', errors)
+  const catalog = {
+    workflows: entries,
+    workflowNames: Object.fromEntries(workflowNames),
+    ...(alone.length > 0 && { activities: alone }),
+  }
   const tooLarge = errors.length === 0 ? sizeError(catalog) : null
   if (tooLarge !== null) errors.push(tooLarge)
   if (errors.length > 0) throw new TypeError(`Invalid catalog:\n${errors.map((error) => `- ${error}`).join('\n')}`)
@@ -76,13 +84,15 @@ function jsonBytes(value: unknown): number {
 const MAX_LISTED = 10
 
 /** A line for each input of which the API does not check all, because JSON Schema cannot express it. */
-export function uncheckedInputs({ workflows }: CatalogDefinition): string[] {
-  return workflows.flatMap((workflow) => [
+export function uncheckedInputs({ workflows, activities = [] }: CatalogDefinition): string[] {
+  const ofActivities = activities.flatMap((activity) => lineOf(`activities.${activity.name}`, activity))
+  const ofWorkflows = workflows.flatMap((workflow) => [
     ...lineOf(workflow.name, workflow),
     ...workflow.signals.flatMap((handler) => lineOf(`${workflow.name}.signals.${handler.name}`, handler)),
     ...workflow.queries.flatMap((handler) => lineOf(`${workflow.name}.queries.${handler.name}`, handler)),
     ...workflow.updates.flatMap((handler) => lineOf(`${workflow.name}.updates.${handler.name}`, handler)),
   ])
+  return [...ofWorkflows, ...ofActivities]
 }
 
 function lineOf(owner: string, { inputSchema }: Pick<HandlerEntry, 'inputSchema'>): string[] {

@@ -30,7 +30,8 @@ function parseWorkflow(name: string, workflow: unknown, errors: string[]): Catal
   }
 }
 
-function parseHandlers(handlers: unknown, path: string, errors: string[]): HandlerEntry[] {
+/** The handlers of a workflow, or the activities of the catalog. */
+export function parseHandlers(handlers: unknown, path: string, errors: string[]): HandlerEntry[] {
   if (handlers === undefined) return []
   if (!isObject(handlers)) {
     errors.push(`${path}: must be an object with a key for each handler, not ${kindOf(handlers)}`)
