@@ -49,6 +49,7 @@ export const EXAMPLE_PAGES = [
   'api/stream.md',
   'api/messages.md',
   'api/activities.md',
+  'api/activities-alone.md',
   'api/control.md',
   'api/catalog.md',
   'api/service.md',

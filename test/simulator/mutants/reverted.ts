@@ -12,8 +12,8 @@ export const REVERTED: readonly SimulatedMutant[] = [
   {
     name: 'reverted: a start that another one has overtaken is not sent again',
     file: 'src/service/engine/calls/at-most-once/lost-response.ts',
-    target: 'const isOlder = latest.startedAt !== null && latest.startedAt <= sentAfter',
-    replacement: 'const isOlder = latest.startedAt !== null && latest.startedAt <= sentAfter + 60_000',
+    target: 'return startedAt !== null && startedAt <= sentAfter',
+    replacement: 'return startedAt !== null && startedAt <= sentAfter + 60_000',
     seed: 4,
   },
   {
