@@ -36,6 +36,8 @@ const EXIT_OF_ERROR = new Map<PorticoError['error'], ExitCode>([
   ['AuthUnavailableError', EXIT.unreachable],
   ['DeadlineExceededError', EXIT.timedOut],
   ['RequestTimeoutError', EXIT.timedOut],
+  ['ActivityExecutionTimedOutError', EXIT.timedOut],
+  ['ActivityNotCompletedError', EXIT.timedOut],
   ['WorkflowExecutionTimedOutError', EXIT.timedOut],
   ['WorkflowNotCompletedError', EXIT.timedOut],
 ])

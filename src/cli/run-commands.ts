@@ -1,5 +1,6 @@
 /** The commands about workflows and their runs. */
 import { type Command, InvalidArgumentError } from 'commander'
+import type { STANDALONE_COMMANDS } from './commands/activity/standalone.ts'
 import type { MESSAGE_COMMANDS } from './commands/message.ts'
 import type { ACTIVITY_COMMANDS, RUN_COMMANDS } from './commands/one-run.ts'
 import type { SCHEDULE_COMMANDS } from './commands/schedule/schedule.ts'
@@ -16,7 +17,9 @@ export function addRunCommands(program: Command): void {
   addListCommands(command)
   addQuestionCommands(command)
   addMessageCommands(command)
-  addActivityCommands(command('activity', 'complete, fail or repair an activity'))
+  const activity = command('activity', 'activities: of a workflow, or without one')
+  addActivityCommands(activity)
+  addStandaloneCommands(activity)
   addControlCommands(command)
   addScheduleCommands(command('schedule', 'start workflows at certain times'))
 }
@@ -125,6 +128,37 @@ function addActivityCommands(activity: Command): void {
   command('set', 'change timeouts, retry policy or task queue')
     .requiredOption('--options <json>', `what to change (docs/api/activities.md, Repair): ${JSON_VALUE}`)
     .action(ofActivity('set'))
+}
+
+/** Activities without a workflow. */
+function addStandaloneCommands(activity: Command): void {
+  const command = (name: keyof typeof STANDALONE_COMMANDS, description: string) =>
+    activity
+      .command(name)
+      .description(description)
+      .action(calling(async () => (await import('./commands/activity/standalone.ts')).STANDALONE_COMMANDS[name]))
+  const start = (name: 'run' | 'start', description: string) =>
+    withArguments(command(name, description).argument('<activity>', 'name of the activity'))
+      .option('--id <id>', 'activity id; default: a new one')
+      .option('--catalog <catalog>', 'task queue of the workers; default: that of the service')
+      .option('--options <json>', `such as retry and startToCloseTimeout (docs/api/activities-alone.md): ${JSON_VALUE}`)
+      .option('--key <key>', 'idempotency key: the activity is started once; default: a new one')
+  const onActivity = (name: 'result' | 'status' | 'stop' | 'terminate', description: string) =>
+    command(name, description)
+      .argument('<id>', 'activity id')
+      .option('--run <run-id>', 'one run; default: the latest run')
+  const withTimeout = (command: Command) => command.option('--timeout <duration>', 'how long to wait, such as 30s')
+  const withReason = (command: Command) => command.option('--reason <reason>')
+  withTimeout(start('run', 'execute an activity without a workflow, and print its result'))
+  start('start', 'start an activity without a workflow, and print its ids')
+  withTimeout(onActivity('result', 'wait for the end of such an activity and print its result'))
+  onActivity('status', 'print the state of such an activity')
+  withReason(onActivity('stop', 'request its cancellation'))
+  withReason(onActivity('terminate', 'end it at once'))
+  withPages(command('ls', 'list such activities, open ones first'))
+    .option('--name <name>', 'name of the activity')
+    .option('--status <status>', 'such as running, completed or failed')
+    .option('--query <filter>', "an expression in Temporal's list filter language")
 }
 
 function addControlCommands(command: AddCommand): void {

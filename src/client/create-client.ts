@@ -51,7 +51,7 @@ const READS = /^\/workflow\/(validate$|.+\/query\/)/
 
 // A key holds within one run: a message that is sent again to a workflow id could reach a later run.
 // `fail` could fail the next attempt of its activity.
-const KEYED = /^\/workflow\/(run|start|[^/]+\/runs\/.*)(?<!\/fail)$/
+const KEYED = /^\/(workflow|activity)\/(run|start|[^/]+\/runs\/.*)(?<!\/fail)$/
 
 /** The methods of the handles that `get` returns, with the argument of `get` before their own. */
 function methodsOf(get: (ref: WorkflowRef) => WorkflowHandle): HandleMethods & Pick<Client<AnyWorkflows>, 'stream'> {

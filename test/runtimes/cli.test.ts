@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { cliActivities } from '../conformance/cli/activities-alone.ts'
 import { cliBulk } from '../conformance/cli/bulk.ts'
 import { TOKEN, cliTest as test, untilOpen } from '../conformance/cli/cli-fixture.ts'
 import { cliCommands } from '../conformance/cli/commands.ts'
@@ -189,6 +190,7 @@ cliOutages()
 cliOutput()
 cliPolicy()
 cliBulk()
+cliActivities()
 cliSchedules()
 cliUsage()
 cliWaiting()
