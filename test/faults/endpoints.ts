@@ -49,7 +49,7 @@ export function requestTo(
     rid: runId,
     name: HANDLERS[kind],
     updateId: 'none',
-    activityId: 'approval',
+    activityId: path.startsWith('/activity/') ? workflowId : 'approval',
     questionKey: 'question-1',
     catalog: 'other',
     taskQueue: 'other',

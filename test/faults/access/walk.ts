@@ -134,6 +134,14 @@ async function pathValues({ method, path }: Endpoint, run: Target, operator: Api
       ...{ workflowName: 'nothing', input: null, workflowId, catalog },
       when: { every: [{ interval: '1h' }] },
     })
+  if (path.startsWith('/activity/:activityId/')) {
+    const start = { activityName: 'outside', activityId: workflowId, input: null, catalog }
+    const { body } = await operator.call('POST', '/activity/start', start)
+    const beat = () => operator.call('POST', `/activity/${workflowId}/heartbeat`)
+    await until('the activity has begun', async () => (await beat()).status === 200)
+    if (path.endsWith('/result')) await operator.call('POST', `/activity/${workflowId}/terminate`)
+    return { ...values, activityId: workflowId, rid: body.runId }
+  }
   if (path.includes('/activities/')) await untilOpen(operator, `${workflowId}/activities/approval`)
   if (path.includes('/questions/')) await untilAsked(operator, workflowId)
   if (path.endsWith('/cancel')) await untilCanceling(operator, `${workflowId}/activities/approval`)
