@@ -377,10 +377,7 @@ export interface Engine extends ActivityEngine {
   /** The run's history as trace entries, oldest first. */
   readEntries(run: RunRef, call: Call): AsyncIterable<TraceEntry>
 
-  /**
-   * Decodes archived payloads; those that cannot be decoded become `{encoding, data}`.
-   * Rejects when the codec server fails.
-   */
+  /** Decodes archived payloads; the unreadable become `{encoding, data}`. Rejects when the codec server fails. */
   decode(payloads: readonly EncodedPayload[], call: Call): Promise<unknown[]>
 
   /** All zeros for a queue that does not exist: the engine does not know which ones do. */
