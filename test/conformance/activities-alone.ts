@@ -143,16 +143,17 @@ export function describeActivities(name: string, it: ActivityTest): void {
         return answer.status === 200 ? answer : null
       })
       const progress = (await get('status')).body.progress
-      const failed = [await post('fail', { message: 'no' }, key), await post('fail', { message: 'no' }, key)]
+      const message = 'wrong unit, supported types: cm'
+      const failed = [await post('fail', { message }, key), await post('fail', { message }, key)]
       await until('its second attempt has begun', async () => (await post('heartbeat')).status === 200)
-      const attempt = (await get('status')).body.attempt
+      const { attempt, lastFailure } = (await get('status')).body
       const completed = [await post('complete', { output: 1 }, key), await post('complete', { output: 1 }, key)]
       const after = [await post('complete', { output: 2 }), await post('fail', { message: 'late' })]
 
       expect([early.status, early.body.error]).toEqual([409, 'WorkflowNotReadyError'])
       expect(beat.body).toEqual({ activityId: id, runId: expect.any(String), cancelRequested: false })
       expect(progress).toEqual({ details: { percent: 40, token: '[redacted]' }, heartbeatAt: expect.any(String) })
-      expect([failed.map(({ status }) => status), attempt]).toEqual([[200, 200], 2])
+      expect([failed.map(({ status }) => status), attempt, lastFailure.message]).toEqual([[200, 200], 2, message])
       expect(completed.map(({ status }) => status)).toEqual([200, 200])
       expect(after.map(({ status, body }) => [status, body.error, body.completed])).toEqual(
         Array(2).fill([404, 'ActivityNotFoundError', true]),

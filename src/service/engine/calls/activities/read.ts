@@ -154,14 +154,15 @@ async function toClosing(
 }
 
 // What workers of the SDKs say of an activity that they do not have.
-const NEIGHBORS = /[,.;]? *(?:available activities|supported types|known types)\b.*$/is
+const NEIGHBORS =
+  /^(.{0,200}?(?:is not registered|unable to find activity ?type).*?)[,.;]? *(?:available activities|supported types|known types)\b.*$/is
 
 /** Without the names of all activities of the worker, which the caller may not know. */
 function withoutNeighbors<F extends Failure>(failure: F): F {
   const { message, cause } = failure
   return {
     ...failure,
-    message: message?.replace(NEIGHBORS, '') ?? null,
+    message: message?.replace(NEIGHBORS, '$1') ?? null,
     ...(cause && { cause: withoutNeighbors(cause) }),
   }
 }
