@@ -7,13 +7,16 @@ import { test } from '../support/fixtures.ts'
 
 describeActivities(
   'over gRPC',
-  test.extend('api', { scope: 'file' }, ({ serve, worker: _ }) => serve()),
+  test.extend('api', { scope: 'file' }, ({ service }) => service),
 )
 describeActivities(
   'over HTTP',
-  test.extend('api', { scope: 'file' }, ({ serve, engine, worker: _ }) =>
-    serve({ ENGINE_TRANSPORT: 'http', ENGINE_HTTP_URL: engine.httpUrl ?? '' }),
-  ),
+  test
+    .extend('serviceEnv', { scope: 'file' }, ({ engine }) => ({
+      ENGINE_TRANSPORT: 'http',
+      ENGINE_HTTP_URL: engine.httpUrl ?? '',
+    }))
+    .extend('api', { scope: 'file' }, ({ service }) => service),
 )
 
 test('a catalog that describes activities admits these alone, with input that matches', async ({
