@@ -1,10 +1,16 @@
-/** A bulk that is finished although its connections break. */
+/** Bulks that are finished although their connections break, and although the engine is killed. */
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect } from 'vitest'
+import { startEngine } from '../../dev/servers/engine.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { type BulkAnswer, type BulkLine, bulk } from '../../src/client/requests/bulk.ts'
 import { test } from '../../test/support/fixtures.ts'
 import { CALLER_TOKEN } from '../../test/support/policy.ts'
+import { UNDISTURBED } from '../../test/support/undisturbed.ts'
 
 const ANSWERS_PER_CONNECTION = 1500
 
@@ -38,12 +44,25 @@ async function startCuttingProxy(target: string, cuts: number) {
   return { url: `http://127.0.0.1:${port}`, cuts: () => cut, stop: () => server.close() }
 }
 
-async function finish(url: string, lines: BulkLine[], key: string) {
+async function finish(url: string, lines: BulkLine[], key: string, onAnswer?: (count: number) => void) {
   const answers: BulkAnswer[] = []
   for await (const answer of bulk({ url, token: CALLER_TOKEN }, lines, { key })) {
     answers.push(answer)
+    onAnswer?.(answers.length)
   }
   return answers.toSorted((one, other) => one.index - other.index)
+}
+
+/** The bulks that are cut go on with what they have read, and the places in flight may not suffice for all of them. */
+function untilAllStarted(url: string, lines: BulkLine[], key: string) {
+  return until(
+    'all have started',
+    async () => {
+      const all = await finish(url, lines, key)
+      return all.every(({ status }) => status === 200) && all
+    },
+    { timeoutMs: 600_000 },
+  )
 }
 
 test('a bulk of 10,000 starts whose connection breaks five times starts each of them once', async ({
@@ -59,18 +78,43 @@ test('a bulk of 10,000 starts whose connection breaks five times starts each of 
   const prefix = `cut-${crypto.randomUUID()}`
   const lines = startsOf(prefix, catalog, 10_000)
 
-  // The bulks that are cut go on with what they have read, and the places in flight may not suffice for all of them.
-  const answers = await until(
-    'all have started',
-    async () => {
-      const all = await finish(proxy.url, lines, prefix)
-      return all.every(({ status }) => status === 200) && all
-    },
-    { timeoutMs: 600_000 },
-  )
+  const answers = await untilAllStarted(proxy.url, lines, prefix)
 
   expect(proxy.cuts()).toBe(5)
   expect(answers.map(({ index, status }) => [index, status])).toEqual(lines.map((_, index) => [index, 200]))
   const listed = () => client.workflow.count(`WorkflowId STARTS_WITH "${prefix}"`)
   await until('all are listed', async () => (await listed()).count === 10_000, { timeoutMs: 60_000 })
+})
+
+test('a bulk during which the engine is killed is finished with its key, and starts nothing twice', async ({
+  startService,
+  startWorker,
+  cleanup,
+}) => {
+  // An engine that waits for a busy disk with each write takes the load of no bulk.
+  const folder = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'portico-bulk-'))
+  cleanup.defer(() => rm(folder, { recursive: true, force: true }))
+  const engine = await startEngine({ dbFile: join(folder, 'engine.sqlite'), dynamicConfig: UNDISTURBED })
+  cleanup.defer(() => engine.kill())
+  const catalog = 'bulk-killed'
+  await startWorker({ address: engine.address, taskQueue: catalog })
+  const service = await startService({ address: engine.address, catalog, engine: 'disturbed' })
+  const lines = startsOf('killed', catalog, 3000)
+  let restarted: Promise<unknown> | undefined
+
+  const first = await finish(service.url, lines, 'killed', (count) => {
+    if (count === 500) restarted = engine.kill().then(() => engine.restart())
+  })
+  await restarted
+  const answers = await untilAllStarted(service.url, lines, 'killed')
+
+  const failed = first.filter(({ status }) => status !== 200)
+  expect(failed.length).toBeGreaterThan(0)
+  expect(new Set(failed.map(({ status }) => status))).toEqual(new Set([503]))
+  const runsOf = (all: BulkAnswer[]) => all.map(({ body }) => Object(body).runId)
+  const started = first.filter(({ status }) => status === 200)
+  expect(runsOf(started)).toEqual(runsOf(started.map(({ index }) => answers[index] as BulkAnswer)))
+  expect(new Set(runsOf(answers)).size).toBe(3000)
+  const listed = () => service.get('runs/count').then(({ body }) => body.count)
+  await until('all are listed', async () => (await listed()) === 3000, { timeoutMs: 60_000 })
 })
