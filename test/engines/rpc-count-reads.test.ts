@@ -273,3 +273,9 @@ test('catalog: 2 cold, 0 warm', async () => {
   expect(await counted(readTwice)).toEqual({ DescribeWorkflowExecution: 1, GetWorkflowExecutionHistory: 1 })
   await cold.close()
 })
+
+test('a task queue: 2, for the workers of workflows and of activities', async () => {
+  const read = () => served().call('GET', '/task-queues/some-queue')
+
+  expect(await counted(read)).toEqual({ DescribeTaskQueue: 2 })
+})

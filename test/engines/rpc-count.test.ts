@@ -170,7 +170,7 @@ test('reset 3, for the description, the history and the reset; pause and unpause
   await post(`${open}/terminate`)
 })
 
-test('complete, fail and heartbeat 2, for the description; with a key, or for an activity that is over, 1 more', async () => {
+test('complete, fail, cancel and heartbeat 2, for the description; with a key, or for an activity that is over, 1 more', async () => {
   const waiting = async () => {
     const { body } = await served().start('completesOutside', { retryInterval: '1h', staysOpen: true })
     const activity = `${body.workflowId}/activities/approval`
@@ -188,6 +188,10 @@ test('complete, fail and heartbeat 2, for the description; with a key, or for an
   expect(await counted(() => post(`${activity}/fail`, { message: 'later' }))).toEqual({
     DescribeWorkflowExecution: 1,
     RespondActivityTaskFailedById: 1,
+  })
+  expect(await counted(() => post(`${activity}/cancel`))).toEqual({
+    DescribeWorkflowExecution: 1,
+    RespondActivityTaskCanceledById: 1,
   })
   expect(await counted(() => post(`${activity}/complete`))).toEqual({
     DescribeWorkflowExecution: 1,
