@@ -17,12 +17,13 @@ OUTAGES = {"InternalError", "EngineError", "PayloadCodecError", "OverloadedError
 # is compared with the path of an issue, or with nothing, and its message.
 INEXPRESSIBLE = {
     r"^\S+ must be a number of milliseconds or a duration": "the maximum of a duration that has a unit",
-    r"^/searchAttributes\b(?!.* is not a valid key$)": "the attributes that are registered with the engine, and their types",
+    r"^(/filter)?/searchAttributes\b(?!.* is not a valid key$)": "the attributes that are registered with the engine, and their types",
     r"^\S+ must be (at most|1 to) \d+ bytes of UTF-8": "the length of a string in bytes",
     r"^/versioningOverride\b": "a text or an object, for which generators of clients have no type; the versions of the workers",
     r"^/(payloads|inputPayloads)/\d+/data must be base64$": "the encoding of a text",
     r"^/cronSchedule ": "the language of schedules",
-    r"^/query ": "the language of filters",
+    r"^(/filter)?/query ": "the language of filters",
+    r"^/filter matches \d+ open runs": "how many runs there are",
     r"^/(input|args/0|startArgs/0|payload)\b.* (must |is required$)": "the published schema of a name that is a part of the request",
     r"^/(input|payload) is required$": "whether the published workflow or handler of that name needs its argument",
     r"^/retry/maximumInterval must not be less": "the relation of two fields",

@@ -1,6 +1,7 @@
 /** The commands about workflows and their runs. */
 import { type Command, InvalidArgumentError } from 'commander'
 import type { STANDALONE_COMMANDS } from './commands/activity/standalone.ts'
+import type { BATCH_COMMANDS } from './commands/batch.ts'
 import type { MESSAGE_COMMANDS } from './commands/message.ts'
 import type { ACTIVITY_COMMANDS, RUN_COMMANDS } from './commands/one-run.ts'
 import type { SCHEDULE_COMMANDS } from './commands/schedule/schedule.ts'
@@ -21,6 +22,7 @@ export function addRunCommands(program: Command): void {
   addActivityCommands(activity)
   addStandaloneCommands(activity)
   addControlCommands(command)
+  addBatchCommands(command('batch', 'signal, stop or terminate all open runs that match filters'))
   addScheduleCommands(command('schedule', 'start workflows at certain times'))
 }
 
@@ -208,6 +210,29 @@ function addScheduleCommands(schedule: Command): void {
     .option('--prune', 'delete the schedules of the set that the folder does not have')
     .option('--dry-run', 'print what would change, and change nothing')
     .action(calling(async () => (await import('./commands/schedule/apply.ts')).applySchedules))
+}
+
+function addBatchCommands(batch: Command): void {
+  const command = (name: keyof typeof BATCH_COMMANDS, description: string) =>
+    batch
+      .command(name)
+      .description(description)
+      .action(calling(async () => (await import('./commands/batch.ts')).BATCH_COMMANDS[name]))
+  const create = (command: Command) =>
+    withOpenFilter(command)
+      .option('--problem', 'only runs whose code fails again and again')
+      .option('--all', 'without a filter: all open runs')
+      .option('--reason <reason>', 'recorded with the batch')
+      .option('--key <key>', 'idempotency key: the batch is created once; default: a new one')
+      .option('--wait', 'wait for its end')
+  withArguments(create(command('signal', 'send each run a signal').argument('<name>', 'name of the signal')))
+  create(command('stop', 'request the cancellation of each run'))
+  create(command('terminate', 'end each run at once'))
+  command('get', 'print how far a batch is').argument('<id>', 'batch id')
+  command('halt', 'stop a batch; what it has done remains')
+    .argument('<id>', 'batch id')
+    .option('--reason <reason>', 'recorded with the batch')
+  withPages(command('ls', 'list batches'))
 }
 
 /** The action of a command: calls the function that is loaded with the arguments and the flags. */

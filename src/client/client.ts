@@ -3,6 +3,7 @@ import type { ActivityMethods, LinkRequest } from './activity-requests.ts'
 import type { AnyWorkflow, ArgsOf, ResultOf, TypesOf, WorkflowFunction, WorkflowName } from './catalog-types.ts'
 import type { CallOptions } from './connection/options.ts'
 import type { Pages } from './pages.ts'
+import type { Batches } from './requests/batches.ts'
 import type { Schedules } from './requests/schedules.ts'
 import type { ArgumentsAs, StartOptions } from './requests/start-options.ts'
 import type {
@@ -254,6 +255,9 @@ export interface Client<Workflows> extends HandleMethods {
 
   /** Starts workflows at certain times. */
   readonly schedules: Schedules
+
+  /** Signal, stop or terminate many runs at once. */
+  readonly batches: Batches
 
   /** Any other request of the API: parses the response, repeats what only reads, and throws the same errors. */
   request(method: string, path: string, options?: RequestOptions): Promise<unknown>

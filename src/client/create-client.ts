@@ -5,6 +5,7 @@ import { withKey } from './connection/idempotency-key.ts'
 import type { ClientOptions } from './connection/options.ts'
 import { createHandle } from './handle.ts'
 import { filteredPages } from './pages.ts'
+import { createBatches } from './requests/batches.ts'
 import { createSchedules } from './requests/schedules.ts'
 import { pathSegment, toTarget, type WorkflowRef } from './target.ts'
 import { createWorkflow } from './workflow.ts'
@@ -30,6 +31,7 @@ export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): 
     taskQueue: (name, options) =>
       connection.send({ method: 'GET', path: `/task-queues/${pathSegment(name, 'a queue')}` }, options),
     schedules: createSchedules(connection, options.catalog),
+    batches: createBatches(connection),
     list: (filter = {}) => filteredPages(connection, '/workflow/runs', filter, 'runs'),
     ...methodsOf(get),
     questions: (filter = {}) => filteredPages(connection, '/questions', filter, 'questions'),

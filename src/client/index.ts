@@ -33,6 +33,15 @@ export { createClient } from './create-client.ts'
 export type { Pages } from './pages.ts'
 export { type ClientErrorName, PorticoError } from './portico-error.ts'
 export type {
+  Batch,
+  Batches,
+  BatchFilter,
+  BatchPage,
+  BatchRequest,
+  CreatedBatch,
+  ListedBatch,
+} from './requests/batches.ts'
+export type {
   ListedSchedule,
   Overlap,
   PutScheduleOptions,

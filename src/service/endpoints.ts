@@ -1,6 +1,7 @@
 import { FRONT_ENDPOINTS } from './fronts.ts'
 import { type Endpoint, withPinned } from './http/endpoint.ts'
 import { activityEndpoints } from './http/endpoints/activities.ts'
+import { batchEndpoints } from './http/endpoints/batches.ts'
 import { bulkEndpoint } from './http/endpoints/bulk.ts'
 import { catalogEndpoints } from './http/endpoints/catalog.ts'
 import { controlEndpoints } from './http/endpoints/control.ts'
@@ -36,6 +37,7 @@ const DECLARED: readonly Endpoint[] = [
   ...controlEndpoints,
   ...scheduleEndpoints,
   ...standaloneEndpoints,
+  ...batchEndpoints,
   tokenEndpoint,
   openApiEndpoint,
   ...serviceEndpoints,

@@ -20,6 +20,7 @@ import {
   whatElse,
 } from './access/guard.ts'
 import { onStandalone, onStartStandalone, onVisibleStandalone } from './access/guard-activities.ts'
+import { onBatch, onBatches, onCreateBatch } from './access/guard-batches.ts'
 import { onCatalog, onTaskQueue } from './access/guard-catalogs.ts'
 import { onPutSchedule, onSchedule } from './access/guard-schedules.ts'
 import { effectOfStart, onStart, onStartWith, READS } from './access/guard-starts.ts'
@@ -34,6 +35,8 @@ import {
   terminateActivity,
 } from './activities/activities.ts'
 import { runActivity, startActivity } from './activities/start.ts'
+import { listBatches, readBatch, stopBatch } from './batches/batches.ts'
+import { createBatch } from './batches/create.ts'
 import { readCatalog } from './catalog/catalogs.ts'
 import { reset, setOptions, stop, terminate } from './control/control.ts'
 import { pause, unpause } from './control/pause.ts'
@@ -225,6 +228,12 @@ export const VERBS = {
   heartbeatStandalone: onStandalone(heartbeatStandalone),
   /** Lists standalone activities, open ones first. */
   activities: onVisibleStandalone(listActivities),
+
+  /** Starts an operation on all open runs that match a filter, and that the caller may change so. */
+  createBatch: effect(onCreateBatch(createBatch)),
+  batch: onBatch(readBatch),
+  stopBatch: onBatch(stopBatch),
+  batches: onBatches(listBatches),
 
   catalog: onCatalog('catalog', readCatalog),
   /** The catalog, with only the workflows that the caller may start. */

@@ -46,6 +46,7 @@ import { traceLog } from './api/trace-log.ts'
 import { updateWithStart } from './api/update-with-start.ts'
 import { validate } from './api/validate.ts'
 import { waiting } from './api/wait.ts'
+import { describeBatches } from './batches.ts'
 import { describeSchedules } from './schedules.ts'
 
 /**
@@ -93,6 +94,7 @@ export function describeApi(runtime: string, serveAlone: Serve, gaps: readonly G
     changeRuns(api)
     describeActivities(runtime, (name, act) => test(name, () => act({ api: api().service, catalog: api().catalog })))
     describeSchedules(runtime, (name, act) => test(name, () => act({ api: api().service, catalog: api().catalog })), 2)
+    describeBatches(runtime, (name, act) => test(name, () => act(api().service)))
     olderWorkers(api)
     storedElsewhere(api, serve)
     catalogs(api)

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { ended as batchEnded, startListed } from '../conformance/batches.ts'
 import { UNANSWERED_MS } from '../conformance/engine/engine-fixture.ts'
 import { aSchedule, scheduleCalls } from '../conformance/schedules.ts'
 import { test } from '../support/fixtures.ts'
@@ -361,4 +362,33 @@ test('a schedule: created 2, replaced 3, with its version 3; other requests 1', 
   expect(await counted(() => post('pause'))).toEqual({ PatchSchedule: 1 })
   expect(await counted(() => post('trigger'))).toEqual({ PatchSchedule: 1 })
   expect(await counted(() => remove())).toEqual({ DeleteSchedule: 1 })
+})
+
+test('a batch: the list and 1, with a key 1 more; to read, list and stop it 1, one more if it has ended', async () => {
+  const filter = await startListed(served(), [`counted-${crypto.randomUUID()}`], 'messages')
+  const body = { operation: 'signal', signal: 'add', filter }
+  const create = async (key: Record<string, string>) => {
+    let batchId = ''
+    const calls = await until('no other batch is running', async () => {
+      let status = 0
+      const counts = await counted(async () => {
+        const answer = await served().call('POST', '/batches', body, key)
+        batchId = answer.body.batchId
+        status = answer.status
+      })
+      return status !== 429 && counts
+    })
+    await batchEnded(served(), batchId)
+    return { calls, path: `/batches/${batchId}` }
+  }
+  const call = (method: string, path: string) => counted(() => served().call(method, path))
+
+  const { calls, path } = await create({})
+  const keyed = await create({ 'Idempotency-Key': crypto.randomUUID() })
+
+  expect(calls).toEqual({ ListWorkflowExecutions: 1, StartBatchOperation: 1 })
+  expect(keyed.calls).toEqual({ DescribeBatchOperation: 1, ListWorkflowExecutions: 1, StartBatchOperation: 1 })
+  expect(await call('GET', path)).toEqual({ DescribeBatchOperation: 1 })
+  expect(await call('GET', '/batches')).toEqual({ ListBatchOperations: 1 })
+  expect(await call('POST', `${path}/stop`)).toEqual({ StopBatchOperation: 1, DescribeBatchOperation: 1 })
 })

@@ -5,6 +5,7 @@ import { expect } from 'vitest'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { cliActivities } from '../conformance/cli/activities-alone.ts'
+import { cliBatches } from '../conformance/cli/batches.ts'
 import { cliBulk } from '../conformance/cli/bulk.ts'
 import { TOKEN, cliTest as test, untilOpen } from '../conformance/cli/cli-fixture.ts'
 import { cliCommands } from '../conformance/cli/commands.ts'
@@ -192,5 +193,6 @@ cliPolicy()
 cliBulk()
 cliActivities()
 cliSchedules()
+cliBatches()
 cliUsage()
 cliWaiting()

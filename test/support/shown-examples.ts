@@ -11,8 +11,8 @@ const IDS = /\b(?:chat|order)-\d+/g
 // The catalog of `npm run dev`.
 const SHOWN_CATALOG = 'examples'
 
-// The second form is that of an id derived from an `Idempotency-Key`.
-const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\bkey-[\da-f]{32}/g
+// The second form is that of an id derived from an `Idempotency-Key`, and of a batch.
+const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\b(?:key|[\da-f]{16})-[\da-f]{32}/g
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const WAITED = /(?:after|within) \d+ ms/
 // An object with `"…": "…"` in the document has more keys than are shown, and `"…"` stands for any string.

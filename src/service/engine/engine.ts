@@ -11,6 +11,7 @@ import {
   readActivity,
 } from './calls/activities/read.ts'
 import { startActivity } from './calls/activities/start.ts'
+import { describeBatch, listBatches, startBatch, stopBatch } from './calls/batches.ts'
 import { cancel, terminateRun } from './calls/control.ts'
 import { describe } from './calls/describe.ts'
 import { withProblem } from './calls/diagnosis/with-problem.ts'
@@ -116,6 +117,10 @@ export function createEngine(options: EngineOptions): Engine {
       cancelActivity,
       terminateActivity,
       listActivities,
+      startBatch,
+      describeBatch,
+      stopBatch,
+      listBatches,
       schedulesSupported,
       describeSchedule,
       createSchedule,

@@ -18,6 +18,7 @@ import type { Schema } from './openapi/schema.ts'
 import type { RespondPageFile } from './page-files.ts'
 import {
   activityIdInPath,
+  batchIdInPath,
   catalogInPath,
   executionInPath,
   handlerNameInPath,
@@ -123,6 +124,7 @@ export type Tag =
   | 'Control'
   | 'Activities'
   | 'Schedules'
+  | 'Batches'
   | 'Links'
   | 'Service'
 
@@ -149,6 +151,7 @@ interface PathReaders {
   activityId(c: Context<Env>): string
   questionKey(c: Context<Env>): string
   scheduleId(c: Context<Env>): string
+  batchId(c: Context<Env>): string
   catalog(c: Context<Env>): string
   taskQueue(c: Context<Env>): string
   file(c: Context<Env>): string
@@ -343,6 +346,7 @@ const PATH_READERS: PathReaders = {
   activityId: activityIdInPath,
   questionKey: questionKeyInPath,
   scheduleId: scheduleIdInPath,
+  batchId: batchIdInPath,
   catalog: catalogInPath,
   taskQueue: taskQueueInPath,
   file: (c) => c.req.param('file') ?? '',

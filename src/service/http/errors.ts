@@ -24,6 +24,7 @@ export const PROBLEMS = {
   MethodNotAllowedError: { status: 405, title: 'Method not allowed' },
   WorkflowNotFoundError: { status: 404, title: 'Workflow execution not found', source: 'engine' },
   ScheduleNotFoundError: { status: 404, title: 'Schedule not found', source: 'engine' },
+  BatchNotFoundError: { status: 404, title: 'Batch not found', source: 'engine' },
   HandlerNotFoundError: { status: 404, title: 'Handler not found', source: 'workflow' },
   UpdateNotFoundError: { status: 404, title: 'Update not found', source: 'engine' },
   StreamNotFoundError: { status: 404, title: 'Workflow has no stream', source: 'workflow' },
@@ -113,6 +114,7 @@ const UNSAFE_VERBS: ReadonlySet<string> = new Set([
   'reset',
   'schedule',
   'activity',
+  'batch',
 ])
 
 /** A bug after an effect must not look like an error that clients repeat. */
@@ -121,12 +123,12 @@ function toServiceError(c: Context<Env>, thrown: unknown): ServiceError {
   const bug = new ServiceError('InternalError', 'Internal error; the server log has the details for this requestId')
   const unsafe = c
     .get('audit')
-    .find(({ action = '', runId }) => UNSAFE_VERBS.has(verbOf(action)) && runId !== undefined)
-  const { workflowId, activityId, runId } = unsafe ?? {}
-  const ids = { ...(workflowId !== undefined && { workflowId }), ...(activityId !== undefined && { activityId }) }
+    .find(({ action = '', runId, batchId }) => UNSAFE_VERBS.has(verbOf(action)) && (runId ?? batchId) !== undefined)
+  const { workflowId, activityId, batchId, runId } = unsafe ?? {}
+  const known = Object.entries({ workflowId, activityId, batchId, runId }).filter(([, id]) => id !== undefined)
   const mayRepeat = c.req.header('Idempotency-Key') !== undefined || ['GET', 'HEAD'].includes(c.req.method)
-  if (mayRepeat || runId === undefined || Object.keys(ids).length === 0) return bug
-  const error = withoutRepeat(attachIds(bug, { ...ids, runId }))
+  if (mayRepeat || (workflowId ?? activityId ?? batchId) === undefined) return bug
+  const error = withoutRepeat(attachIds(bug, Object.fromEntries(known)))
   return error instanceof ServiceError ? error : bug
 }
 

@@ -7,6 +7,7 @@ import { TrieRouter } from 'hono/router/trie-router'
 import { percentDecode } from '../../shared/lib/percent-encode.ts'
 import {
   activityIdIssue,
+  batchIdIssue,
   catalogIssue,
   handlerNameIssue,
   questionKeyIssue,
@@ -134,6 +135,10 @@ export function scheduleIdInPath(c: Context): string {
   return checked('Schedule id', c.req.param('scheduleId'), scheduleIdIssue)
 }
 
+export function batchIdInPath(c: Context): string {
+  return checked('Batch id', c.req.param('batchId'), batchIdIssue)
+}
+
 export function catalogInPath(c: Context): string {
   return checked('Catalog', c.req.param('catalog'), catalogIssue)
 }
@@ -153,6 +158,10 @@ export function pendingPath(c: Context<Env>, workflowId: string): string {
 
 export function schedulePath(c: Context<Env>, scheduleId: string): string {
   return `${c.get('locationBase')}/schedules/${encodeURIComponent(scheduleId)}`
+}
+
+export function batchPath(c: Context<Env>, batchId: string): string {
+  return `${c.get('locationBase')}/batches/${batchId}`
 }
 
 export function activityResultPath(c: Context<Env>, activityId: string): string {

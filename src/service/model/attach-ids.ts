@@ -1,6 +1,6 @@
 import { type ErrorFacts, ServiceError } from './errors.ts'
 
-type Ids = Pick<ErrorFacts, 'activityId' | 'workflowId' | 'runId' | 'updateId'>
+type Ids = Pick<ErrorFacts, 'activityId' | 'batchId' | 'workflowId' | 'runId' | 'updateId'>
 
 /** Adds ids to an error. */
 export function addIds(error: unknown, ids: Ids): ServiceError {

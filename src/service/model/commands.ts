@@ -2,10 +2,11 @@
 import type { AccessRequest } from '../../shared/access/grant.ts'
 import type { Status } from '../../shared/wire/execution.ts'
 import type { RunRef } from '../../shared/wire/run-ref.ts'
+import type { Batch, EngineBatch, OnBatch } from './batch.ts'
 import type { Call } from './call.ts'
 import type { EngineStart, ResetResult, ResetTarget, SignaledRun } from './engine.ts'
 import type { ExecutionRef, OnRun } from './execution.ts'
-import type { ListedRun, RunFilter } from './run-filter.ts'
+import type { ListedRun, RunFilter, VisibleRuns } from './run-filter.ts'
 import type { OnSchedule, Precondition, ScheduleDocument } from './schedule.ts'
 import type { Headers, RunOptionsChange, WorkflowOptions } from './workflow-options.ts'
 
@@ -42,6 +43,34 @@ export interface PutScheduleCommand extends OnSchedule {
   start: StartCommand
   /** Throws if the caller may not replace a schedule of this workflow. */
   admitReplaced?: (workflowName: string) => void
+}
+
+/** One operation on all open runs that match a filter. */
+export interface CreateBatchCommand extends Pick<EngineBatch, 'operation' | 'signal'> {
+  filter: RunFilter
+  reason: string | null
+  /** One batch is created for each key. */
+  idempotencyKey?: string
+  /** The runs that the caller may change so, as in a filter. Absent: all. */
+  visible?: readonly VisibleRuns[]
+  /** Whether a run is one of them, to the letter. */
+  admits?: (run: Pick<ListedRun, 'workflowId' | 'workflowName'>) => boolean
+}
+
+export interface CreatedBatch extends Pick<Batch, 'matching' | 'operation'> {
+  /** Null if no run matches. */
+  batchId: string | null
+  /** Set if an earlier request with the same key has created it. */
+  isRepeated?: true
+}
+
+export interface StopBatchCommand extends OnBatch {
+  reason: string | null
+}
+
+export interface ListBatchesCommand {
+  pageSize: number
+  pageToken: string | null
 }
 
 export interface RunStart extends RunRef {

@@ -10,6 +10,7 @@ import type {
   ActivityRetry,
   EndedActivity,
 } from './activity.ts'
+import type { BatchEngine } from './batch.ts'
 import type { Call } from './call.ts'
 import type { ServiceError } from './errors.ts'
 import type { Description, ExecutionRef } from './execution.ts'
@@ -148,7 +149,7 @@ export type EngineReadiness = 'reachable' | 'unreachable' | 'misconfigured'
  * when the engine does not respond before `call.deadlineAt`, `ResourceExhaustedError`, `EngineError`.
  * Without a `runId`, a verb acts on the latest run.
  */
-export interface Engine extends ActivityEngine {
+export interface Engine extends ActivityEngine, BatchEngine {
   /**
    * Starts one run, even when the call is retried. Rejects with `WorkflowAlreadyStartedError` when the id is in use,
    * and with `EngineUnavailableError` when a response was lost and another client has used the id since. Options that

@@ -12,6 +12,7 @@ export type ErrorName =
   | 'MethodNotAllowedError'
   | 'WorkflowNotFoundError'
   | 'ScheduleNotFoundError'
+  | 'BatchNotFoundError'
   | 'HandlerNotFoundError'
   | 'UpdateNotFoundError'
   | 'StreamNotFoundError'
@@ -80,6 +81,7 @@ export interface ErrorFacts {
   /** Of a standalone activity. */
   activityStatus?: Status
   scheduleId?: string
+  batchId?: string
   /** The key of a question. */
   key?: string
   /** Set if the activity has completed. */

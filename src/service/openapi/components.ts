@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import {
   activityId,
+  batchId,
   catalogName,
   handlerName,
   questionKey,
@@ -17,6 +18,7 @@ import type { ErrorName } from '../model/errors.ts'
 import type { ExampleSource, Examples } from './examples.ts'
 import { allLinks } from './links.ts'
 import { activitySchemas } from './schemas/activities.ts'
+import { batchSchemas } from './schemas/batches.ts'
 import { NAMES_BY_STATUS, problemSchemas } from './schemas/problems.ts'
 import { requestSchemas } from './schemas/requests.ts'
 import { resultSchemas } from './schemas/results.ts'
@@ -40,6 +42,7 @@ export function components(examples: ExampleSource) {
       ...runSchemas,
       ...scheduleSchemas,
       ...activitySchemas,
+      ...batchSchemas,
       ...streamSchemas,
       ...serviceSchemas,
       ...problemSchemas,
@@ -67,6 +70,7 @@ const PATH_PARAMETERS = {
   catalog: { name: 'catalogName', schema: catalogName, description: 'Name of the catalog' },
   taskQueue: { name: 'taskQueueName', schema: catalogName, description: 'Name of the task queue' },
   scheduleId: { name: 'scheduleId', schema: scheduleId, description: 'Id of the schedule. A `/` is sent as `%2F`' },
+  batchId: { name: 'batchId', schema: batchId, description: 'Id of the batch' },
   hook: { name: 'hookName', schema: z.string(), description: 'Name of a hook of the policy' },
   token: { name: 'linkToken', schema: z.string(), description: 'The last part of the URL of the link' },
   file: { name: 'fileName', schema: z.string(), description: 'Name of a file of the reference page' },

@@ -51,6 +51,7 @@ export const EXAMPLE_PAGES = [
   'api/activities.md',
   'api/activities-alone.md',
   'api/control.md',
+  'api/batches.md',
   'api/catalog.md',
   'api/service.md',
   'errors.md',

@@ -41,6 +41,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Control: 'End and change runs',
   Activities: 'Execute activities without a workflow',
   Schedules: 'Start workflows at certain times',
+  Batches: 'Change many runs at once',
   Links: 'Let a person without a credential answer a run once',
   Service: 'The catalog, and the service itself',
 }

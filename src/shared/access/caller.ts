@@ -92,4 +92,9 @@ export interface AuditFacts {
   scheduleId?: string
   /** Of a standalone activity. */
   activityId?: string
+  batchId?: string
+  /** What a batch does to its runs: `terminate`, `signal:approve`. */
+  operation?: string
+  /** To how many. */
+  matching?: number
 }

@@ -16,7 +16,7 @@ export const TOKEN_VERBS = [
 ] as const
 
 /** What a rule of a policy can allow. */
-export const POLICY_VERBS = [...TOKEN_VERBS, 'delegate', 'link', 'schedule', 'metrics'] as const
+export const POLICY_VERBS = [...TOKEN_VERBS, 'delegate', 'link', 'schedule', 'batch', 'metrics'] as const
 
 export type PolicyVerb = (typeof POLICY_VERBS)[number]
 

@@ -34,6 +34,17 @@ export const ActivityIdReusePolicy = { ALLOW_DUPLICATE: 1, REJECT_DUPLICATE: 3 }
 
 export const ActivityExecutionStatus = { COMPLETED: 2, FAILED: 3, CANCELED: 4, TERMINATED: 5, TIMED_OUT: 6 } as const
 
+export const BatchOperationType = {
+  TERMINATE: 1,
+  CANCEL: 2,
+  SIGNAL: 3,
+  TERMINATE_WORKFLOW: 13,
+  CANCEL_WORKFLOW: 14,
+  SIGNAL_WORKFLOW: 15,
+} as const
+
+export const BatchOperationState = { COMPLETED: 2, FAILED: 3 } as const
+
 export const VersioningBehavior = { PINNED: 1 } as const
 
 export const HistoryEventFilterType = { CLOSE_EVENT: 2 } as const

@@ -49,6 +49,15 @@ export function scheduleIdIssue(id: string): string | null {
   return stringIssue(id, 977) ?? prefixIssue(id, RESERVED_PREFIXES)
 }
 
+export const BATCH_ID_PATTERN = '[0-9a-f]{16}-[0-9a-f]{32}'
+
+const BATCH_ID = new RegExp(`^${BATCH_ID_PATTERN}$`)
+
+/** The service chooses it. */
+export function batchIdIssue(id: string): string | null {
+  return BATCH_ID.test(id) ? null : 'must be the id of a batch'
+}
+
 /** Of the runs of a schedule. 979 bytes: the engine appends `-` and a time. */
 export function scheduledWorkflowIdIssue(id: string): string | null {
   return stringIssue(id, 979) ?? prefixIssue(id, RESERVED_PREFIXES)

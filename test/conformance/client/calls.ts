@@ -289,6 +289,16 @@ export const calls: Record<string, ClientCase> = {
     equal(input, [9007199254740993n, -1234567890123456789n, 9007199254740991])
   },
 
+  async 'batches: without a run there is none; they are listed'({ connect }) {
+    const { batches } = connect()
+
+    const created = await batches.create({ operation: 'stop', filter: { query: "WorkflowId = 'nobody'" } })
+
+    equal(created, { batchId: null, operation: 'stop', matching: 0 })
+    equal(Array.isArray((await batches.list().page()).batches), true)
+    await failure(batches.get(`${'0'.repeat(16)}-${'0'.repeat(32)}`), 'BatchNotFoundError')
+  },
+
   async 'catalog, taskQueue, request: read the catalog and its queue, and send any other request of the API'({
     connect,
     catalog,

@@ -112,7 +112,7 @@ const isOf =
     caller === `token:c${n}` || prefixesOf(n).some((prefix) => workflowId.startsWith(prefix))
 
 /** These are not events of a history, and a start that finds a run is still a start. */
-const WITHOUT_EVENT = /^(?:activity(?::.*)?|delegate|link|complete:.*|repair:.*|schedule|start)$/
+const WITHOUT_EVENT = /^(?:activity(?::.*)?|batch|delegate|link|complete:.*|repair:.*|schedule|start)$/
 
 /** The changes without a line, and the lines without a change. */
 function compare(changes: string[], lines: AuditLine[], answer: Answer): string[] {

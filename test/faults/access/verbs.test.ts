@@ -40,6 +40,7 @@ const ALSO = new Map([
   ['putSchedule', 'start'],
   // And each right that the token names, of which the error does not say which is missing.
   ['createToken', 'delegate'],
+  ['createBatch', 'signal:add'],
   ['createWorkflowLink', 'signal:add'],
   // And the options that the request changes.
   ['setWorkflowOptions', 'repair'],

@@ -108,7 +108,8 @@ const ENDPOINT_STEPS = ENDPOINTS.filter(({ takes }) => takes !== 'lines').flatMa
 function stepOf(endpoint: Endpoint, { name, headers, fields, meets = false, isTyped = false }: Form): Step {
   return {
     name: `${endpoint.method} ${endpoint.path} ${name}`.trim(),
-    isPlain: name === '',
+    // A batch of another caller does not exist.
+    isPlain: name === '' && !endpoint.path.startsWith('/batches/:batchId'),
     isTyped,
     workflowName: workflowOf(endpoint),
     async request(run, operator) {

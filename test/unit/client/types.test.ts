@@ -108,6 +108,8 @@ function calls(): unknown[] {
       .get('x')
       .signal('approve', { payload: { by: 'Ada' } }),
     byFunction.get('x').signal('any', { args: [1] }),
+    untyped.batches.create({ operation: 'signal', signal: 'approve', payload: 1, filter: { catalog: 'orders' } }),
+    untyped.batches.create({ operation: 'stop', filter: {} }, { idempotencyKey: 'k' }),
     untyped.schedules.put(
       'daily',
       { workflowName: 'report', when: { every: [{ interval: '1h' }] } },
@@ -158,6 +160,10 @@ function calls(): unknown[] {
     untyped.schedules.put('daily', { workflowName: 'report', when: {}, startDelay: '1h' }),
     // @ts-expect-error no such policy
     untyped.schedules.trigger('daily', { overlap: 'never' }),
+    // @ts-expect-error a signal has a name
+    untyped.batches.create({ operation: 'signal', filter: {} }),
+    // @ts-expect-error it must say for which runs
+    untyped.batches.create({ operation: 'stop' }),
     // @ts-expect-error a definition is not a workflow
     derived.workflow('approve'),
   ]

@@ -218,7 +218,7 @@ export function audit({ mode, namespace, observers }: AuditOptions, access: Acce
 
   function recordOne(c: Context<Env>, { isEffect, ...decision }: ReturnType<typeof decided>[number]): void {
     const { action, rule = null, namespace: ofRun = namespace } = decision
-    const { workflowId, runId, workflowName, scheduleId, activityId } = decision
+    const { workflowId, runId, workflowName, scheduleId, activityId, batchId, operation, matching } = decision
     if (rule !== null && isDenied(decision)) metrics?.callerDenied(verbOf(action ?? ''), rule)
     if (mode === 'off' || (mode === 'effects' && !isEffect)) return
     const status = statusOf(c)
@@ -233,6 +233,9 @@ export function audit({ mode, namespace, observers }: AuditOptions, access: Acce
       workflowName,
       scheduleId,
       activityId,
+      batchId,
+      operation,
+      matching,
       status,
       error: errorOf(c, status),
     })

@@ -132,13 +132,14 @@ test('every endpoint: each parameter of its path is checked, and decoded once (t
     catalog: ['%2F_sys%2Fx', '__temporal_x', '%00', long],
     taskQueue: ['%2F_sys%2Fx', '__temporal_x', '%00', long],
     scheduleId: ['%24catalog:orders', 'temporal-sys-scheduler:w', 'a%00', 'x'.repeat(978)],
+    batchId: ['key-1', 'a%00', `${'A'.repeat(16)}-${'0'.repeat(32)}`],
   }
   const escapes = ['%', '%zz', '%C3', '%ED%A0%80']
   const pathsOf = ({ endpoint }: Form) =>
     [...endpoint.path.matchAll(/:(\w+)/g)].flatMap(([, name = '']) =>
       [...(wrong[name] ?? []), ...escapes].map((value) => ({ path: pathWith(endpoint, name, value) })),
     )
-  const is = ({ endpoint: { path } }: Form) => /^\/(?:activity|workflow|schedules|task-queues)\/.*:/.test(path)
+  const is = ({ endpoint: { path } }: Form) => /^\/(?:activity|batches|workflow|schedules|task-queues)\/.*:/.test(path)
 
   await expectEach(makeWalk(), INVALID, { is, sent: pathsOf })
 })

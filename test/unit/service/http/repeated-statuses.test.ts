@@ -40,6 +40,7 @@ const SAFE = new Map<string, string>([
   ['deleteSchedule', 'a second request finds nothing'],
   ['pauseSchedule', 'a schedule is paused once'],
   ['unpauseSchedule', 'a schedule is unpaused once'],
+  ['stopBatch', 'a batch is stopped once'],
   ['validateRequest', 'starts nothing'],
   ['answerLink', 'a link works once'],
   ['createToken', 'a token has no effect until it is used'],
@@ -145,6 +146,15 @@ test('repeated statuses: a bug after an effect is a 424 with the ids, and an err
     expect(await response.json()).toMatchObject({ error: 'OutcomeUnknownError', ...RUN })
     expect(api.events.map(({ level }) => level)).toEqual(['error'])
   }
+})
+
+test('repeated statuses: after a bug, a batch that may be running is named', async () => {
+  const batchId = `${'0'.repeat(16)}-${'0'.repeat(32)}`
+  const api = failingApi(new TypeError('a bug'), { action: 'batch', batchId })
+
+  const response = await api.call('POST', '/batches', { operation: 'stop', filter: {} })
+
+  expect([response.status, await response.json()]).toMatchObject([424, { error: 'OutcomeUnknownError', batchId }])
 })
 
 test('repeated statuses: a bug before an effect, or with a key, is a 500', async () => {

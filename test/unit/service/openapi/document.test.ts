@@ -61,6 +61,7 @@ describe('the OpenAPI document', () => {
       UpdateWithStartRequest: withStart,
       MessageRequest: ['payloads'],
       ScheduleRequest: ['payloads'],
+      BatchRequest: ['payloads'],
       CompleteActivityRequest: ['payloads'],
     })
     expect(document.components.schemas.StartRequest.properties.payloads).toMatchObject({

@@ -2,6 +2,8 @@
 import { checkedString } from '../../../../shared/wire/checked-string.ts'
 import {
   activityIdIssue,
+  BATCH_ID_PATTERN,
+  batchIdIssue,
   catalogIssue,
   characterIssue,
   handlerNameIssue,
@@ -45,6 +47,7 @@ export const handlerName = checkedString(handlerNameIssue).register(jsonForms, n
 export const updateId = checkedString(updateIdIssue).register(jsonForms, nameForm(1000, ''))
 export const questionKey = checkedString(questionKeyIssue).register(jsonForms, nameForm(1000, ''))
 export const activityId = checkedString(activityIdIssue).register(jsonForms, nameForm(1000, ''))
+export const batchId = checkedString(batchIdIssue).register(jsonForms, { pattern: `^${BATCH_ID_PATTERN}$` })
 export const catalogName = checkedString(catalogIssue).register(jsonForms, nameForm(991, NOT_OF_THE_ENGINE))
 
 /** Any string that the engine can store. */

@@ -24,6 +24,8 @@ test.for<[what: string, body: object]>([
   ['the right to create tokens', { can: ['read', 'delegate'] }],
   ['the right to create links', { can: ['link'] }],
   ['the right to read metrics', { can: ['metrics'] }],
+  ['the right to write schedules', { can: ['schedule'] }],
+  ['the right to create batches', { can: ['batch'] }],
   ['a handler of a verb that has none', { can: ['read:x'] }],
   ['a wildcard in the middle', { can: ['read'], ids: ['u:*:x'] }],
   ['an empty id', { can: ['read'], ids: [''] }],
