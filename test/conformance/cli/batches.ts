@@ -32,7 +32,7 @@ export function cliBatches(): void {
     expect([ended.code, ended.body]).toMatchObject([0, { operation: 'terminate', reason: 'sold out', processed: 1 }])
     expect(JSON.parse((await portico(['result', signaled])).stdout).output).toEqual([7])
     expect([none.code, none.body]).toEqual([0, { batchId: null, operation: 'stop', matching: 0 }])
-    expect([unfiltered.code, unfiltered.body?.message]).toEqual([2, expect.stringContaining('--all')])
+    expect([unfiltered.code, unfiltered.stderr]).toEqual([2, expect.stringContaining('--all')])
     expect(read.stdout).toMatch(/^Reason +sold out$/m)
     expect([halted.code, halted.body]).toEqual([0, { batchId: ended.body.batchId, stopped: false }])
     expect([listed.code, listed.body.nextPageToken]).toEqual([0, null])
