@@ -178,7 +178,9 @@ test('complete, fail, cancel and heartbeat 2, for the description; with a key, o
     await until('the activity waits', async () => (await post(`${activity}/heartbeat`)).status === 200)
     return activity
   }
-  const [activity, keyed] = [await waiting(), await waiting()]
+  const [activity, keyed, other] = [await waiting(), await waiting(), await waiting()]
+  await served().call('PATCH', `/workflow/${other.split('/')[0]}/stop`)
+  await until('it is being canceled', async () => (await post(`${other}/heartbeat`)).body.cancelRequested)
   const sendKeyed = () => served().post(`${keyed}/complete`, {}, { 'Idempotency-Key': 'once' })
   const lookup = { DescribeWorkflowExecution: 1, GetWorkflowExecutionHistoryReverse: 1 }
 
@@ -190,7 +192,7 @@ test('complete, fail, cancel and heartbeat 2, for the description; with a key, o
     DescribeWorkflowExecution: 1,
     RespondActivityTaskFailedById: 1,
   })
-  expect(await counted(() => post(`${activity}/cancel`))).toEqual({
+  expect(await counted(() => post(`${other}/cancel`))).toEqual({
     DescribeWorkflowExecution: 1,
     RespondActivityTaskCanceledById: 1,
   })
@@ -201,7 +203,7 @@ test('complete, fail, cancel and heartbeat 2, for the description; with a key, o
   expect(await counted(() => post(`${activity}/complete`))).toEqual(lookup)
   expect(await counted(sendKeyed)).toEqual({ ...lookup, RespondActivityTaskCompletedById: 1 })
   expect(await counted(sendKeyed)).toEqual(lookup)
-  for (const path of [activity, keyed]) await post(`${path.split('/')[0]}/terminate`)
+  for (const path of [activity, keyed, other]) await post(`${path.split('/')[0]}/terminate`)
 })
 
 test('a repair of an activity 2, for the description and the repair; options of a run 2', async () => {
