@@ -105,7 +105,11 @@ async function findRepeated(
   call: Call,
 ): Promise<ActivityStart | null> {
   if (!hasErrorName(error, ...MAY_BE_REPEATED) || isUnsent(error)) throw error
-  const latest = await engine.describeActivity({ activityId }, atMost(call, TIMEOUT_MS.describe)).catch(() => null)
+  const latest = await engine.describeActivity({ activityId }, atMost(call, TIMEOUT_MS.describe)).catch((failure) => {
+    if (hasErrorName(failure, 'ActivityNotFoundError')) return null
+    // The id is in use, perhaps by the run that the key has started: a second attempt could start another one.
+    throw hasErrorName(error, 'ActivityAlreadyStartedError') ? failure : error
+  })
   if (latest?.startKey?.key !== startKey.key) return null
   const { runId, status } = latest
   if (latest.startKey.request === startKey.request) return { activityId, runId, status, isRepeated: true }

@@ -1,10 +1,11 @@
 /** The response to a request about a standalone activity is lost: nothing is done twice. */
 import { describe, expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
+import { keyedId } from '../../../src/service/model/keyed-id.ts'
 import { activityCalls } from '../../conformance/activities-alone.ts'
 import type { Answer } from '../../support/api.ts'
 import { test } from '../../support/fixtures.ts'
-import { sendOverFaultProxy } from './fixture.ts'
+import { nothing, sendOverFaultProxy } from './fixture.ts'
 
 describe.for(['grpc', 'http'] as const)('lost answers about standalone activities over %s', (transport) => {
   const { proxy, api } = sendOverFaultProxy(transport)
@@ -36,15 +37,20 @@ describe.for(['grpc', 'http'] as const)('lost answers about standalone activitie
 
   test('a start is found, or sent again, and started once, also when it may find an open run', async () => {
     for (const fault of ['lost', 'dropped'] as const) {
-      const [plain, existing] = [activityCalls(api), activityCalls(api)]
+      const [plain, existing, reused] = [activityCalls(api), activityCalls(api), activityCalls(api)]
       const useExisting = { activityIdConflictPolicy: 'use-existing' }
 
       const started = await faulted([START, fault], plain.id, () => plain.start('outside'))
       const found = await faulted([START, fault], existing.id, () => existing.start('outside', useExisting))
+      await reused.run('echoBack')
+      const again = () => reused.start('outside', {}, { 'Idempotency-Key': reused.id })
+      const { answer } = await faulted([START, fault], reused.id, again, { times: 3 })
 
       expect([started.answer.status, started.attempts, found.answer.status]).toEqual([200, 1, 200])
       expect(found.answer.headers.get('Portico-Started')).toBe('true')
-      await expect.poll(() => runsOf(plain.id)).toBe(1)
+      expect([answer.status, answer.headers.get('Idempotency-Replayed')]).toEqual([200, 'false'])
+      await expect.poll(() => Promise.all([plain.id, existing.id, reused.id].map(runsOf))).toEqual([1, 1, 2])
+      await reused.post('terminate')
       await plain.post('terminate')
       await existing.post('terminate')
     }
@@ -64,27 +70,50 @@ describe.for(['grpc', 'http'] as const)('lost answers about standalone activitie
     await post('terminate')
   })
 
-  test('a start without any response is 424; with a key of a generated id 503, and the repeated one finds it', async () => {
-    const { id, start, post } = activityCalls(api)
-    const key = { 'Idempotency-Key': `lost-${id}` }
-    const mark = `mark-${id}`
-    const keyed = () => api.call('POST', '/activity/start', { activityName: 'outside', input: mark }, key)
-    const noFind = proxy.on({
-      method: 'DescribeActivityExecution',
-      containing: id,
-      fault: { dropped: async () => {} },
-      times: 99,
-    })
-    const unkeyed = await faulted([START, 'lost'], id, () => start('outside'), { times: 9 })
-    noFind()
+  /** The engine does not say which run has one of the ids, until the returned function is called. */
+  function hideRuns(...ids: string[]) {
+    const fault = { dropped: nothing }
+    const rules = ids.map((containing) => proxy.on({ method: 'DescribeActivityExecution', containing, fault }))
+    return () => {
+      for (const takeBack of rules) takeBack()
+    }
+  }
 
-    const first = await keyed()
+  test('a start without any response is 424; with a key of a generated id 503, and repeated it finds the run', async () => {
+    const { id, start, post } = activityCalls(api)
+    const key = `lost-${id}`
+    const generated = await keyedId(key)
+    const keyed = () =>
+      api.call('POST', '/activity/start', { activityName: 'outside', input: 1 }, { 'Idempotency-Key': key })
+    const show = hideRuns(id, generated)
+    const unkeyed = await faulted([START, 'lost'], id, () => start('outside'))
+
+    const first = await faulted([START, 'lost'], generated, keyed)
+    show()
     const again = await keyed()
 
     expect(facts(unkeyed.answer)).toEqual([424, 'OutcomeUnknownError', null])
-    expect([first.body.runId, again.headers.get('Idempotency-Replayed')]).toEqual([again.body.runId, 'true'])
+    expect([unkeyed.answer.body.activityId, first.answer.body.activityId]).toEqual([id, generated])
+    expect(facts(first.answer)).toEqual([503, 'EngineUnavailableError', '1'])
+    expect([again.status, again.headers.get('Idempotency-Replayed')]).toEqual([200, 'true'])
+    await expect.poll(() => runsOf(generated)).toBe(1)
     await post('terminate')
-    await activityCalls(api, first.body.activityId).post('terminate')
+    await activityCalls(api, generated).post('terminate')
+  })
+
+  test('a repeated start is not sent again while nothing says which run has the id', async () => {
+    const { id, start, post } = activityCalls(api)
+    const key = { 'Idempotency-Key': id }
+    const first = await start('outside', {}, key)
+    await post('terminate')
+    const show = hideRuns(id)
+
+    const unknown = await start('outside', {}, key)
+    show()
+    const again = await start('outside', {}, key)
+
+    expect(facts(unknown)).toEqual([503, 'EngineUnavailableError', '1'])
+    expect([again.body.runId, again.body.status]).toEqual([first.body.runId, 'terminated'])
   })
 
   test('complete and fail are looked up, stop and terminate sent again', async () => {
