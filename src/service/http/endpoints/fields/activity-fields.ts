@@ -23,7 +23,7 @@ function activityFields(maxTimeoutMs: number) {
     activityId: optional(workflowId, 'Id of the activity. At most 1000 bytes of UTF-8. Default: a generated id'),
     catalog,
     timeout: wait,
-    startToCloseTimeout: timeout('Limit for each attempt. Default 1 m'),
+    startToCloseTimeout: timeout('Limit for each attempt. Default: `scheduleToCloseTimeout`, or 1 m without it'),
     scheduleToCloseTimeout: timeout('Limit for all attempts together. Default 24 h'),
     scheduleToStartTimeout: timeout('How long an attempt may wait for a worker'),
     heartbeatTimeout: timeout('Maximum time between two heartbeats'),
@@ -74,7 +74,7 @@ export function activityCommand(c: Context<Env>, body: Body, defaultCatalog: str
     activityName,
     ...(activityId !== undefined && { activityId }),
     limits: {
-      startToCloseTimeoutMs: startToCloseTimeout ?? Math.min(total ?? MINUTE_MS, MINUTE_MS),
+      startToCloseTimeoutMs: startToCloseTimeout ?? total ?? MINUTE_MS,
       scheduleToCloseTimeoutMs: total ?? Math.max(DAY_MS, startToCloseTimeout ?? 0),
       ...(scheduleToStartTimeout !== undefined && { scheduleToStartTimeoutMs: scheduleToStartTimeout }),
       ...(heartbeatTimeout !== undefined && { heartbeatTimeoutMs: heartbeatTimeout }),
