@@ -5,7 +5,7 @@ import { respond } from '../response.ts'
 
 const METHODS = 'GET,HEAD,POST,PATCH,PUT,DELETE'
 const EXPOSED =
-  'Location,Deprecation,Sunset,Link,ETag,Retry-After,Preference-Applied,X-Request-Id,Portico-Error-Source,Portico-Workflow-Id,Portico-Run-Id,Portico-Started,Portico-Output-Warning,Portico-Warning,Idempotency-Replayed,X-Workflow-Stream-Tail-Index,X-Workflow-Run-Id'
+  'Location,Deprecation,Sunset,Link,ETag,Retry-After,Preference-Applied,X-Request-Id,Portico-Error-Source,Portico-Workflow-Id,Portico-Activity-Id,Portico-Run-Id,Portico-Started,Portico-Output-Warning,Portico-Warning,Idempotency-Replayed,X-Workflow-Stream-Tail-Index,X-Workflow-Run-Id'
 const MAX_AGE_SECONDS = '600'
 
 /** Whether the list contains the origin, or `*`, which allows every origin. */

@@ -121,7 +121,7 @@ test('CORS: exposes only headers that the service sends', async () => {
   const response = await cors().call('GET', '/health', undefined, { Origin: 'https://app.example' })
 
   expect(response.headers.get('Access-Control-Expose-Headers')).toBe(
-    'Location,Deprecation,Sunset,Link,ETag,Retry-After,Preference-Applied,X-Request-Id,Portico-Error-Source,Portico-Workflow-Id,Portico-Run-Id,Portico-Started,Portico-Output-Warning,Portico-Warning,Idempotency-Replayed,X-Workflow-Stream-Tail-Index,X-Workflow-Run-Id',
+    'Location,Deprecation,Sunset,Link,ETag,Retry-After,Preference-Applied,X-Request-Id,Portico-Error-Source,Portico-Workflow-Id,Portico-Activity-Id,Portico-Run-Id,Portico-Started,Portico-Output-Warning,Portico-Warning,Idempotency-Replayed,X-Workflow-Stream-Tail-Index,X-Workflow-Run-Id',
   )
 })
 
