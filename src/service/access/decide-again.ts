@@ -33,6 +33,22 @@ function named(workflowName: string | undefined): Pick<AccessRequest, 'workflowN
   return workflowName === undefined ? {} : { workflowName }
 }
 
+/** Repeats a decision about a standalone activity. Its type never changes, and is read once a rule depends on it. */
+export function decideOnTypeAgain(
+  ports: DecidePorts,
+  request: AccessRequest,
+  readType: (call: Call) => Promise<string>,
+  call: Call,
+): void {
+  let known: string | undefined
+  again(ports, request, call, async (grants, own) => {
+    requireAny(ports, grants, [request], own)
+    if (allowingGrants(ports, grants, { ...request, isWhole: true }).length > 0) return
+    known ??= await limitReads(() => readType(withTimeout(own, TIMEOUT_MS.describe)))
+    requireAny(ports, grants, [{ ...request, handler: known }], own)
+  })
+}
+
 /** Repeats a decision that allows what one of the requests asks for. */
 export function decideAgain(
   ports: DecidePorts,

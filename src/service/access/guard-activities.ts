@@ -10,7 +10,7 @@ import type { Call } from '../model/call.ts'
 import type { Act } from '../model/commands.ts'
 import { type ActivityPage, activityNotFound, type StandaloneRef } from '../model/standalone-activity.ts'
 import { allowingGrants, callFor, forbidden, keyOf, rightsOf, withDecision } from './decide.ts'
-import { decideAgain } from './decide-again.ts'
+import { decideAgain, decideOnTypeAgain } from './decide-again.ts'
 import type { Verb, VerbPorts } from './guard.ts'
 import { optionsOf, withIds } from './guard-starts.ts'
 
@@ -21,10 +21,11 @@ interface Request {
   options?: readonly string[]
 }
 
-const toRequest = (request: Request) => ({ verb: 'activity', ...request }) as const
+/** No rule for some workflows only allows the empty name. */
+const toRequest = (request: Request) => ({ verb: 'activity', workflowName: '', ...request }) as const
 
 function allowing(ports: VerbPorts, grants: readonly Grant[], request: Request): Grant[] {
-  return allowingGrants(ports, grants, toRequest(request)).filter(({ workflows }) => matchesAll(workflows))
+  return allowingGrants(ports, grants, toRequest(request))
 }
 
 /** Reads, ends or reports about an activity. One of a type that is not the caller's does not exist for it. */
@@ -45,8 +46,11 @@ export function onStandalone<Input extends OnActivity & { idempotencyKey?: strin
       if (first === undefined) throw denied(request, call)
       call.audit({ rule: first.rule })
       const own = { ...input, ...keyOf(input, call) }
-      if ([first, ...others].some((grant) => !isNarrowed(grant, 'activity'))) {
-        decideAgain(ports, [toRequest(request)], call)
+      const typeOf = async (call: Call) => (await describe(ports, input.ref, call)).activityName
+      const isOfAll = [first, ...others].some((grant) => !isNarrowed(grant, 'activity'))
+      // Without activities in the namespace, the verb says so.
+      if (isOfAll || !(await ports.engineSupport.activities(call))) {
+        decideOnTypeAgain(ports, toRequest(request), typeOf, call)
         return act(own, call)
       }
       const { ref, activityName: handler } = await describe(ports, input.ref, call)

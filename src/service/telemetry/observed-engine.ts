@@ -64,15 +64,17 @@ async function measure<T>(
 /** The engine, decorated: waits are counted unless `metrics` is null. */
 export function measuredWaits(engine: Engine, metrics: Metrics | null): Engine {
   if (metrics === null) return engine
+  async function measured<T>(wait: Promise<T>): Promise<T> {
+    metrics?.waitStarted()
+    try {
+      return await wait
+    } finally {
+      metrics?.waitEnded()
+    }
+  }
   return decorated(engine, {
-    async wait(...args) {
-      metrics.waitStarted()
-      try {
-        return await engine.wait(...args)
-      } finally {
-        metrics.waitEnded()
-      }
-    },
+    wait: (...args) => measured(engine.wait(...args)),
+    waitForActivity: (...args) => measured(engine.waitForActivity(...args)),
   })
 }
 

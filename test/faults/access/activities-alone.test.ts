@@ -1,7 +1,9 @@
 /** Who may do what with standalone activities: docs/access.md. */
 import { expect } from 'vitest'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import { activityCalls } from '../../conformance/activities-alone.ts'
 import type { Api } from '../../support/api.ts'
+import { parseMetrics, sumOf } from '../../support/prometheus.ts'
 import { rejectionOf, testWithCallers, tokenRule } from './callers.ts'
 
 const OLD_VERBS = [
@@ -34,8 +36,11 @@ async function statusesOf(api: Api, id: string) {
 test('no verb of before opens an activity, nor does a rule for workflows, and * opens all', async ({
   callers: { as, operator },
 }) => {
-  const id = idOf('own')
-  await activityCalls(operator, id).start('sleeps', { input: 60_000, startDelay: '1h' })
+  const started = async (id: string) => {
+    await activityCalls(operator, id).start('sleeps', { input: 60_000, startDelay: '1h' })
+    return id
+  }
+  const id = await started(idOf('own'))
   const denied = [403, 'ForbiddenError']
 
   for (const rule of ['older', 'workflows']) {
@@ -43,15 +48,20 @@ test('no verb of before opens an activity, nor does a rule for workflows, and * 
     expect((await activityCalls(as(rule), idOf('new')).start('outside')).status).toBe(403)
     expect((await as(rule).call('GET', '/activity/runs')).status).toBe(403)
   }
-  expect(await statusesOf(as('all'), id)).toEqual([
-    ...[
-      [200, undefined],
-      [424, 'ActivityNotCompletedError'],
-      [200, undefined],
-    ],
-    ...Array(3).fill([404, 'ActivityNotFoundError']),
-    [409, 'ActivityNotRunningError'],
-  ])
+  for (const rule of ['all', 'plain']) {
+    expect(await statusesOf(as(rule), await started(idOf(rule)))).toEqual([
+      ...[
+        [200, undefined],
+        [424, 'ActivityNotCompletedError'],
+        [200, undefined],
+      ],
+      ...Array(3).fill([404, 'ActivityNotFoundError']),
+      [409, 'ActivityNotRunningError'],
+    ])
+    expect((await activityCalls(as(rule), idOf('run')).run('echoBack')).body.status).toBe('completed')
+    expect((await as(rule).call('GET', '/activity/runs')).status).toBe(200)
+  }
+  await activityCalls(operator, id).post('terminate')
 })
 
 test('a rule narrows to types, ids, catalogs and options', async ({ callers: { as, operator } }) => {
@@ -81,6 +91,8 @@ test('a generated id begins as the rule says, and callers do not share keys', as
   expect(one.body.activityId).toMatch(/^acme:key-/)
   expect(again.body).toEqual(one.body)
   expect(other.body.activityId).not.toBe(one.body.activityId)
+  const unkeyed = await as('plain').call('POST', '/activity/run', { activityName: 'echoBack', input: 1 })
+  expect(unkeyed.body.activityId).toMatch(/^acme:[\da-f-]{36}$/)
 })
 
 test('lists show the activities of the caller alone, to the letter', async ({ callers: { as, operator } }) => {
@@ -98,3 +110,46 @@ test('lists show the activities of the caller alone, to the letter', async ({ ca
   expect(ids).toContain(mine)
   expect(ids.filter((id: string) => id === theirs || id === upper)).toEqual([])
 })
+
+const REVOKING: [what: string, rules: Parameters<typeof tokenRule>[1][], expected: 200 | 424][] = [
+  ['removes the rule', [], 424],
+  ['narrows it to another type', [{ can: ['activity:echoBack'], ...ours }], 424],
+  ['narrows it to workflows', [{ can: ['activity'], ...ours, workflows: ['outside'] }], 424],
+  ['still allows them', [{ can: ['activity:outside'], ...ours }], 200],
+]
+
+test.for(REVOKING)(
+  'a new policy ends the waits for activities that it does not allow: one that %s',
+  async ([, rules, expected], { startCallers }) => {
+    const { as, operator, service, policyOf } = await startCallers({ SERVICE_METRICS_ON: 'true' })
+    const { id, run, get } = activityCalls(as('plain'), idOf('waits'))
+    const waits = async (count: number) => {
+      const waiting = async () =>
+        sumOf(parseMetrics((await operator.call('GET', '/metrics')).text), 'portico_open_waits')
+      await until(`${count} requests wait`, async () => (await waiting()) === count)
+    }
+    const running = run('outside', { timeout: '60s' })
+    await waits(1)
+    const reading = get('result?wait=60s')
+    await waits(2)
+
+    service.setPolicy(policyOf(...rules.map((rule) => tokenRule('plain', rule))))
+    if (expected === 200) await activityCalls(operator, id).post('complete', { output: 1 })
+    const answers = await Promise.all([running, reading])
+
+    expect(answers.map(({ status }) => status)).toEqual([expected, expected])
+    await waits(0)
+    if (expected === 200) return
+    for (const { body, headers } of answers) {
+      expect([body.error, body.activityId, body.runId]).toEqual([
+        'ActivityExecutionTimedOutError',
+        id,
+        expect.stringMatching(/./),
+      ])
+      expect(body.message).toMatch(/^The policy no longer allows this/)
+      expect(headers.get('Location')).toContain(`/activity/${encodeURIComponent(id)}/result`)
+      expect(headers.get('Retry-After')).toBeNull()
+    }
+    await activityCalls(operator, id).post('terminate')
+  },
+)
