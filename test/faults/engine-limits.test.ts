@@ -3,15 +3,18 @@
 import { Client, type Connection } from '@temporalio/client'
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import type { Answer, Api } from '../support/api.ts'
-import { testWithOwnEngine } from '../support/fixtures.ts'
+import { activityCalls } from '../conformance/activities-alone.ts'
+import { type Answer, type Api, makeApi } from '../support/api.ts'
+import { type InProcessService, testWithOwnEngine } from '../support/fixtures.ts'
 import { promisedError } from '../support/promises.ts'
 import { testCatalog } from '../support/test-catalog.ts'
+import { tokenOf, tokenRule } from './access/callers.ts'
 
 const MAX_HISTORY = 60
 
 const test = testWithOwnEngine({
   dynamicConfig: {
+    'activity.enableStandalone': false,
     'history.maxInFlightUpdates': 2,
     'limit.blobSize.warn': 1000,
     'limit.blobSize.error': 20_000,
@@ -23,8 +26,10 @@ test.override('workerOptions', { catalog: testCatalog })
 
 let connection: Connection
 let api: Api
+let serve: (env: Record<string, string>) => InProcessService
 
-test.beforeAll(async ({ service, connection: direct }) => {
+test.beforeAll(async ({ service, serve: serveMore, connection: direct }) => {
+  serve = serveMore
   connection = direct
   api = service
   await until('the catalog is published', async () => (await api.get('catalog')).status === 200)
@@ -53,6 +58,27 @@ test('limits: pause and unpause are 501 where the namespace does not allow them,
   for (const { body } of rejected) expect(body.message).toContain('GET /capabilities: pause')
   expect(body.features.pause).toBe(false)
   await api.post(`${id}/terminate`)
+})
+
+test('limits: each request about activities without a workflow is 501 where the namespace has none', async () => {
+  const policy = {
+    version: 1,
+    rules: [tokenRule('typed', { can: ['activity:echoBack'] })],
+  }
+  const typed = makeApi({ fetch: serve({ SERVICE_POLICY: JSON.stringify(policy) }).fetch, token: tokenOf('typed') })
+  const answers = await Promise.all(
+    [api, typed].flatMap((by) => {
+      const { start, run, get, post, stop } = activityCalls(by)
+      const reports = [post('complete'), post('fail', { message: 'no' }), post('heartbeat')]
+      const reads = [get('status'), get('result?wait=1s'), by.call('GET', '/activity/runs')]
+      return [start('echoBack'), run('echoBack'), stop(), post('terminate'), ...reports, ...reads]
+    }),
+  )
+  const { body } = await api.call('GET', '/capabilities')
+
+  expect(answers.map(facts)).toEqual(answers.map(() => [501, 'NotSupportedError', 'gateway', null]))
+  for (const { body } of answers) expect(body.message).toContain('GET /capabilities: standaloneActivities')
+  expect(body.features.standaloneActivities).toBe(false)
 })
 
 test('limits: one update above the concurrent maximum of a run is a 429 (failure 10)', async () => {
