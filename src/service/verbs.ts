@@ -55,7 +55,7 @@ import { listQuestions, readQuestions } from './questions/list-questions.ts'
 import { followHistory, followTrace } from './runs/follow-history.ts'
 import { pinnedByToken, readHistory } from './runs/history.ts'
 import { countRuns, listRuns } from './runs/list-runs.ts'
-import { ofHandler, ofUpdate, ofUpdateWithStart, ofWorkflow } from './runs/output-checks.ts'
+import { ofActivity, ofHandler, ofUpdate, ofUpdateWithStart, ofWorkflow } from './runs/output-checks.ts'
 import { result } from './runs/result.ts'
 import { readInput, readStatus } from './runs/status.ts'
 import { putSchedule } from './schedules/put.ts'
@@ -216,10 +216,10 @@ export const VERBS = {
   /** Starts a standalone activity without waiting for its result. */
   startActivity: effect(onStartStandalone(startActivity)),
   /** Starts a standalone activity and waits for its end, at most `timeoutMs`. A timeout does not stop it. */
-  runActivity: effect(onStartStandalone(runActivity)),
+  runActivity: checked(ofActivity, effect(onStartStandalone(runActivity))),
   activityStatus: onStandalone(readActivityStatus),
   /** The result of a standalone activity. Waits for it at most `waitMs`. */
-  activityResult: onStandalone(activityResult),
+  activityResult: checked(ofActivity, onStandalone(activityResult)),
   stopActivity: onStandalone(stopActivity),
   terminateActivity: onStandalone(terminateActivity),
   /** The reports about a standalone activity that completes outside its worker, as about one of a workflow. */

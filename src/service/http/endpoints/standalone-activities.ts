@@ -32,7 +32,7 @@ const START_ERRORS = [
 ] as const
 const RUN_ERRORS = [...ENGINE_ERRORS, 'ActivityNotFoundError', 'PayloadCodecError'] as const
 const REPORT_ERRORS = [...RUN_ERRORS, ...BODY_ERRORS] as const
-const RESULT_HEADERS = ['Portico-Activity-Id', 'Portico-Run-Id'] as const
+const RESULT_HEADERS = ['Portico-Activity-Id', 'Portico-Run-Id', 'Portico-Output-Warning'] as const
 const START_HEADERS = ['Idempotency-Replayed', 'Portico-Started', 'Location'] as const
 const DEFAULT_TIMEOUT_MS = 30_000
 
