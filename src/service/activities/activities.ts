@@ -292,7 +292,7 @@ async function report(
   const { activityId } = ref
   const mark = idempotencyKey === undefined ? null : await activityMarkOf(idempotencyKey, report.kind, activityId)
 
-  async function reportTo(activity: ReadActivity): Promise<Reported> {
+  async function reportTo(activity: DescribedActivity): Promise<Reported> {
     const { runId, status } = activity
     const run = { activityId, runId }
     if (mark !== null && activity.isMarked(mark)) return { ...run, cancelRequested: false, isRepeated: true }
@@ -302,7 +302,8 @@ async function report(
     return { ...run, ...reported, isRepeated: false }
   }
 
-  const activity = await read(ports, ref, call)
+  // Only a report with a key needs the outcome, which may have its mark.
+  const activity = await (mark === null ? describe : read)(ports, ref, call)
   try {
     return await reportTo(activity)
   } catch (error) {

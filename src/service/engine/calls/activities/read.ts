@@ -115,7 +115,7 @@ async function toActivity({ payloads }: EngineContext, activityId: string, descr
     activityId,
     attempt: info?.attempt ?? 1,
     nextAttemptAt: isOpen && runState === SCHEDULED ? toDate(info?.nextAttemptScheduleTime) : null,
-    cancelRequested: runState === CANCEL_REQUESTED || Boolean(info?.canceledReason),
+    cancelRequested: run.status === 'canceled' || runState === CANCEL_REQUESTED || Boolean(info?.canceledReason),
     isStarted: isOpen && runState !== SCHEDULED && runState !== PAUSED,
     searchAttributes: userSearchAttributes(info?.searchAttributes),
     startKey: readStartKey(new Map([[IDEMPOTENCY_MEMO, key]])),
@@ -172,7 +172,8 @@ export const ACTIVITY_RUNS: Followed = {
   async poll(context, { workflowId: activityId, runId }, call) {
     const request = { namespace: context.namespace, activityId, runId }
     const { outcome } = await context.rpc('pollActivityExecution', request, call)
-    // The outcome alone does not say the status.
+    if (outcome?.result) return toClosing(outcome, 'completed', {}, context.payloads)
+    // A failure alone does not say the status.
     return outcome ? (await readActivity(context, { activityId, runId }, call)).closing : null
   },
   async read(context, { workflowId: activityId, runId }, call) {
