@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { activityCalls } from '../conformance/activities-alone.ts'
 import { type CodecServer, opaque, startCodec } from '../support/codec.ts'
 import { test } from '../support/fixtures.ts'
 import { readiness } from '../support/readiness.ts'
@@ -89,6 +90,38 @@ describe('workers that encode their payloads', () => {
     expect(ends.length).toBe(2)
     expect(textIn(ends)).toContain('binary/opaque')
     expect(textIn([ends, described.raw.pendingActivities])).not.toContain('secret')
+  })
+
+  test('activities without a workflow: their values are encoded, but not which request has started them', async ({
+    client,
+  }) => {
+    const [done, failed] = [activityCalls(service(2)), activityCalls(service(2))]
+    const keyed = () => done.run('echoBack', { input: 'secret input' }, { 'Idempotency-Key': done.id })
+    const ended = [await keyed(), await keyed()]
+    await failed.start('outside', { input: 'secret input', summary: 'secret summary', retry: { maximumAttempts: 1 } })
+    const beat = () => failed.post('heartbeat', { details: 'secret progress' })
+    await until('the activity has begun', async () => (await beat()).status === 200)
+    const { body: status } = await failed.get('status')
+    await failed.post('fail', { message: 'secret message', name: 'Rejected', details: ['secret detail'] })
+    const { body: result } = await failed.get('result?wait=20s')
+
+    expect(ended.map(({ body, headers }) => [body.output, headers.get('Idempotency-Replayed')])).toEqual([
+      ['secret input', 'false'],
+      ['secret input', 'true'],
+    ])
+    expect(status.progress.details).toBe('secret progress')
+    expect([result.input, result.errorDetails]).toMatchObject([
+      'secret input',
+      { message: 'secret message', name: 'Rejected', details: ['secret detail'] },
+    ])
+    const parts = { includeInput: true, includeOutcome: true, includeLastFailure: true, includeHeartbeatDetails: true }
+    const kept = await Promise.all(
+      [done, failed].map(({ id: activityId }) =>
+        client.workflowService.describeActivityExecution({ namespace: 'default', activityId, ...parts }),
+      ),
+    )
+    expect(textIn(kept)).toContain('binary/opaque')
+    expect(textIn(kept)).not.toContain('secret')
   })
 
   test('questions: they are decoded, and answers are encoded, of which the first one counts', async ({ client }) => {

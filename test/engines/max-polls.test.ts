@@ -12,7 +12,7 @@ const test = sharedTest.extend('serviceEnv', { scope: 'file' }, () => ({
   SERVICE_CATALOG_TTL: '10m',
 }))
 
-test('waits for ends, events and updates share the polls; beyond them they are served by reads, and none is rejected', async ({
+test('waits for ends, events, updates and activities share the polls; beyond them they are served by reads, and none is rejected', async ({
   service,
 }) => {
   const { workflowId } = (await service.start('messages')).body
@@ -22,6 +22,7 @@ test('waits for ends, events and updates share the polls; beyond them they are s
   const sent = await service.post(`${workflowId}/update/waitFor`, { payload: 'go' }, { Prefer: 'respond-async' })
   expect(sent.status).toBe(202)
   const last = await lastToken()
+  const { activityId } = (await service.call('POST', '/activity/start', { activityName: 'outside', input: null })).body
 
   /** The token of a page after which there is no event yet. */
   async function lastToken(): Promise<string> {
@@ -39,6 +40,7 @@ test('waits for ends, events and updates share the polls; beyond them they are s
     ...Array.from({ length: 4 }, () => service.call('GET', `/workflow/${path}/stream`)),
     ...Array.from({ length: 4 }, () => service.call('GET', `${sent.headers.get('Location')}?wait=60s`)),
     ...Array.from({ length: 4 }, () => service.get(`${workflowId}/result?wait=60s`)),
+    ...Array.from({ length: 4 }, () => service.call('GET', `/activity/${activityId}/result?wait=60s`)),
   ]
   let mostPolls = 0
   const open = async () => {
@@ -61,6 +63,7 @@ test('waits for ends, events and updates share the polls; beyond them they are s
 
   await service.post(`${workflowId}/signal/add`, { payload: 'go' })
   await service.post(`${workflowId}/signal/finish`)
+  await service.call('POST', `/activity/${activityId}/complete`)
   const ended = Promise.all(waiting)
   await until('all of them are answered', async () => (await open()).active === 1)
 

@@ -6,6 +6,7 @@ import { openPolls } from '../../dev/servers/engine-metrics.ts'
 import { idleClock } from '../../lab/long/idle-clock.ts'
 import { runningMs } from '../../lab/long/running-ms.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { activityCalls } from '../conformance/activities-alone.ts'
 import type { Answer, Api } from '../support/api.ts'
 import { type CodecServer, opaque, startCodec } from '../support/codec.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
@@ -85,6 +86,19 @@ describe('an engine that rejects polls', () => {
     expect(lateMs).toBeLessThan(promisedMs(8, '5 s'))
     const rejected = { rpc_response_status_code: 'RESOURCE_EXHAUSTED' }
     expect(sumOf(samples, 'portico_polls_total', rejected)).toBeGreaterThan(0)
+  })
+
+  test('interrupted waits: an activity without a workflow whose polls are rejected is read, over both transports', async () => {
+    const calls = [activityCalls(api), activityCalls(overHttp)]
+    const waiting = calls.map(({ run }) => run('outside', { timeout: '2m' }))
+    for (const { post } of calls) {
+      await until('it has begun', async () => (await post('heartbeat')).status === 200)
+      await post('complete', { output: 'done' })
+    }
+
+    expect((await Promise.all(waiting)).map(({ status, body }) => [status, body.output])).toEqual(
+      calls.map(() => [200, 'done']),
+    )
   })
 
   test('interrupted waits: a run that is still open is a 424', async () => {

@@ -6,6 +6,7 @@ import { describe, expect } from 'vitest'
 import type { LogEvent } from '../../dev/servers/service.ts'
 import type { Ended } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { activityCalls } from '../conformance/activities-alone.ts'
 import type { Answer } from '../support/api.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { test } from '../support/fixtures.ts'
@@ -83,6 +84,7 @@ describe('service stopped with requests in flight', () => {
   let messages: Answer[]
   /** Of a query and of an update with a key. */
   let repeatable: Answer[]
+  let activity: Answer
   /** What happened, in this order. */
   const order: string[] = []
   let ended: Ended
@@ -91,6 +93,7 @@ describe('service stopped with requests in flight', () => {
     const idle = await keptAlive(signaled.url)
     const MESSAGES = { workflowName: 'messages', input: null }
     const ids = ['short', 'long-1', 'long-2', 'update', 'begun'].map((name) => `${catalog}-${name}`)
+    const activityId = `${catalog}-activity`
     const [shortId = '', longId = '', otherId = '', updateId = '', begunId = ''] = ids
     await signaled.post('start', { ...MESSAGES, workflowId: updateId })
     const alone = { taskQueue: `${catalog}-nobody`, workflowId: `${catalog}-alone` }
@@ -103,9 +106,12 @@ describe('service stopped with requests in flight', () => {
       signaled.post('update-with-start/wait', { ...MESSAGES, workflowId: begunId, payload: 600_000 }),
       signaled.post(`${unheard.workflowId}/query/state`),
       signaled.post(`${updateId}/update/wait`, { payload: 600_000 }, { 'Idempotency-Key': updateId }),
+      activityCalls(signaled, activityId).run('outside', { timeout: '10m' }),
     ]
     // Each of the two updates is accepted by an event of its own, after a workflow task of three.
     await Promise.all(ids.map((id) => untilRunning(id, id === updateId ? 9 : id === begunId ? 5 : 4)))
+    const { post } = activityCalls(other, activityId)
+    await until('the activity has begun', async () => (await post('heartbeat')).status === 200)
 
     process.kill(signaled.pid, 'SIGTERM')
     const answers = waiting.map(async (pending) => {
@@ -119,8 +125,10 @@ describe('service stopped with requests in flight', () => {
     await other.post(`${shortId}/signal/finish`, { payload: 'in time' })
 
     const [first, ...rest] = await Promise.all(answers)
-    if (!first) throw new Error('Seven requests were sent')
+    const last = rest.pop()
+    if (!first || !last) throw new Error('Eight requests were sent')
     short = first
+    activity = last
     long = rest.slice(0, 2)
     messages = rest.slice(2, 4)
     repeatable = rest.slice(4)
@@ -128,6 +136,7 @@ describe('service stopped with requests in flight', () => {
     ended = await signaled.ended
     await unheard.terminate()
     await Promise.all([longId, otherId, updateId, begunId].map((id) => other.post(`${id}/terminate`)))
+    await post('terminate')
   })
 
   test('service stopped: rejects new connections', () => {
@@ -151,6 +160,20 @@ describe('service stopped with requests in flight', () => {
     expect(long.map((answer) => logged(answer)?.endUnread !== undefined)).toEqual(
       long.map(({ body }) => isStatusUnread(body)),
     )
+  })
+
+  test('service stopped: the wait for an activity without a workflow ends with its ids', () => {
+    const { status, body, headers } = activity
+
+    expect([status, body]).toMatchObject([
+      424,
+      { error: 'ActivityExecutionTimedOutError', activityId: `${catalog}-activity`, runId: expect.any(String) },
+    ])
+    expect(body.message).toBe('The service is stopping; continue at Location')
+    expect([headers.get('Location'), headers.get('Retry-After')]).toEqual([
+      `/activity/${catalog}-activity/result`,
+      null,
+    ])
   })
 
   test('service stopped: an unfinished update returns its ids (failure 34)', () => {
