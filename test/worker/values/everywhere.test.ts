@@ -18,6 +18,7 @@ import { spansFile, spansKey } from '../../../src/shared/wire/trace/keys.ts'
 import type { TraceNode } from '../../../src/shared/wire/trace/tree.ts'
 import { deliveryQueue } from '../../../src/worker/closed-runs/webhooks/deliver.ts'
 import { defineCatalog, parseWebhooksConfig, type Redact } from '../../../src/worker/index.ts'
+import { activityCalls } from '../../conformance/activities-alone.ts'
 import type { Answer, Api } from '../../support/api.ts'
 import { archivedTrace } from '../../support/archived-trace.ts'
 import { test as baseTest } from '../../support/fixtures.ts'
@@ -245,6 +246,34 @@ test.for(NAMES)(
     expectShown(as, { name: 'args', has: 'value' }, JSON.stringify(args))
     expectShown(as, { name: 'memo', has: 'redacted' }, JSON.stringify(memo))
     expectShown(as, { name: 'others', has: 'nothing' }, JSON.stringify(others))
+  },
+)
+
+test.for(NAMES)(
+  'an activity without a workflow returns %s, and its state has it redacted (threat 86)',
+  async (as, { serviceProcess: service, connection, catalog }) => {
+    const start = async (type: string, ...more: object[]) => {
+      const activityId = `${type}-${as}-${crypto.randomUUID()}`
+      await connection.workflowService.startActivityExecution({
+        ...{ namespace: 'default', requestId: crypto.randomUUID(), activityId, activityType: { name: type } },
+        ...{ taskQueue: { name: catalog }, input: { payloads: [payloadOf(as), ...more] } },
+        ...{ scheduleToCloseTimeout: { seconds: 600 as never }, heartbeatTimeout: { seconds: 60 as never } },
+        header: { fields: { 'x-note': payloadOf(as) } },
+      })
+      return activityCalls(service, activityId)
+    }
+    const [passes, fails, reports] = [await start('passes'), await start('fails', json(true)), await start('reports')]
+    const open = await until('it reports', async () => {
+      const state = await reports.get('status')
+      return state.body.progress !== null && state
+    })
+    await reports.post('terminate')
+    const [result, failure] = [await passes.get('result?wait=20s'), await fails.get('result?wait=20s')]
+
+    for (const { text } of [result, failure]) expectShown(as, { name: 'result', has: 'value' }, text)
+    expectShown(as, { name: 'progress', has: 'redacted' }, open.text)
+    for (const { get } of [passes, fails])
+      expectShown(as, { name: 'state', has: 'nothing' }, (await get('status')).text)
   },
 )
 

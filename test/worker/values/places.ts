@@ -136,6 +136,11 @@ export const NO_PLACES: Readonly<Record<string, string>> = {
   getOpenApi: 'schemas',
   getSchedule: 'a test of its own creates a schedule',
   putSchedule: 'what getSchedule shows',
+  runActivity: 'a test of its own starts activities',
+  getActivityStatus: 'the same test',
+  getActivityRunStatus: 'the same test',
+  getActivityResult: 'the same test',
+  getActivityRunResult: 'the same test',
   bulk: 'its lines are responses without values',
 }
 
