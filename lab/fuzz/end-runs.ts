@@ -1,11 +1,13 @@
 /** Keeps a namespace in motion: nothing that a fuzzer starts stays open for long, so that no request waits for long. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client'
+import { Client, Connection, isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client'
+import { GrpcCode } from '../../src/shared/temporal/grpc-code.ts'
 
 const EVERY_MS = 100
 
 /**
- * Terminates each run that is open for longer than `maxAgeMs`, except catalogs, until the returned function is called.
+ * Terminates each run and standalone activity that is open for longer than `maxAgeMs`, except catalogs, until the
+ * returned function is called.
  */
 export async function endRuns(address: string, maxAgeMs: number): Promise<() => Promise<void>> {
   const connection = await Connection.connect({ address })
@@ -37,6 +39,16 @@ async function endOld(client: Client, maxAgeMs: number): Promise<void> {
       .terminate()
       .catch((error: unknown) => {
         if (!(error instanceof WorkflowNotFoundError)) throw error // it has ended in the meantime
+      })
+  }
+  const open = `ExecutionStatus = "Running" AND StartTime < "${before}"`
+  for await (const { activityId, activityRunId } of client.activity.list(open)) {
+    await client.activity
+      .getHandle(activityId, activityRunId)
+      .terminate('open for too long')
+      .catch((error: unknown) => {
+        const { cause } = error instanceof ServiceError ? error : {}
+        if (!isGrpcServiceError(cause) || cause.code !== GrpcCode.FAILED_PRECONDITION) throw error // likewise
       })
   }
 }
