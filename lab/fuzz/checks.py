@@ -34,6 +34,7 @@ INEXPRESSIBLE = {
     r"^/when is rejected by the workflow engine": "the languages of calendars and of cron lines, the names of time zones",
     r"^If-(None-)?Match (must be|is not supported)": "the relation of two headers; the conditions that the engine has",
     r"^/\S+ is rejected by the workflow engine$": "the limits of the engine",
+    r"^/(summary|details) is too large$": "the limits of the engine",
     r"^/eventId the run has no": "the history of the run",
     r"^Last-Event-ID (must be|\S+ is not an event of run)": "the history of the run",
     r"^Last-Event-ID and from must be the id of an item of this run": "the run of an item",

@@ -253,6 +253,7 @@ export function describeActivities(name: string, it: ActivityTest): void {
         await start('echoBack', { activityId: '$traces:x' }),
         await start('echoBack', { searchAttributes: { Unknown: 'x' } }),
         await start('echoBack', { memo: {} }),
+        await start('echoBack', { summary: 'x'.repeat(1000) }),
       ]
 
       expect(answers.map(({ status, body }) => [status, body.error, body.issues?.[0].path])).toEqual([
@@ -261,6 +262,7 @@ export function describeActivities(name: string, it: ActivityTest): void {
         [400, 'ValidationError', '/activityId'],
         [400, 'ValidationError', '/searchAttributes/Unknown'],
         [400, 'ValidationError', '/memo'],
+        [400, 'ValidationError', '/summary'],
       ])
     })
 

@@ -49,6 +49,7 @@ const REJECTIONS: readonly [
   [/^search attribute (.+) value size/, attribute, 'is too large'],
   [/^(.+) attribute can't be set in SearchAttributes/, attribute, 'cannot be set'],
   [/search attribute/i, () => ['searchAttributes'], 'is rejected by the workflow engine'],
+  [/^user_metadata\.(summary|details) exceeds size limit/, (name) => [name], 'is too large'],
   [/CronSchedule/, () => ['cronSchedule'], 'must be a cron schedule like "0 12 * * *" or "@every 1h"'],
   [/^MaximumInterval/, () => ['retry', 'maximumInterval'], 'must not be less than initialInterval (default: 1 s)'],
   [/retry policy/i, () => ['retry'], 'is rejected by the workflow engine'],
