@@ -2,41 +2,26 @@
  * Each operation, once over HTTP and once with Temporal's own CLI, each time read from both sides. What is not here:
  * the CLI changes no priority of a run, reports no cancellation of a step, and has no bulk.
  */
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { expect } from 'vitest'
-import { ensureTemporal } from '../../src/cli/dev/servers/temporal.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { activityCalls } from '../conformance/activities-alone.ts'
-import { aSchedule, scheduleCalls } from '../conformance/schedules.ts'
-import { type InProcessService, test } from '../support/fixtures.ts'
-
-const run = promisify(execFile)
+import { aSchedule } from '../conformance/schedules.ts'
+import { test } from '../support/fixtures.ts'
+import {
+  type Act,
+  activityIs,
+  type Operation,
+  resultIs,
+  runIs,
+  runsAre,
+  type Subject,
+  scheduleIs,
+  stateIs,
+  stepIs,
+  subjectOf,
+} from './temporal-cli-fixture.ts'
 
 /** The third hour of two days. */
 const PAST = { from: '2026-11-01T00:00:00Z', until: '2026-11-02T23:00:00Z' }
-
-/** What an operation is done to. */
-interface Subject {
-  id: string
-  catalog: string
-  service: InProcessService
-  schedule: ReturnType<typeof scheduleCalls>
-  activity: ReturnType<typeof activityCalls>
-  /** Runs the CLI with the words of a command, and further arguments. Returns what it prints as JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: the CLI's output has many forms.
-  temporal(command: string, ...args: string[]): Promise<any>
-}
-
-type Act = (subject: Subject) => Promise<unknown>
-
-interface Operation {
-  before?: Act
-  http: Act
-  cli: Act
-  /** What is read on each side in the end, and what it is then. */
-  seen: readonly [http: Act, cli: Act, expected: unknown]
-}
 
 const step = (id: string) => `${id}/activities/approval`
 const startMessages: Act = ({ id, service }) => service.start('messages', { a: 1 }, { workflowId: id })
@@ -56,99 +41,6 @@ const startActivity: Act = async ({ activity }) => {
 }
 const ofMessages = ({ id, catalog }: Subject) => ['-w', id, '--type', 'messages', '-t', catalog, '-i', '{"a":1}']
 const ofStep = ({ id }: Subject) => ['-w', id, '-a', 'approval']
-
-const statusOf = (name: unknown) =>
-  String(name)
-    .replace(/^(WORKFLOW|ACTIVITY)_EXECUTION_STATUS_/, '')
-    .toLowerCase()
-
-/** Name, status and arguments of a run. */
-const runIs = (status: string): Operation['seen'] => [
-  async ({ id, service }) => {
-    const [{ body }, given] = await Promise.all([service.get(`${id}/status`), service.get(`${id}/input`)])
-    return [body.workflowName, body.status, given.body.args]
-  },
-  async ({ id, temporal }) => {
-    const { workflowExecutionInfo: info } = await temporal('workflow describe', '-w', id)
-    const { events } = await temporal('workflow show', '-w', id)
-    const { payloads } = events[0].workflowExecutionStartedEventAttributes.input
-    const args = payloads.map(({ data }: { data: string }) => JSON.parse(Buffer.from(data, 'base64').toString()))
-    return [info.type.name, statusOf(info.status), args]
-  },
-  ['messages', status, [{ a: 1 }]],
-]
-
-/** What the handlers of a run have gathered. */
-const stateIs = (name: 'gathered' | 'value', expected: unknown): Operation['seen'] => [
-  async ({ id, service }) => (await service.post(`${id}/query/state`)).body[name],
-  async ({ id, temporal }) => (await temporal('workflow query', '-w', id, '--name', 'state')).queryResult[0][name],
-  expected,
-]
-
-const runsAre = (...statuses: string[]): Operation['seen'] => [
-  async ({ id, service }) => {
-    const { body } = await service.get(`runs?query=${encodeURIComponent(`WorkflowId STARTS_WITH "${id}"`)}`)
-    return body.runs.map(({ status }: { status: string }) => status).toSorted()
-  },
-  async ({ id, temporal }) => {
-    const rows = await temporal('workflow list', '-q', `WorkflowId STARTS_WITH "${id}"`)
-    return rows.map(({ status }: { status: string }) => statusOf(status)).toSorted()
-  },
-  statuses,
-]
-
-const resultIs = (status: string, output: unknown): Operation['seen'] => [
-  async ({ id, service }) => {
-    const { body } = await service.get(`${id}/result?wait=10s`)
-    return [body.status, body.output]
-  },
-  async ({ id, temporal }) => {
-    const { closeEvent, result = null } = await temporal('workflow result', '-w', id)
-    return [closeEvent.eventType.replace('EVENT_TYPE_WORKFLOW_EXECUTION_', '').toLowerCase(), result]
-  },
-  [status, output],
-]
-
-/** Of the step: its attempt, the greatest of attempts, and whether it is paused. */
-const stepIs = (...expected: [attempt: number, maximumAttempts: number, isPaused: boolean]): Operation['seen'] => [
-  async ({ id, service }) => {
-    const [reason] = (await service.get(`${id}/explain`)).body.reasons
-    return [reason.attempt, reason.maximumAttempts, reason.state === 'paused']
-  },
-  async ({ id, temporal }) => {
-    const [pending] = (await temporal('workflow describe', '-w', id)).pendingActivities
-    const { attempt, activityOptions, paused = false } = pending
-    return [attempt, activityOptions.retryPolicy.maximumAttempts, paused]
-  },
-  expected,
-]
-
-/** Hour, reason, and whether it is paused; null without the schedule. */
-const scheduleIs = (expected: readonly [hour: string, note: string, isPaused: boolean] | null): Operation['seen'] => [
-  async ({ schedule }) => {
-    const { status, body } = await schedule.get()
-    return status === 404 ? null : [body.when.calendars[0].hour, body.note ?? '', body.paused]
-  },
-  async ({ id, temporal }) => {
-    const described = await temporal('schedule describe', '-s', id).catch(() => null)
-    if (described === null) return null
-    const { spec, state = {} } = described.schedule
-    return [String(spec.structuredCalendar[0].hour[0].start), state.notes ?? '', state.paused ?? false]
-  },
-  expected,
-]
-
-const activityIs = (status: string, type = 'outside'): Operation['seen'] => [
-  async ({ activity }) => {
-    const { body } = await activity.get('status')
-    return [body.activityName, body.status]
-  },
-  async ({ id, temporal }) => {
-    const { info } = await temporal('activity describe', '-a', id)
-    return [info.activityType.name, statusOf(info.status)]
-  },
-  [type, status],
-]
 
 const OPERATIONS: Record<string, Operation> = {
   start: {
@@ -342,6 +234,41 @@ const OPERATIONS: Record<string, Operation> = {
   },
 }
 
+/** Another test may have a batch in the namespace, which has one at a time. */
+function untilDone<T>(act: () => Promise<T | false>): Promise<T> {
+  return until('the engine takes the batch', act, { timeoutMs: 30_000, everyMs: 300 })
+}
+
+function createBatch({ id, service }: Subject, request: object) {
+  return untilDone(async () => {
+    const filter = { query: `WorkflowId = "${id}"` }
+    const created = await service.call('POST', '/batches', { filter, ...request })
+    return created.body.matching === 1 && created
+  })
+}
+
+const BATCHES = {
+  signal: { words: ['--name', 'add', '-i', '1'], body: { signal: 'add', payload: 1 }, seen: stateIs('gathered', [1]) },
+  stop: { words: [], body: {}, seen: runIs('canceled') },
+  terminate: { words: [], body: {}, seen: runIs('terminated') },
+}
+
+const startListed: Act = async (subject) => {
+  await startMessages(subject)
+  await expect.poll(() => runsAre('running')[0](subject)).toEqual(['running'])
+}
+
+for (const [operation, { words, body, seen }] of Object.entries(BATCHES))
+  OPERATIONS[`${operation} runs in a batch`] = {
+    before: startListed,
+    http: (subject) => createBatch(subject, { operation, ...body }),
+    cli({ id, temporal }) {
+      const command = operation === 'stop' ? 'cancel' : operation
+      return untilDone(() => temporal(`workflow ${command}`, '-q', `WorkflowId = "${id}"`, '-y', ...words))
+    },
+    seen,
+  }
+
 test.for(Object.entries(OPERATIONS))(
   '%s: what the service does the temporal CLI sees, and the other way round',
   async ([, { before, http, cli, seen }], { service, engine, catalog }) => {
@@ -359,6 +286,21 @@ test.for(Object.entries(OPERATIONS))(
   },
 )
 
+test('a batch that the service has created is described by the temporal CLI', async ({ service, engine, catalog }) => {
+  const subject = await subjectOf(service, engine.address, catalog)
+  await startListed(subject)
+  const { body } = await createBatch(subject, { operation: 'terminate' })
+  const jobId = `$batch:${body.batchId}`
+  const read = async () => {
+    const described = await subject.temporal('batch describe', '--job-id', jobId)
+    const batch = (await service.call('GET', `/batches/${body.batchId}`)).body
+    return [described.operationType, described.state, described.completeOperationCount, batch.state, batch.processed]
+  }
+  await expect
+    .poll(read, { timeout: 15_000 })
+    .toEqual(['BATCH_OPERATION_TYPE_TERMINATE_WORKFLOW', 'BATCH_OPERATION_STATE_COMPLETED', '1', 'completed', 1])
+})
+
 test('a task queue: its workers are those that the temporal CLI lists', async ({ service, engine, catalog }) => {
   const { temporal } = await subjectOf(service, engine.address, catalog)
   const read = async () => (await service.call('GET', `/task-queues/${catalog}`)).body
@@ -370,20 +312,3 @@ test('a task queue: its workers are those that the temporal CLI lists', async ({
   const { workflows, activities } = await read()
   expect([workflows.pollers, activities.pollers]).toEqual([await listed('workflow'), await listed('activity')])
 })
-
-async function subjectOf(service: InProcessService, address: string, catalog: string): Promise<Subject> {
-  const id = `beside-${crypto.randomUUID()}`
-  const program = await ensureTemporal()
-  return {
-    ...{ id, catalog, service, activity: activityCalls(service, id), schedule: scheduleCalls(service, id) },
-    async temporal(command, ...args) {
-      const flags = ['--address', address, '-o', 'json']
-      // `result` of a run that has failed exits with 1.
-      const { stdout } = await run(program, [...command.split(' '), ...args, ...flags]).catch((error) => {
-        if (error.stdout) return error
-        throw error
-      })
-      return stdout === '' ? null : JSON.parse(stdout)
-    },
-  }
-}
