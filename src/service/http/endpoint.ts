@@ -16,17 +16,8 @@ import type { RequestHeader, ResponseHeader } from './openapi/headers.ts'
 import type { DescribeCatalog } from './openapi/open-api-document.ts'
 import type { Schema } from './openapi/schema.ts'
 import type { RespondPageFile } from './page-files.ts'
-import {
-  activityIdInPath,
-  batchIdInPath,
-  catalogInPath,
-  executionInPath,
-  handlerNameInPath,
-  questionKeyInPath,
-  scheduleIdInPath,
-  taskQueueInPath,
-  updateIdInPath,
-} from './path.ts'
+import { executionInPath, parameterInPath } from './path.ts'
+import { PATH_PARAMETERS, type PathParameter } from './path-parameters.ts'
 import type { ReadJson, ReadOptions } from './pipeline/body.ts'
 import type { LineLimits } from './pipeline/body-lines.ts'
 import { idempotencyKey } from './pipeline/idempotency-key.ts'
@@ -142,21 +133,8 @@ export type Tools<Path extends string = string, Query = unknown, Body = unknown>
   call(c: Context<Env>): Call
 } & Pick<PathReaders, PathReaderOf<Path>>
 
-/** Readers of the parameters in a path, by name. */
-interface PathReaders {
-  /** The execution that `:id` names, or `:id` and `:rid`. */
-  ref(c: Context<Env>): ExecutionRef
-  name(c: Context<Env>): string
-  updateId(c: Context<Env>): string
-  activityId(c: Context<Env>): string
-  questionKey(c: Context<Env>): string
-  scheduleId(c: Context<Env>): string
-  batchId(c: Context<Env>): string
-  catalog(c: Context<Env>): string
-  taskQueue(c: Context<Env>): string
-  file(c: Context<Env>): string
-  token(c: Context<Env>): string
-}
+/** Readers of the parameters in a path, by name. `ref`: the execution that `:id` names, or `:id` and `:rid`. */
+type PathReaders = { ref(c: Context<Env>): ExecutionRef } & Record<PathParameter, (c: Context<Env>) => string>
 
 type PathReaderOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? ToPathReader<Name> | PathReaderOf<Rest>
@@ -339,19 +317,12 @@ export function limited<T extends object>(schema: Limited<T>, maxTimeoutMs: numb
 
 const NOTHING = z.strictObject({})
 
-const PATH_READERS: PathReaders = {
+const PATH_READERS = {
   ref: executionInPath,
-  name: handlerNameInPath,
-  updateId: updateIdInPath,
-  activityId: activityIdInPath,
-  questionKey: questionKeyInPath,
-  scheduleId: scheduleIdInPath,
-  batchId: batchIdInPath,
-  catalog: catalogInPath,
-  taskQueue: taskQueueInPath,
-  file: (c) => c.req.param('file') ?? '',
-  token: (c) => c.req.param('token') ?? '',
-}
+  ...Object.fromEntries(
+    Object.keys(PATH_PARAMETERS).map((name) => [name, (c: Context<Env>) => parameterInPath(c, name as PathParameter)]),
+  ),
+} as PathReaders
 
 /** What the handler of the endpoint gets besides the context. */
 export function handlerTools({ body, query, lists }: Endpoint, service: Service): Tools {

@@ -3,7 +3,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { attachIds } from '../model/attach-ids.ts'
 import { type ErrorFacts, type ErrorName, originalError, ServiceError, withoutRepeat } from '../model/errors.ts'
 import { type Env, verbOf } from './context.ts'
-import { activityResultPath, handlerNameInPath, requestPath, resultPath, updatePath } from './path.ts'
+import { activityResultPath, parameterInPath, requestPath, resultPath, updatePath } from './path.ts'
 import { problemHeaders, toProblem } from './problem.ts'
 import { respond } from './response.ts'
 
@@ -160,7 +160,7 @@ function laterLocation(c: Context<Env>, details: ErrorFacts): Record<string, str
   if (activityId !== undefined && c.req.path === '/activity/run') return { Location: activityResultPath(c, activityId) }
   if (workflowId === undefined || runId === undefined) return {}
   if (stage !== undefined && updateId !== undefined)
-    return { Location: updatePath(c, { workflowId, runId, updateId }, handlerNameInPath(c)) }
+    return { Location: updatePath(c, { workflowId, runId, updateId }, parameterInPath(c, 'name')) }
   return c.req.path === '/workflow/run' ? { Location: resultPath(c, workflowId) } : {}
 }
 

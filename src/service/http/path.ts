@@ -5,22 +5,13 @@ import type { Router } from 'hono/router'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { TrieRouter } from 'hono/router/trie-router'
 import { percentDecode } from '../../shared/lib/percent-encode.ts'
-import {
-  activityIdIssue,
-  batchIdIssue,
-  catalogIssue,
-  handlerNameIssue,
-  questionKeyIssue,
-  runIdIssue,
-  scheduleIdIssue,
-  updateIdIssue,
-  workflowIdIssue,
-} from '../../shared/wire/names.ts'
+import { workflowIdIssue } from '../../shared/wire/names.ts'
 import type { UpdateRef } from '../model/engine.ts'
 import { ServiceError } from '../model/errors.ts'
 import type { ExecutionRef } from '../model/execution.ts'
 import type { StandaloneRef } from '../model/standalone-activity.ts'
 import type { Env, RequestCheck } from './context.ts'
+import { PATH_PARAMETERS, type PathParameter } from './path-parameters.ts'
 
 /**
  * The path of a URL with or without scheme and host, still percent-encoded: "%2F" in an id is not a separator,
@@ -94,57 +85,24 @@ export const decodablePath: RequestCheck = (c) => {
   }
 }
 
+/** A parameter of the path. */
+export function parameterInPath(c: Context, name: PathParameter): string {
+  const { label, issue } = PATH_PARAMETERS[name]
+  return checked(label, c.req.param(name), issue)
+}
+
 /** The execution named by `/workflow/:id/…` or `/workflow/:id/runs/:rid/…`. */
 export function executionInPath(c: Context): ExecutionRef {
-  const workflowId = checked('Workflow id', c.req.param('id'), workflowIdIssue)
-  const runId = c.req.param('rid')
-  if (runId === undefined) return { workflowId }
-  return { workflowId, runId: checked('Run id', runId, runIdIssue).toLowerCase() }
-}
-
-/** The signal, query or update named by `…/:name`. */
-export function handlerNameInPath(c: Context): string {
-  return checked('Handler name', c.req.param('name'), handlerNameIssue)
-}
-
-/** The id of an update, in `…/update/:name/:updateId`. */
-export function updateIdInPath(c: Context): string {
-  return checked('Update id', c.req.param('updateId'), updateIdIssue)
-}
-
-/** The id of an activity, in `…/activities/:activityId/…`. */
-export function activityIdInPath(c: Context): string {
-  return checked('Activity id', c.req.param('activityId'), activityIdIssue)
+  return { workflowId: parameterInPath(c, 'id'), ...runInPath(c) }
 }
 
 /** The standalone activity named by `/activity/:activityId/…` or `/activity/:activityId/runs/:rid/…`. */
 export function standaloneInPath(c: Context): StandaloneRef {
-  const activityId = checked('Activity id', c.req.param('activityId'), workflowIdIssue)
-  const runId = c.req.param('rid')
-  return runId === undefined
-    ? { activityId }
-    : { activityId, runId: checked('Run id', runId, runIdIssue).toLowerCase() }
+  return { activityId: checked('Activity id', c.req.param('activityId'), workflowIdIssue), ...runInPath(c) }
 }
 
-/** The key of a question, in `…/questions/:questionKey/answer`. */
-export function questionKeyInPath(c: Context): string {
-  return checked('Key', c.req.param('questionKey'), questionKeyIssue)
-}
-
-export function scheduleIdInPath(c: Context): string {
-  return checked('Schedule id', c.req.param('scheduleId'), scheduleIdIssue)
-}
-
-export function batchIdInPath(c: Context): string {
-  return checked('Batch id', c.req.param('batchId'), batchIdIssue)
-}
-
-export function catalogInPath(c: Context): string {
-  return checked('Catalog', c.req.param('catalog'), catalogIssue)
-}
-
-export function taskQueueInPath(c: Context): string {
-  return checked('Task queue', c.req.param('taskQueue'), catalogIssue)
+function runInPath(c: Context): { runId?: string } {
+  return c.req.param('rid') === undefined ? {} : { runId: parameterInPath(c, 'rid').toLowerCase() }
 }
 
 export function resultPath(c: Context<Env>, workflowId: string): string {

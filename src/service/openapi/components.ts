@@ -1,17 +1,6 @@
-import * as z from 'zod/mini'
-import {
-  activityId,
-  batchId,
-  catalogName,
-  handlerName,
-  questionKey,
-  runId,
-  scheduleId,
-  updateId,
-  workflowId,
-} from '../http/endpoints/fields/names.ts'
 import { REQUEST_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from '../http/openapi/headers.ts'
 import { object, ref, type Schema } from '../http/openapi/schema.ts'
+import { PATH_PARAMETERS, type PathParameter } from '../http/path-parameters.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
 import { DEPRECATION_HEADERS } from '../http/response.ts'
 import type { ErrorName } from '../model/errors.ts'
@@ -60,24 +49,8 @@ export function components(examples: ExampleSource) {
   }
 }
 
-const PATH_PARAMETERS = {
-  id: { name: 'workflowId', schema: workflowId, description: 'Id of the workflow. A `/` is sent as `%2F`' },
-  rid: { name: 'runId', schema: runId, description: 'Id of the run' },
-  name: { name: 'handlerName', schema: handlerName, description: 'Name of the handler' },
-  updateId: { name: 'updateId', schema: updateId, description: 'Id of the update' },
-  activityId: { name: 'activityId', schema: activityId, description: 'Id of the activity. A `/` is sent as `%2F`' },
-  questionKey: { name: 'questionKey', schema: questionKey, description: 'Key of the question' },
-  catalog: { name: 'catalogName', schema: catalogName, description: 'Name of the catalog' },
-  taskQueue: { name: 'taskQueueName', schema: catalogName, description: 'Name of the task queue' },
-  scheduleId: { name: 'scheduleId', schema: scheduleId, description: 'Id of the schedule. A `/` is sent as `%2F`' },
-  batchId: { name: 'batchId', schema: batchId, description: 'Id of the batch' },
-  hook: { name: 'hookName', schema: z.string(), description: 'Name of a hook of the policy' },
-  token: { name: 'linkToken', schema: z.string(), description: 'The last part of the URL of the link' },
-  file: { name: 'fileName', schema: z.string(), description: 'Name of a file of the reference page' },
-}
-
 function parameters() {
-  const inPath = Object.entries(PATH_PARAMETERS).map(([name, { name: key, schema, description }]) => [
+  const inPath = Object.entries(PATH_PARAMETERS).map(([name, { key, schema, description }]) => [
     key,
     { name, in: 'path', required: true, description, schema: zodToJsonSchema(schema) },
   ])
@@ -87,10 +60,9 @@ function parameters() {
 
 /** References to the parameters in a path. */
 export function pathParameters(path: string): object[] {
-  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
-    const parameter = Object.entries(PATH_PARAMETERS).find(([key]) => key === name)?.[1].name
-    return { $ref: `#/components/parameters/${parameter}` }
-  })
+  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    $ref: `#/components/parameters/${PATH_PARAMETERS[name as PathParameter].key}`,
+  }))
 }
 
 /** Headers that only errors of this status have. */
