@@ -15,6 +15,7 @@ import { mayCreate } from '../../test/unit/service/access/oracle-scope.ts'
 import type { Random } from '../soak/random.ts'
 import { ACTIVITIES, CATALOG, HANDLERS, IDS, WORKFLOWS } from './access-names.ts'
 import { putSchedule, schedule } from './access-schedules.ts'
+import { listStandalone, onStandalone, startStandalone } from './access-standalone.ts'
 
 /** The latest run of an id. */
 export interface KnownRun {
@@ -41,6 +42,8 @@ export interface AccessRequest {
   expected(rules: OracleRule[], token: OracleScope | null, run: KnownRun): Outcome
   /** Whether it is about the schedule of the id, which has a workflow of its own. */
   schedule?: { replaces?: string }
+  /** Whether it is about standalone activities: `workflowName` of its run is the type of that of the id. */
+  isStandalone?: boolean
   /** Of a start: whether the rules allow it for the id. */
   mayHave?(rules: OracleRule[], token: OracleScope | null, workflowId: string): boolean
 }
@@ -52,6 +55,7 @@ const TOKEN_RIGHTS = [
   ...(['start', 'read', 'list', 'signal', 'query', 'update', 'stop', 'terminate', 'pause', 'reset', 'repair'] as const),
   ...(['signal:app*', 'signal:approve', 'query:set', 'update:app', 'update:*'] as const),
   ...(['complete', 'complete:app*', 'complete:set', 'repair:approve'] as const),
+  ...(['activity', 'activity:app*', 'activity:set'] as const),
 ] as const
 const RIGHTS = [...TOKEN_RIGHTS, 'link', 'schedule', 'schedule', '*'] as const
 const PATTERNS = ['*', 'u:*', 'u:ada:*', 'u:ada*', 'u:ada:1', 'x'] as const
@@ -153,6 +157,10 @@ export function aRequest(random: Random): AccessRequest {
     schedule,
     schedule,
     putSchedule,
+    onStandalone,
+    onStandalone,
+    startStandalone,
+    listStandalone,
   ])
   return make(random, workflowId, path)
 }

@@ -12,6 +12,7 @@ import { type Caller, createCallers } from './access-callers.ts'
 import { ACTIVITIES, CATALOG, CONTINUE, IDS, WORKFLOWS } from './access-names.ts'
 import { type AccessRequest, aRequest, aScope, EVENT_STREAM, isPublished, type KnownRun } from './access-requests.ts'
 import { createSchedule, scheduledBy } from './access-schedules.ts'
+import { describeActivity, mayUseType, openActivity } from './access-standalone.ts'
 import type * as workflows from './access-workflows.ts'
 
 export interface AccessOptions {
@@ -35,6 +36,8 @@ interface Body {
   count?: number
   workflows?: { name: string }[]
   workflowId?: string
+  activityId?: string
+  activities?: { activityId: string; activityName: string }[]
   /** Of a stream, with the position in the next run of the chain. */
   items?: Item[]
   next?: string | null
@@ -83,7 +86,8 @@ export async function fuzzAccess({ address, seed, requests }: AccessOptions) {
     if (random.chance(0.06)) await compareLists(client, send, caller, compare)
     const request = aRequest(random)
     const run = await prepare(client, random, request.workflowId)
-    const before = await ofSchedule(client, request, run)
+    const found = await ofSchedule(client, request, run)
+    const before = request.isStandalone ? await ofStandalone(client, random, found) : found
     const { expected, method, path, body, accept, continues } = request
     const last = continues && before.status === 'RUNNING' ? await continueAsOther(client, before) : before
     const sent = path.replace(':run', before.runId)
@@ -127,10 +131,30 @@ async function check(
   seen: Seen,
   compare: Compare,
 ): Promise<void> {
+  if (request.isStandalone) return checkStandalone(client, caller, request, seen, compare)
   if (request.schedule === undefined) return checkRun(client, caller, request, seen, compare)
   const isReplaced = seen.answer.outcome === 'reached' && request.schedule.replaces !== undefined
   const expected = isReplaced ? request.schedule.replaces : seen.before.workflowName
   compare({ what: 'schedule' }, expected, await scheduledBy(client, request.workflowId))
+}
+
+async function checkStandalone(
+  client: Client,
+  { rules, scope }: Caller,
+  { workflowId, body = {}, mayHave }: AccessRequest,
+  { before, answer }: Seen,
+  compare: Compare,
+): Promise<void> {
+  const { outcome, body: shown } = answer
+  if (outcome !== 'reached') {
+    const { runId, isOpen } = await describeActivity(client, workflowId)
+    compare({ what: 'a refused request has changed the activity' }, `${before.runId} true`, `${runId} ${isOpen}`)
+  } else if (mayHave && !('activityId' in body)) {
+    const id = shown.activityId ?? ''
+    compare({ what: 'generated id', id }, true, mayHave(rules, scope, id))
+  }
+  for (const { activityId, activityName } of shown.activities ?? [])
+    compare({ what: 'listed', activityId }, true, mayUseType(rules, scope, activityName, { workflowId: activityId }))
 }
 
 async function checkRun(
@@ -164,9 +188,17 @@ async function ofSchedule(client: Client, { schedule }: AccessRequest, run: Know
   return schedule === undefined ? run : { ...run, workflowName: await scheduledBy(client, run.workflowId) }
 }
 
+/** The standalone activity of the id. Its type is as the workflow of a run. */
+async function ofStandalone(client: Client, random: Random, run: KnownRun): Promise<KnownRun> {
+  const { runId, activityName } = await openActivity(client, random, run.workflowId)
+  return { ...run, runId, workflowName: activityName }
+}
+
 /** A stream that continues in the last run, read from the item of the first run on. */
 function compareChain({ rules, scope }: Caller, last: KnownRun, { body }: Answer, compare: Compare): void {
   const { workflowId, workflowName } = last
+  // What was published before is returned alone.
+  if (body.items?.some(({ topic }) => topic === 'published')) return
   const mayFollow = outcomeOf(rules, scope, [{ verb: 'read', workflowId, workflowName, options: [] }]) === 'reached'
   const next = body.next === null ? 'end' : 'next'
   compare({ what: 'chain' }, mayFollow ? `${workflowName} next` : ' end', `${namesIn(body)} ${next}`)

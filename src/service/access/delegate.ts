@@ -117,7 +117,11 @@ function widerPart(grants: readonly Grant[], { can, ids, workflows, options = []
 function canUse(right: string, option: string): boolean {
   const [verb] = partsOf(right)
   if (verb === 'repair') return POLICY_RUN_OPTIONS.some((changed) => changed === option)
-  return verb === 'start' || (option === 'headers' && POLICY_HANDLER_VERBS.some((handling) => handling === verb))
+  return (
+    verb === 'start' ||
+    verb === 'activity' ||
+    (option === 'headers' && POLICY_HANDLER_VERBS.some((handling) => handling === verb))
+  )
 }
 
 function allowsPart(grant: Grant, { right, id, workflow, options }: Part): boolean {

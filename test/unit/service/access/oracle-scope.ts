@@ -6,7 +6,7 @@ export function mayCreate(rules: OracleRule[], { can, ids, workflows, options = 
   const isAllowed = (right: string, id: string | null, workflow: string | null) => {
     const [verb = '', handler] = right.replace(/:\*$/, '').split(/:(.*)/)
     const isUsed = (name: string) =>
-      verb === 'start' ||
+      ['start', 'activity'].includes(verb) ||
       (name === 'headers' && /signal|query|update/.test(verb)) ||
       (verb === 'repair' && ['priority', 'versioningOverride'].includes(name))
     return rules.some(
