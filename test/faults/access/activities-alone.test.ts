@@ -64,7 +64,7 @@ test('no verb of before opens an activity, nor does a rule for workflows, and * 
   await activityCalls(operator, id).post('terminate')
 })
 
-test('a rule narrows to types, ids, catalogs and options', async ({ callers: { as, operator } }) => {
+test('a rule narrows to types, ids, catalogs and options (threat 111)', async ({ callers: { as, operator } }) => {
   const start = (rule: string, type: string, more: object = {}, id = idOf('new')) =>
     activityCalls(as(rule), id).start(type, more)
   const foreign = idOf('foreign')

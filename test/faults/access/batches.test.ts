@@ -47,7 +47,9 @@ test('no verb of before creates a batch, one rule must allow both, and a signal 
     expect(allowed).toEqual([202, undefined, undefined])
 })
 
-test('a batch changes what its caller may change so alone, to the letter', async ({ callers: { as, operator } }) => {
+test('a batch changes what its caller may change so alone, to the letter (threat 110)', async ({
+  callers: { as, operator },
+}) => {
   const own = idOf('acme')
   const [upper, theirs, typed] = [own.toUpperCase(), idOf('globex'), idOf('acme')]
   const filter = await startListed(operator, [own, upper, theirs])

@@ -59,7 +59,7 @@ test('without start, a schedule that exists is paused, triggered and deleted, an
   ])
 })
 
-test('a rule must allow every id that a run can get, the options, the catalog and the workflow', async ({
+test('a rule must allow every id that a run can get, the options, the catalog and the workflow (threat 109)', async ({
   callers: { as },
 }) => {
   const put = (rule: string, document = {}, id = idOf('new')) => scheduleCalls(as(rule), id).put(aSchedule(document))
