@@ -5,7 +5,7 @@ import { type QuestionFlags, readQuestion } from '../../src/cli/policy/question.
 import { ENDPOINTS } from '../../src/service/endpoints.ts'
 import type { Issuer } from '../../src/service/http/credentials/jwt.ts'
 import type { CallerLimits, Rule } from '../../src/shared/access/caller.ts'
-import { RUN_VERBS } from '../../src/shared/access/grant.ts'
+import { CATALOG_VERBS } from '../../src/shared/access/grant.ts'
 import { encodeClaim } from '../../src/shared/access/patterns.ts'
 import { POLICY_OPTIONS, POLICY_VERBS } from '../../src/shared/access/policy-verbs.ts'
 import { type ParsedPolicy, type Policy, parsePolicy } from '../../src/shared/config/policy.ts'
@@ -92,7 +92,7 @@ test('docs/access.md: has each verb once', () => {
 const REQUIREMENTS = new Map<string | null, string>([
   [null, 'nothing'],
   ['any', 'any credential'],
-  ['catalog', 'a verb on runs'],
+  ['catalog', 'a verb on runs or activity'],
   ['tools', 'a verb on runs or stop'],
 ])
 
@@ -104,10 +104,10 @@ test('docs/access.md: says for each endpoint what it requires', () => {
   const declared = ENDPOINTS.filter(({ path }) => !path.includes('/runs/:rid/')).map(
     ({ method, path, access }) => `${method.toUpperCase()} ${path}: ${REQUIREMENTS.get(access) ?? access}`,
   )
-  const onRuns = rows.find(([, requirement]) => requirement === 'a verb on runs')
+  const ofCatalogs = rows.find(([, requirement]) => requirement === 'a verb on runs or `activity`')
 
   expect(documented.toSorted()).toEqual(declared.toSorted())
-  expect(codesIn(onRuns?.[2] ?? '')).toEqual([...RUN_VERBS])
+  expect(codesIn(ofCatalogs?.[2] ?? '')).toEqual([...CATALOG_VERBS])
 })
 
 test('docs/access.md: has each key of a policy', () => {

@@ -81,27 +81,37 @@ export function renderCount({ count, groups }: CountedRuns): string {
   return groups.length === 0 ? total : `${total}\n\n${byStatus}`
 }
 
-/** The workflows of a catalog, with the names of their handlers. */
+/** The workflows of a catalog, with the names of their handlers, and its activities. */
 export function renderCatalog(catalog: unknown, columns: number): string {
-  const workflows = isObject(catalog) && Array.isArray(catalog.workflows) ? catalog.workflows.filter(isObject) : []
-  const name = isObject(catalog) ? cellOf(catalog.catalog) : ''
-  if (workflows.length === 0) return `The catalog ${name} has no workflows.`
-  const rows = workflows.map((workflow) => [
+  const listing = isObject(catalog) ? catalog : {}
+  const name = cellOf(listing.catalog)
+  const workflows = objectsIn(listing.workflows).map((workflow) => [
     paint('bold', [cellOf(workflow.name), ...stringsOf(workflow.aliases)].join(', ')),
     ...['signals', 'queries', 'updates'].map((kind) => namesOf(workflow[kind])),
     cellOf(workflow.description),
   ])
-  const titles = ['Workflow', 'Signals', 'Queries', 'Updates', 'Description']
-  return `${pairs([['Catalog', name]])}\n\n${table(titles, rows, columns)}`
+  const activities = objectsIn(listing.activities).map((activity) => [
+    paint('bold', cellOf(activity.name)),
+    cellOf(activity.description),
+  ])
+  const lists = [
+    ...(workflows.length > 0
+      ? [table(['Workflow', 'Signals', 'Queries', 'Updates', 'Description'], workflows, columns)]
+      : []),
+    ...(activities.length > 0 ? [table(['Activity', 'Description'], activities, columns)] : []),
+  ]
+  if (lists.length === 0) return `The catalog ${name} has no workflows.`
+  return [pairs([['Catalog', name]]), ...lists].join('\n\n')
+}
+
+function objectsIn(list: unknown): Record<string, unknown>[] {
+  return Array.isArray(list) ? list.filter(isObject) : []
 }
 
 function namesOf(handlers: unknown): string {
-  return Array.isArray(handlers)
-    ? handlers
-        .filter(isObject)
-        .map(({ name }) => cellOf(name))
-        .join(', ')
-    : ''
+  return objectsIn(handlers)
+    .map(({ name }) => cellOf(name))
+    .join(', ')
 }
 
 function stringsOf(values: unknown): string[] {

@@ -3,7 +3,7 @@
 import type { Grant } from '../../shared/access/caller.ts'
 import { matchesAll } from '../../shared/access/patterns.ts'
 import { type WeighedCache, weighedCache } from '../../shared/lib/weighed-cache.ts'
-import type { CatalogEntry } from '../../shared/wire/catalog.ts'
+import type { HandlerEntry } from '../../shared/wire/catalog.ts'
 import { memoryOf } from '../runs/closed-runs.ts'
 
 // For all selections of one catalog. Access tokens can have any patterns, so the policy does not limit how many there
@@ -14,21 +14,25 @@ const MAX_BYTES = 16 * 1024 * 1024
 const TOOL_BYTES = 1024
 const PER_ENTRY = 2
 
-export type FilterCatalog = (entries: CatalogEntry[], grants: readonly Grant[]) => CatalogEntry[]
+/** `workflows` of the grants are patterns of names, also of activities. */
+export type FilterCatalog = <Entry extends HandlerEntry>(
+  entries: Entry[],
+  grants: readonly Pick<Grant, 'workflows'>[],
+) => Entry[]
 
 /**
  * Returns the same array for the same selection of the same entries, whatever patterns select it, because responses are
  * cached with the array as the key.
  */
 export function createCatalogFilter(): FilterCatalog {
-  const selections = new WeakMap<CatalogEntry[], WeighedCache<CatalogEntry[]>>()
-  return (entries, grants) => {
+  const selections = new WeakMap<object, WeighedCache<HandlerEntry[]>>()
+  return <Entry extends HandlerEntry>(entries: Entry[], grants: readonly Pick<Grant, 'workflows'>[]) => {
     if (grants.some(({ workflows }) => matchesAll(workflows))) return entries
     const isNamed = matcherOf(grants.flatMap(({ workflows = [] }) => workflows))
     const selected = entries.filter(({ name }) => isNamed(name))
     if (selected.length === entries.length) return entries
-    const ofEntries =
-      selections.get(entries) ?? weighedCache({ maxBytes: MAX_BYTES, maxAgeMs: Number.POSITIVE_INFINITY })
+    const ofEntries = (selections.get(entries) ??
+      weighedCache({ maxBytes: MAX_BYTES, maxAgeMs: Number.POSITIVE_INFINITY })) as WeighedCache<Entry[]>
     selections.set(entries, ofEntries)
     const key = selected.map(({ name }) => name).join('\n')
     const known = ofEntries.get(key)
@@ -42,7 +46,7 @@ export function createCatalogFilter(): FilterCatalog {
   }
 }
 
-function bytesOf(entry: CatalogEntry): number {
+function bytesOf(entry: HandlerEntry): number {
   return TOOL_BYTES + PER_ENTRY * memoryOf(entry, MAX_BYTES)
 }
 

@@ -113,7 +113,7 @@ export function onVisibleStandalone<Input extends ListActivitiesCommand>(
       const [first] = grants
       if (first === undefined) throw denied({}, call)
       call.audit({ rule: first.rule })
-      const visible = grants.map((grant) => ({ ids: grant.ids, workflows: typesOf(grant) }))
+      const visible = grants.map((grant) => ({ ids: grant.ids, workflows: activityTypesOf(grant) }))
       if (visible.some(({ ids, workflows }) => matchesAll(ids) && workflows === undefined)) return act(input, call)
       const page = await act({ ...input, filter: { ...input.filter, visible } }, call)
       const isVisible = ({ activityId, activityName }: ActivityPage['activities'][number]) =>
@@ -124,7 +124,7 @@ export function onVisibleStandalone<Input extends ListActivitiesCommand>(
 }
 
 /** The types to which the rule narrows the verb; undefined for all. */
-function typesOf(grant: Grant): string[] | undefined {
+export function activityTypesOf(grant: Grant): string[] | undefined {
   const prefix = 'activity:'
   if (!isNarrowed(grant, 'activity')) return undefined
   return grant.can.flatMap((permission) => (permission.startsWith(prefix) ? [permission.slice(prefix.length)] : []))

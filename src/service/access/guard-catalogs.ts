@@ -1,25 +1,30 @@
 /** The rows of catalogs and of their task queues. */
 
 import type { Grant } from '../../shared/access/caller.ts'
-import { RUN_VERBS, TOOL_VERBS } from '../../shared/access/grant.ts'
+import { CATALOG_VERBS, RUN_VERBS, TOOL_VERBS } from '../../shared/access/grant.ts'
+import { matchesAll } from '../../shared/access/patterns.ts'
 import type { PolicyVerb } from '../../shared/access/policy-verbs.ts'
-import type { CatalogEntry } from '../../shared/wire/catalog.ts'
+import type { HandlerEntry } from '../../shared/wire/catalog.ts'
 import type { Call } from '../model/call.ts'
 import type { CatalogListing } from '../model/catalog-listing.ts'
 import type { Act } from '../model/commands.ts'
 import { allowingGrants, denied, rightsOf, withDecision } from './decide.ts'
 import { decideAgain } from './decide-again.ts'
 import type { Verb, VerbPorts } from './guard.ts'
+import { activityTypesOf } from './guard-activities.ts'
 
 const LISTINGS = {
-  catalog: { reading: RUN_VERBS, listing: RUN_VERBS },
+  catalog: { reading: CATALOG_VERBS, listing: RUN_VERBS },
   tools: { reading: TOOL_VERBS, listing: ['start'] },
 } satisfies Record<string, Record<string, readonly PolicyVerb[]>>
 
 // Always the same array, because responses are cached with the array as the key.
-const NONE: CatalogEntry[] = []
+const NONE: never[] = []
 
-/** Lists the workflows for which the caller has one of the verbs `listing`. Each of `reading` lets it read the list. */
+/**
+ * Lists the workflows for which the caller has one of the verbs `listing`, and the activities that it may start. Each
+ * of `reading` lets it read the list.
+ */
 export function onCatalog<Input extends { catalog: string }>(
   access: keyof typeof LISTINGS,
   act: Act<VerbPorts, Input, CatalogListing>,
@@ -33,10 +38,13 @@ export function onCatalog<Input extends { catalog: string }>(
       const allowing = admitReader(ports, access, input.catalog, call)
       const listed = await act(input, call)
       if (allowing === null) return listed
-      const granting = listing.flatMap(allowing)
+      const select = <Entry extends HandlerEntry>(entries: Entry[], grants: Pick<Grant, 'workflows'>[]): Entry[] =>
+        grants.length === 0 ? NONE : ports.filterCatalog(entries, grants)
+      const ofTypes = allowing('activity').map((grant) => ({ workflows: activityTypesOf(grant) }))
       return {
         ...listed,
-        workflows: granting.length === 0 ? NONE : ports.filterCatalog(listed.workflows, granting),
+        workflows: select(listed.workflows, listing.flatMap(allowing)),
+        activities: select(listed.activities, ofTypes),
       }
     },
   }
@@ -68,7 +76,11 @@ function admitReader(
   const rights = rightsOf(call, ports)
   call.audit({ action: access, rule: null })
   if (rights.kind === 'operator') return null
-  const allowing = (verb: PolicyVerb) => allowingGrants(ports, rights.grants, { verb, catalog })
+  // A rule for some workflows only is about no activity without one.
+  const allowing = (verb: PolicyVerb) =>
+    allowingGrants(ports, rights.grants, { verb, catalog }).filter(
+      ({ workflows }) => verb !== 'activity' || matchesAll(workflows),
+    )
   const [first] = reading.flatMap(allowing)
   if (first === undefined) throw denied({ verb: 'read', catalog }, call)
   call.audit({ rule: first.rule })

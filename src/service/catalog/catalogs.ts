@@ -122,7 +122,7 @@ function catalogCall(): Call {
   return backgroundCall('catalog', TIMEOUT_MS.catalog)
 }
 
-/** Lists the workflows of a catalog. */
+/** Lists the workflows and the activities of a catalog. */
 export async function readCatalog(
   { catalogs, now }: { catalogs: Catalogs; now?: () => number },
   { catalog }: { catalog: string },
@@ -136,5 +136,6 @@ export async function readCatalog(
   const workflows = published && (await withinCall(catalogs.workflows(published), call))
   if (published === null || workflows === null)
     throw new ServiceError('CatalogNotFoundError', `Catalog "${catalog}" is not published`)
-  return { catalog, inputsChecked: !catalogs.isOlderForm(published.run.workflowId), workflows }
+  const activities = await withinCall(catalogs.activities(published), call)
+  return { catalog, inputsChecked: !catalogs.isOlderForm(published.run.workflowId), workflows, activities }
 }

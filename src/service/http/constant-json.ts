@@ -14,23 +14,23 @@ interface Constant<Body extends BodyInit = string> {
 
 /**
  * Responds with a value that does not change, and its `ETag`; 304 for a client that has it already. The value and its
- * JSON are created once for each `key`, an object that identifies the value, and cached as long as memory permits.
+ * JSON are created once for `keys`, objects that together identify the value, and cached as long as memory permits.
  * Concurrent requests share the creation.
  */
-export type RespondConstant = (c: Context<Env>, key: object, create: () => unknown) => Promise<Response>
+export type RespondConstant = (c: Context<Env>, keys: readonly object[], create: () => unknown) => Promise<Response>
 
 // A catalog takes a few kilobytes, the OpenAPI document of a large one some megabytes.
 const MAX_BYTES = 32 << 20
 
 export function createConstantJson(): RespondConstant {
   const constants = weighedCache<Constant>({ maxBytes: MAX_BYTES, maxAgeMs: Number.POSITIVE_INFINITY })
-  const createOnce = singleFlight<object, Constant>()
+  const createOnce = singleFlight<string, Constant>()
   const names = new WeakMap<object, string>()
   let named = 0
 
-  async function createConstant(key: object, create: () => unknown): Promise<Constant> {
+  async function createConstant(name: string, create: () => unknown): Promise<Constant> {
     const constant = await constantOf(JSON.stringify(await create()))
-    constants.set(nameOf(key), constant, 2 * constant.body.length)
+    constants.set(name, constant, 2 * constant.body.length)
     return constant
   }
 
@@ -40,8 +40,9 @@ export function createConstantJson(): RespondConstant {
     return name
   }
 
-  return async (c, key, create) => {
-    const constant = constants.get(nameOf(key)) ?? (await createOnce(key, () => createConstant(key, create)))
+  return async (c, keys, create) => {
+    const name = keys.map(nameOf).join()
+    const constant = constants.get(name) ?? (await createOnce(name, () => createConstant(name, create)))
     return jsonOf(c, constant)
   }
 }

@@ -131,13 +131,16 @@ export function callerIn(caller: Caller, namespace: string, defaultNamespace: st
   return { ...caller, grants: caller.grants.filter(applies) }
 }
 
-/** The verbs on runs. A rule with one of them lets its callers read the catalogs that it names. */
+/** The verbs on runs. */
 export const RUN_VERBS: readonly PolicyVerb[] = ['start', 'read', 'list', ...POLICY_HANDLER_VERBS]
+
+/** A rule with one of these verbs lets its callers read the catalogs that it names. */
+export const CATALOG_VERBS: readonly PolicyVerb[] = [...RUN_VERBS, 'activity']
 
 /** A caller needs one of these verbs to use `/mcp`. */
 export const TOOL_VERBS: readonly PolicyVerb[] = [...RUN_VERBS, 'stop']
 
-/** `any`: every valid credential has it. `catalog`: a verb on runs. `tools`: a verb that a tool of an agent needs. */
+/** `any`: every valid credential has it. `catalog`: one of `CATALOG_VERBS`. `tools`: one of `TOOL_VERBS`. */
 export type Access = PolicyVerb | 'catalog' | 'tools' | 'any'
 
 /** Whether any rule of the caller has the verb; `isRelevant`: only these rules count. `any`: every caller. */
@@ -149,6 +152,6 @@ export function mayUse(rights: Rights, access: Access, isRelevant: (grant: Grant
 }
 
 function verbsOf(access: PolicyVerb | 'catalog' | 'tools'): readonly PolicyVerb[] {
-  if (access === 'catalog') return RUN_VERBS
+  if (access === 'catalog') return CATALOG_VERBS
   return access === 'tools' ? TOOL_VERBS : [access]
 }

@@ -52,7 +52,7 @@ const ON_RUNS = ['start', 'list', 'signal', 'query', 'update']
 
 /** The verbs besides `read` of which one opens the endpoint. */
 const OPENING = new Map<Endpoint['access'], readonly string[]>([
-  ['catalog', ON_RUNS],
+  ['catalog', [...ON_RUNS, 'activity']],
   ['tools', [...ON_RUNS, 'stop']],
 ])
 

@@ -91,6 +91,7 @@ interface PublishedHandler {
 }
 
 interface PublishOptions {
+  activities?: PublishedHandler[]
   id?: string
   traces?: TraceTemplates
   redacted?: boolean
@@ -143,7 +144,7 @@ export function makeCatalogs({ ttlMs = 5000 } = {}) {
     publish(
       runId: string,
       workflows: PublishedWorkflow[],
-      { id = '$catalog:orders', traces, redacted, version }: PublishOptions = {},
+      { id = '$catalog:orders', traces, redacted, version, activities }: PublishOptions = {},
     ) {
       const names = workflows.flatMap(({ name, aliases = [] }) => [name, ...aliases].map((known) => [known, name]))
       const memo = new Map<string, unknown>([['workflowNames', Object.fromEntries(names)]])
@@ -151,7 +152,7 @@ export function makeCatalogs({ ttlMs = 5000 } = {}) {
       if (version !== undefined) memo.set('version', version)
       if (redacted !== undefined) memo.set('redacted', redacted)
       runs.set(id, aDescription({ workflowId: id, runId, workflowName: '$catalog', memo }))
-      definitions.set(runId, { workflows })
+      definitions.set(runId, { workflows, activities })
     },
     /** Lets a worker poll `orders` now. */
     poll: () => void polls.set('orders', new Date(clock.now)),

@@ -1,4 +1,4 @@
-/** Lists the workflows that can be started. */
+/** Lists the workflows and activities that can be started. */
 import type { Context } from 'hono'
 import type { Env } from '../context.ts'
 import { endpoint, endpointOf, type SuccessResponse, type Tools } from '../endpoint.ts'
@@ -8,7 +8,7 @@ import { ENGINE_ERRORS } from './errors.ts'
 const HEADERS = ['ETag'] as const
 
 const RESPONSES = {
-  200: { description: 'The workflows of the catalog', schema: schemaOf('Catalog'), headers: HEADERS },
+  200: { description: 'The workflows and activities of the catalog', schema: schemaOf('Catalog'), headers: HEADERS },
   304: { description: 'The client has the catalog already', headers: HEADERS },
 } satisfies Record<number, SuccessResponse>
 
@@ -50,7 +50,7 @@ async function respondWith(
   catalog: string,
 ): Promise<Response> {
   const listing = await workflows.catalog({ catalog }, call(c))
-  return respondCatalog(c, listing.workflows, () => listing)
+  return respondCatalog(c, [listing.workflows, listing.activities], () => listing)
 }
 
 const taskQueue = endpointOf('taskQueue', {

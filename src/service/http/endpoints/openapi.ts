@@ -36,20 +36,20 @@ export const openApiEndpoint = endpoint({
   async handle(c, { query, call: startCall, workflows, defaultCatalog, describeCatalog, respondDocument }) {
     const { catalog } = query(c)
     const name = catalog ?? defaultCatalog
-    const described = { name, isDefault: name === defaultCatalog, inputsChecked: true }
-    const respondWith = (key: object, catalog: DescribedCatalog) =>
-      respondDocument(c, key, () => describeCatalog(catalog))
+    const described = { name, isDefault: name === defaultCatalog, inputsChecked: true, workflows: [], activities: [] }
+    const respondWith = (keys: object[], catalog: DescribedCatalog) =>
+      respondDocument(c, keys, () => describeCatalog(catalog))
     const call = startCall(c)
     // A client that names a catalog needs its workflows. Otherwise the document is useful without them.
     const read = workflows.catalog({ catalog: name }, call)
     const found = catalog === undefined ? await orError(read) : await read
     if (!(found instanceof ServiceError))
-      return respondWith(found.workflows, { ...described, ...found, state: 'described' })
+      return respondWith([found.workflows, found.activities], { ...described, ...found, state: 'described' })
     if (found.error === 'ForbiddenError') throw found
     if (found.error === 'CatalogNotFoundError')
-      return respondWith(notPublished, { ...described, state: 'not_published', workflows: [] })
+      return respondWith([notPublished], { ...described, state: 'not_published' })
     call.note({ catalogUnread: found.message })
-    return respondWith(unavailable, { ...described, state: 'unavailable', workflows: [] })
+    return respondWith([unavailable], { ...described, state: 'unavailable' })
   },
 })
 

@@ -1,4 +1,4 @@
-import type { CatalogEntry } from '../../../shared/wire/catalog.ts'
+import type { CatalogEntry, HandlerEntry } from '../../../shared/wire/catalog.ts'
 import type { Schema } from './schema.ts'
 
 /** The parts of an OpenAPI document that others are derived from. */
@@ -23,7 +23,7 @@ export interface ResponseObject {
   links?: object
 }
 
-/** The catalog whose workflows the document describes. */
+/** The catalog whose workflows and activities the document describes. */
 export interface DescribedCatalog {
   name: string
   /** Whether requests that name no catalog use it. */
@@ -33,6 +33,7 @@ export interface DescribedCatalog {
   /** False if its schemas describe parsed inputs. */
   inputsChecked: boolean
   workflows: readonly CatalogEntry[]
+  activities: readonly HandlerEntry[]
 }
 
 /** Creates the document of a deployment, with the workflows of a catalog. */

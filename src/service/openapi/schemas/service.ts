@@ -37,6 +37,10 @@ export const serviceSchemas = {
     catalog: string,
     inputsChecked: described(boolean, 'Whether requests are checked against the schemas'),
     workflows: array(ref('CatalogEntry')),
+    activities: described(
+      array(ref('CatalogHandler')),
+      'Those that can be started without a workflow; empty if the worker describes none',
+    ),
   }),
   CatalogEntry: object<CatalogEntry>({
     ...handler,

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
-import { renderRuns } from '../../../../src/cli/output/lists.ts'
+import { renderCatalog, renderRuns } from '../../../../src/cli/output/lists.ts'
 
 test('portico list: an open run whose code fails again and again is marked as stuck', () => {
   const run = (workflowId: string, problem: boolean) => ({
@@ -15,4 +15,16 @@ test('portico list: an open run whose code fails again and again is marked as st
     'running, stuck  order     a   r    2026-11-21 02:55:53',
     'running         order     b   r    2026-11-21 02:55:53',
   ])
+})
+
+test('portico catalog: shows the activities of a catalog below its workflows, or alone', () => {
+  const charge = { name: 'charge', description: 'Charges a card.' }
+  const linesOf = (lists: object) =>
+    stripVTControlCharacters(renderCatalog({ catalog: 'orders', ...lists }, 120)).split('\n')
+  const alone = ['Activity  Description', 'charge    Charges a card.']
+
+  expect(linesOf({ workflows: [], activities: [charge] })).toEqual(['Catalog  orders', '', ...alone])
+  expect(linesOf({ workflows: [{ name: 'order' }], activities: [charge] }).slice(-4)).toEqual(['order', '', ...alone])
+  expect(linesOf({ workflows: [{ name: 'order' }] })).toHaveLength(4)
+  expect(linesOf({ workflows: [], activities: [] })).toEqual(['The catalog orders has no workflows.'])
 })

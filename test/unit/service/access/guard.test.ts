@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ChainState } from '../../../../src/service/model/chain-state.ts'
 import { rejection } from '../../call.ts'
+import { entry } from '../openapi/typed/catalog-document.ts'
 import { aGrant, makeGuard, REF, RUN_ID, START } from './guard-fixture.ts'
 
 test('a rule with ids alone costs no engine call', async () => {
@@ -129,4 +130,22 @@ test('an operator passes unchanged, and without a rule in the audit log', async 
   expect(done).toEqual([{ verb: 'start', command: { ...START, idempotencyKey: 'k' } }])
   expect(described).toEqual([])
   expect(call.audited).toEqual({ action: 'start', rule: null, workflowName: 'order' })
+})
+
+test('catalog: shows the activities that the caller may start; to rules for some workflows none', async () => {
+  const listing = { catalog: 'orders', inputsChecked: true, workflows: [entry('order')] }
+  const activities = ['charge', 'chargeBack', 'refund'].map((name) => entry(name))
+  const catalog = async () => ({ ...listing, activities })
+  const namesFor = async (...grants: Parameters<typeof aGrant>[0][]) => {
+    const { workflows, call } = makeGuard({ grants: grants.map(aGrant), verbs: { catalog } })
+    const listed = await workflows.catalog({ catalog: 'orders' }, call)
+    return [listed.workflows, listed.activities].map((entries) => entries.map(({ name }) => name).join())
+  }
+
+  expect(await namesFor({ can: ['activity'] })).toEqual(['', 'charge,chargeBack,refund'])
+  expect(await namesFor({ can: ['activity:charge*', 'read'] })).toEqual(['order', 'charge,chargeBack'])
+  expect(await namesFor({ can: ['activity:charge'] }, { can: ['activity:refund'] })).toEqual(['', 'charge,refund'])
+  expect(await namesFor({ can: ['read'] }, { can: ['activity'], catalogs: ['other'] })).toEqual(['order', ''])
+  expect(await namesFor({ can: ['*'], workflows: ['order'] })).toEqual(['order', ''])
+  await expect(namesFor({ can: ['activity'], workflows: ['order'] })).rejects.toMatchObject({ error: 'ForbiddenError' })
 })

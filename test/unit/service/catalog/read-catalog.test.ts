@@ -25,8 +25,17 @@ test('readCatalog: returns the same array until another run holds the catalog', 
   fixture.publish('c2', [{ name: 'order' }])
   fixture.pass(60_000)
 
+  expect([later.workflows, later.activities]).toEqual([first.workflows, []])
   expect(later.workflows).toBe(first.workflows)
+  expect(later.activities).toBe(first.activities)
   expect((await listed(fixture)).workflows).not.toBe(first.workflows)
+})
+
+test('readCatalog: a catalog may describe activities alone', async () => {
+  const { workflows, activities } = await listed(publishedCatalogs([], { activities: [{ name: 'charge' }] }))
+
+  const unknown = { description: null, inputSchema: null, inputOptional: null, outputSchema: null }
+  expect([workflows, activities]).toEqual([[], [{ name: 'charge', ...unknown }]])
 })
 
 test('readCatalog: reads again before it reports that nothing is published', async () => {

@@ -131,7 +131,12 @@ export function rejecting(error: ErrorName, message = 'no', details: ErrorFacts 
 
 /** The verb that reads a catalog with these workflows. Responses are cached by the array, so each read gets its own. */
 export function catalogOf(...workflows: CatalogEntry[]) {
-  return async ({ catalog }: { catalog: string }) => ({ catalog, inputsChecked: true, workflows: [...workflows] })
+  return async ({ catalog }: { catalog: string }) => ({
+    catalog,
+    inputsChecked: true,
+    workflows: [...workflows],
+    activities: [],
+  })
 }
 
 /** Any other verb than those that are given is a bug. */

@@ -22,7 +22,7 @@ function verbsOf(namespace: string) {
     run: rejecting('WorkflowExecutionTimedOutError', 'later', { workflowId: 'w' }),
     ready: async () => 'reachable' as const,
     capabilities: async () => ({}) as never,
-    catalog: async () => ({ catalog: namespace, inputsChecked: true, workflows: [] }),
+    catalog: async () => ({ catalog: namespace, inputsChecked: true, workflows: [], activities: [] }),
   }
 }
 

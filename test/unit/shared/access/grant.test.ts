@@ -123,16 +123,13 @@ test('rules: without namespaces a rule applies in the default one', () => {
   expect(callerIn(operator, 'acme', 'default')).toBe(operator)
 })
 
-test('verbs: a narrowed verb may be used, any verb on runs opens the catalog, and any that a tool needs the tools', () => {
+test('verbs: a narrowed verb may be used, any verb on runs or activity opens the catalog, and any that a tool needs the tools', () => {
   const may = (can: string[], access: Parameters<typeof mayUse>[1]) =>
     mayUse({ kind: 'granted', grants: [aGrant({ can })] }, access)
 
   expect([may(['signal:approve'], 'signal'), may(['signal:approve'], 'update')]).toEqual([true, false])
-  expect([may(['query:state'], 'catalog'), may(['metrics'], 'catalog'), may(['stop'], 'catalog')]).toEqual([
-    true,
-    false,
-    false,
-  ])
+  const ofCatalog = [['query:state'], ['activity:charge'], ['metrics'], ['stop']].map((can) => may(can, 'catalog'))
+  expect(ofCatalog).toEqual([true, true, false, false])
   expect([may(['stop'], 'tools'), may(['query:state'], 'tools'), may(['terminate'], 'tools')]).toEqual([
     true,
     true,

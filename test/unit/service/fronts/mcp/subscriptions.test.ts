@@ -7,7 +7,14 @@ import { aCall } from '../../../call.ts'
 import { entry } from '../../openapi/typed/catalog-document.ts'
 
 const toolsNamed = async (...names: string[]) =>
-  (await toolsOf({ catalog: 'orders', inputsChecked: true, workflows: names.map((name) => entry(name)) })).tools
+  (
+    await toolsOf({
+      catalog: 'orders',
+      inputsChecked: true,
+      workflows: names.map((name) => entry(name)),
+      activities: [],
+    })
+  ).tools
 
 const ABOUT = { _meta: { 'io.modelcontextprotocol/subscriptionId': 7 } }
 

@@ -4,7 +4,7 @@ import type { CatalogEntry } from '../../../../../src/shared/wire/catalog.ts'
 import { entry } from '../../openapi/typed/catalog-document.ts'
 
 function listing(...workflows: CatalogEntry[]) {
-  return { catalog: 'orders', inputsChecked: true, workflows }
+  return { catalog: 'orders', inputsChecked: true, workflows, activities: [] }
 }
 
 const handler = { description: null, inputSchema: null, inputOptional: null, outputSchema: null }

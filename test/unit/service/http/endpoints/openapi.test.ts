@@ -59,13 +59,14 @@ describe('GET /openapi.json', () => {
   test('the document is created once for each state of the catalog, and has its ETag', async () => {
     const first = [entry('first')]
     const second = [entry('second')]
-    let workflows = first
+    const charge = [entry('charge')]
+    let [workflows, activities] = [first, [...charge]]
     let reads = 0
     const { call } = makeApi({
       workflows: {
         catalog: async ({ catalog }) => {
           reads += 1
-          return { catalog, inputsChecked: true, workflows }
+          return { catalog, inputsChecked: true, workflows, activities }
         },
       },
     })
@@ -78,9 +79,11 @@ describe('GET /openapi.json', () => {
     const same = await get(tag)
     workflows = second
     const other = await get(tag)
+    activities = []
+    const withoutActivities = await get(other[1])
 
-    expect([same, other[0], reads]).toEqual([[304, tag], 200, 3])
-    expect(other[1]).not.toBe(tag)
+    expect([same, other[0], withoutActivities[0], reads]).toEqual([[304, tag], 200, 200, 4])
+    expect(new Set([tag, other[1], withoutActivities[1]]).size).toBe(3)
   })
 
   test('`servers` has the base path, and `security` what the service accepts', async () => {

@@ -55,12 +55,13 @@ test.for<[can: string, isAllowed: boolean]>([
   ['signal:approve', true],
   ['read', true],
   ['*', true],
+  ['activity:charge', true],
   ['terminate', false],
   ['metrics', false],
-])('authorize: the catalog needs a verb on runs, and %s is one: %s', async ([can, isAllowed]) => {
+])('authorize: the catalog needs a verb on runs or activity, and %s is one: %s', async ([can, isAllowed]) => {
   const { call } = makeApi({
     auth: { policy: tokenPolicy({ name: 'ci', can: [can] }) },
-    workflows: { catalog: async ({ catalog }) => ({ catalog, inputsChecked: true, workflows: [] }) },
+    workflows: { catalog: async ({ catalog }) => ({ catalog, inputsChecked: true, workflows: [], activities: [] }) },
   })
 
   const { status } = await call('GET', '/workflow/catalog', undefined, bearer('ci'))
