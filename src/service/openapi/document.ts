@@ -4,6 +4,7 @@ import type { DescribedCatalog, OpenApiDocument, OperationObject } from '../http
 import type { Schema } from '../http/openapi/schema.ts'
 import { generalDocument } from './general-document.ts'
 import { catalogOperations } from './typed/catalog-operations.ts'
+import { GENERAL_PATHS } from './typed/operation-types.ts'
 
 export interface DocumentOptions {
   /** The engine's namespace. */
@@ -19,15 +20,15 @@ export interface DocumentOptions {
   endpoints: readonly Endpoint[]
 }
 
-/** The API of the service, with the workflows of the catalog. */
+/** The API of the service, with the workflows and activities of the catalog. */
 export async function openApiDocument(options: DocumentOptions, catalog: DescribedCatalog): Promise<OpenApiDocument> {
   const document = forDeployment(await generalDocument(), options)
   const { schemas, ...others } = document.components
-  const { name, isDefault, inputsChecked, workflows } = catalog
+  const { name, isDefault, inputsChecked, workflows, activities } = catalog
   const typed = await catalogOperations(
-    { workflows, inputsChecked, named: isDefault ? null : name },
+    { workflows, activities, inputsChecked, named: isDefault ? null : name },
     {
-      of: (kind) => operationAt(document, GENERAL[kind]),
+      of: (kind) => operationAt(document, GENERAL_PATHS[kind]),
       operationIds: Object.values(document.paths).flatMap((item) =>
         Object.values(item).map(({ operationId }) => operationId),
       ),
@@ -45,14 +46,6 @@ export async function openApiDocument(options: DocumentOptions, catalog: Describ
     paths: { ...document.paths, ...typed.paths },
     components: { ...others, schemas: { ...schemas, ...typed.schemas } },
   }
-}
-
-const GENERAL = {
-  run: '/workflow/run',
-  start: '/workflow/start',
-  signal: '/workflow/{id}/signal/{name}',
-  query: '/workflow/{id}/query/{name}',
-  update: '/workflow/{id}/update/{name}',
 }
 
 function operationAt({ paths }: OpenApiDocument, path: string): OperationObject {

@@ -1,6 +1,8 @@
 /** Who may do what with standalone activities: docs/access.md. */
 import { expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
+import { defineCatalog } from '../../../src/worker/catalog/define-catalog.ts'
+import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
 import { activityCalls } from '../../conformance/activities-alone.ts'
 import type { Api } from '../../support/api.ts'
 import { parseMetrics, sumOf } from '../../support/prometheus.ts'
@@ -153,3 +155,29 @@ test.for(REVOKING)(
     await activityCalls(operator, id).post('terminate')
   },
 )
+
+test('a catalog of activities alone lists those that the caller may start, and so does its document', async ({
+  callers: { as, operator },
+  connection,
+}) => {
+  const catalog = `alone-${crypto.randomUUID()}`
+  const definition = defineCatalog({}, { activities: { echoBack: {}, outside: {}, sleeps: {} } })
+  await publishCatalog({ connection, namespace: 'default', catalog, definition, traces: false, identity: 'test' })
+  const shownTo = async (api: Api) => {
+    const { status, body } = await api.get(`catalog/${catalog}`)
+    const document = (await api.call('GET', `/openapi.json?catalog=${catalog}`)).body
+    const paths = Object.keys(document.paths ?? {}).filter((path) => path.startsWith('/activity/run#'))
+    return [status, body.activities?.map(({ name }: { name: string }) => name), paths.map((path) => path.split('#')[1])]
+  }
+  const [all, typed] = [
+    ['echoBack', 'outside', 'sleeps'],
+    ['echoBack', 'outside'],
+  ]
+
+  expect(await shownTo(operator)).toEqual([200, all, all])
+  expect(await shownTo(as('plain'))).toEqual([200, all, all])
+  expect(await shownTo(as('typed'))).toEqual([200, typed, typed])
+  expect(await shownTo(as('older'))).toEqual([200, [], []])
+  expect(await shownTo(as('workflows'))).toEqual([200, [], []])
+  expect(await shownTo(as('elsewhere'))).toEqual([403, undefined, []])
+})

@@ -34,6 +34,18 @@ const about = {
   completedAt: described(orNull(time), 'Null while the run is open'),
 }
 
+/** The result of an activity, whose `output` has this schema. */
+export function activityResult(output: Schema) {
+  return object<ActivityResult>({
+    ...ids,
+    status,
+    input: described(any, 'The only argument; null without arguments, an array of several'),
+    output: { ...output },
+    error: described(orNull(string), 'Why the activity did not complete'),
+    errorDetails: orNull(ref('ErrorDetails')),
+  })
+}
+
 export const activitySchemas = {
   ActivityStatus: enumOf(ACTIVITY_STATUSES),
   StartedActivity: object<StandaloneRun & { status: unknown }>({ ...ids, status }),
@@ -41,14 +53,7 @@ export const activitySchemas = {
     ...ids,
     status: described(orNull(status), 'Null if it could not be read'),
   }),
-  ActivityResult: object<ActivityResult>({
-    ...ids,
-    status,
-    input: described(any, 'The only argument; null without arguments, an array of several'),
-    output: described(any, 'What the activity returned; null unless `status` is `completed`'),
-    error: described(orNull(string), 'Why the activity did not complete'),
-    errorDetails: orNull(ref('ErrorDetails')),
-  }),
+  ActivityResult: activityResult(described(any, 'What the activity returned; null unless `status` is `completed`')),
   ActivityState: object<ActivityState>({
     ...ids,
     ...about,

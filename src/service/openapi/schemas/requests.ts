@@ -14,22 +14,26 @@ export function requestSchemas(): Record<string, Schema> {
     name,
     zodToJsonSchema(limited(schema, MAX_TIMEOUT_MS)),
   ])
-  const { StartRequest: start = {} } = Object.fromEntries(schemas)
+  const { StartRequest: start = {}, StartActivityRequest: ofActivity = {} } = Object.fromEntries(schemas)
   const shared = sharedTypes(start)
   return {
     ...Object.fromEntries(schemas.map(([name, schema]) => [name, sharing(schema, shared)])),
     StartOptions: startOptions(sharing(start, shared)),
+    StartActivityOptions: startOptions(sharing(ofActivity, shared)),
     ...shared,
   }
 }
 
-/** The fields of a start without the workflow's name and arguments. */
+/** The fields of a start without the name and the arguments. */
 function startOptions({ properties, not }: Schema): Schema {
-  const { workflowName: _, input: __, args: ___, payloads: ____, ...options } = properties as Record<string, Schema>
+  const entries = Object.entries(properties as Record<string, Schema>)
+  const options = Object.fromEntries(entries.filter(([name]) => !NOT_OPTIONS.includes(name)))
   const { anyOf } = not as { anyOf: readonly { required: readonly string[] }[] }
   const conflicts = anyOf.filter(({ required }) => required.every((name) => Object.hasOwn(options, name)))
-  return { type: 'object', properties: options, not: { anyOf: conflicts } }
+  return { type: 'object', properties: options, ...(conflicts.length > 0 && { not: { anyOf: conflicts } }) }
 }
+
+const NOT_OPTIONS = ['workflowName', 'activityName', 'input', 'args', 'payloads']
 
 /**
  * The names of types for fields that several requests have. Without them generators make new types for each request.

@@ -1,6 +1,6 @@
 /**
- * The operations of one catalog: general operations, typed for a workflow or one of its handlers. First all identifiers
- * are chosen, then the published schemas become components, then the operations refer to both.
+ * The operations of one catalog: general operations, typed for a workflow, one of its handlers, or an activity. First
+ * all identifiers are chosen, then the published schemas become components, then the operations refer to both.
  */
 
 import { createIdentifiers, identify } from '../../../shared/json-schema/published/identifiers.ts'
@@ -11,7 +11,15 @@ import { handlerNameIssue, workflowNameIssue } from '../../../shared/wire/names.
 import type { OpenApiDocument, OperationObject, ResponseObject } from '../../http/openapi/open-api-document.ts'
 import type { Schema } from '../../http/openapi/schema.ts'
 import { linkToWorkflow } from '../links.ts'
-import { isBodyRequired, type OperationKind, publishTypes, type Typed, type Types } from './operation-types.ts'
+import {
+  GENERAL_PATHS,
+  isActivity,
+  isBodyRequired,
+  type OperationKind,
+  publishTypes,
+  type Typed,
+  type Types,
+} from './operation-types.ts'
 import { type EntryExamples, examplesOfEntry, requestExample, responseExample } from './typed-examples.ts'
 
 // Each operation takes about two kilobytes.
@@ -41,6 +49,7 @@ export interface GeneralOperations {
 
 export interface TypedCatalog {
   workflows: readonly CatalogEntry[]
+  activities: readonly HandlerEntry[]
   /** If false, input schemas require fields that have defaults, although requests may leave them out. */
   inputsChecked: boolean
   /** The catalog that starts must name; null for the default of the service. */
@@ -48,10 +57,11 @@ export interface TypedCatalog {
 }
 
 export async function catalogOperations(
-  { workflows, named, inputsChecked }: TypedCatalog,
+  { workflows, activities, named, inputsChecked }: TypedCatalog,
   general: GeneralOperations,
 ): Promise<CatalogOperations> {
-  const all = workflows.filter(({ name }) => workflowNameIssue(name) === null).flatMap(typedOf)
+  const isValid = ({ name }: HandlerEntry) => workflowNameIssue(name) === null
+  const all = [...workflows.filter(isValid).flatMap(typedOf), ...activities.filter(isValid).flatMap(typedActivity)]
   const rows = await toRows(uniqueByPath(all).slice(0, MAX_OPERATIONS), general)
   const published = publishedSchemas(rows)
   const schemas: Record<string, Schema> = {}
@@ -84,7 +94,7 @@ export async function catalogOperations(
       responseExample: responseExample(row, examples),
     }
     const operation = operationOf(row, bodies, general.of(row.kind))
-    const ownLinks = row.handler === null ? links.get(row.workflow) : undefined
+    const ownLinks = row.handler === null && !isActivity(row) ? links.get(row.type) : undefined
     return [pathOf(row), { post: { ...operation, responses: relink(operation.responses, ownLinks) } }]
   })
   return { paths: Object.fromEntries(paths), schemas, omitted: all.length - rows.length }
@@ -98,10 +108,17 @@ interface Row extends Typed {
 }
 
 async function toRows(shown: readonly Typed[], { operationIds, typeNames }: GeneralOperations): Promise<Row[]> {
-  const namesOf = ({ kind, workflow, handler }: Typed) => [kind, workflow, ...(handler === null ? [] : [handler])]
-  const typeNamesOf = (typed: Typed) =>
-    typed.handler === null ? [typed.workflow] : [typed.workflow, typed.kind, typed.handler]
-  const withTypes = shown.filter(({ kind }) => kind !== 'start')
+  const namesOf = (typed: Typed) => {
+    const { kind, type, handler } = typed
+    if (isActivity(typed)) return [kind.replace('Activity', ''), 'activity', type]
+    return [kind, type, ...(handler === null ? [] : [handler])]
+  }
+  const typeNamesOf = (typed: Typed) => {
+    const { kind, type, handler } = typed
+    if (isActivity(typed)) return ['activity', type]
+    return handler === null ? [type] : [type, kind, handler]
+  }
+  const withTypes = shown.filter(({ kind }) => kind !== 'start' && kind !== 'startActivity')
   const named = await identify(withTypes, typeNamesOf, typeNames)
   const typeNameOf = new Map(named.map(({ item, identifier }) => [item.entry, identifier]))
   const identified = await identify(shown, namesOf, operationIds)
@@ -109,12 +126,12 @@ async function toRows(shown: readonly Typed[], { operationIds, typeNames }: Gene
 }
 
 function typedOf(entry: CatalogEntry): Typed[] {
-  const workflow = entry.name
-  const own = (['run', 'start'] as const).map((kind) => ({ kind, workflow, handler: null, entry }))
+  const type = entry.name
+  const own = (['run', 'start'] as const).map((kind) => ({ kind, type, handler: null, entry }))
   const ofKind = (kind: OperationKind, handlers: readonly HandlerEntry[]) =>
     handlers
       .filter(({ name }) => isSendable(name))
-      .map((handler) => ({ kind, workflow, handler: handler.name, entry: handler }))
+      .map((handler) => ({ kind, type, handler: handler.name, entry: handler }))
   return [
     ...own,
     ...ofKind('signal', entry.signals),
@@ -123,11 +140,16 @@ function typedOf(entry: CatalogEntry): Typed[] {
   ]
 }
 
+function typedActivity(entry: HandlerEntry): Typed[] {
+  const kinds = ['runActivity', 'startActivity'] as const
+  return kinds.map((kind) => ({ kind, type: entry.name, handler: null, entry }))
+}
+
 /** By workflow: links from its starts to its handlers. */
 function handlerLinks(rows: readonly Row[]): Map<string, Record<string, object>> {
   const links = new Map<string, Record<string, object>>()
-  for (const { workflow, handler, id } of rows)
-    if (handler !== null) links.set(workflow, Object.assign(links.get(workflow) ?? {}, { [id]: linkToWorkflow(id) }))
+  for (const { type, handler, id } of rows)
+    if (handler !== null) links.set(type, Object.assign(links.get(type) ?? {}, { [id]: linkToWorkflow(id) }))
   return links
 }
 
@@ -150,11 +172,9 @@ function uniqueByPath(all: readonly Typed[]): Typed[] {
 }
 
 /** The path of the operation. Its fragment makes it unique, and is not sent. */
-function pathOf({ kind, workflow, handler }: Typed): string {
-  const fragment = percentEncode(workflow)
-  return handler === null
-    ? `/workflow/${kind}#${fragment}`
-    : `/workflow/{id}/${kind}/${percentEncode(handler)}#${fragment}`
+function pathOf({ kind, type, handler }: Typed): string {
+  const path = GENERAL_PATHS[kind].replace('{name}', () => percentEncode(handler ?? ''))
+  return `${path}#${percentEncode(type)}`
 }
 
 /** The published schemas of the operations, in the same order. */
@@ -169,7 +189,15 @@ function publishedSchemas(shown: readonly Typed[]): JsonSchema[] {
 // without a typed value.
 const NOT_TYPED = ['handlerName', 'Prefer', 'Last-Event-ID'].map((name) => `#/components/parameters/${name}`)
 
-const VERBS = { run: 'Run', start: 'Start', signal: 'Send signal', query: 'Send query', update: 'Send update' } as const
+const VERBS: Readonly<Record<OperationKind, string>> = {
+  run: 'Run',
+  start: 'Start',
+  signal: 'Send signal',
+  query: 'Send query',
+  update: 'Send update',
+  runActivity: 'Run activity',
+  startActivity: 'Start activity',
+}
 
 /** The bodies of an operation. */
 interface Bodies extends Types {
@@ -180,15 +208,16 @@ interface Bodies extends Types {
 }
 
 function operationOf(
-  { kind, workflow, handler, entry, id }: Row,
+  row: Row,
   { request, response, isRequired, requestExample, responseExample }: Bodies,
   { parameters, responses, 'x-errors': errors }: OperationObject,
 ): OperationObject {
-  const summary = handler === null ? `${VERBS[kind]} ${workflow}` : `${VERBS[kind]} ${handler} to ${workflow}`
-  const isTyped = kind !== 'start' && kind !== 'signal'
+  const { kind, type, handler, entry, id } = row
+  const summary = handler === null ? `${VERBS[kind]} ${type}` : `${VERBS[kind]} ${handler} to ${type}`
+  const isTyped = !['start', 'signal', 'startActivity'].includes(kind)
   return {
     operationId: id,
-    tags: ['Workflows'],
+    tags: [isActivity(row) ? 'Activities' : 'Workflows'],
     summary,
     ...(entry.description !== null && { description: entry.description }),
     parameters: parameters.filter(({ $ref = '' }) => !NOT_TYPED.includes($ref)),

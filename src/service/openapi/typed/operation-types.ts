@@ -4,14 +4,27 @@ import { NOTHING, type PublishTarget, publishSchema } from '../../../shared/json
 import type { HandlerEntry, JsonSchema } from '../../../shared/wire/catalog.ts'
 import { pairsOf } from '../../http/endpoints/fields/alternatives.ts'
 import { described, ref, type Schema } from '../../http/openapi/schema.ts'
+import { activityResult } from '../schemas/activities.ts'
 import { workflowResult } from '../schemas/workflow-result.ts'
 
-export type OperationKind = 'run' | 'start' | 'signal' | 'query' | 'update'
+export type OperationKind = keyof typeof GENERAL_PATHS
 
-/** An operation of a workflow, or of one of its handlers. */
+/** The path of the general operation for each kind. */
+export const GENERAL_PATHS = {
+  run: '/workflow/run',
+  start: '/workflow/start',
+  signal: '/workflow/{id}/signal/{name}',
+  query: '/workflow/{id}/query/{name}',
+  update: '/workflow/{id}/update/{name}',
+  runActivity: '/activity/run',
+  startActivity: '/activity/start',
+}
+
+/** An operation of a workflow, of one of its handlers, or of an activity without a workflow. */
 export interface Typed {
   kind: OperationKind
-  workflow: string
+  /** The type of the workflow or the activity. */
+  type: string
   handler: string | null
   entry: HandlerEntry
 }
@@ -23,10 +36,11 @@ export interface Types {
 }
 
 export function publishTypes(
-  { kind, workflow, entry }: Typed,
+  typed: Typed,
   { name, catalog, inputsChecked }: { name: string; catalog: string | null; inputsChecked: boolean },
   publication: PublishTarget,
 ): Types {
+  const { handler, entry } = typed
   const { identifiers, components } = publication
   const add = (schema: Schema, suffix: string): Schema => {
     const own = identifiers.take(`${name}_${suffix}`)
@@ -40,16 +54,26 @@ export function publishTypes(
   const input = publish(entry.inputSchema, 'input', inputsChecked)
   const output = publish(entry.outputSchema, 'output')
   const isOptional = mayOmit(entry, inputsChecked)
-  if (kind === 'run' || kind === 'start') {
+  if (handler === null) {
+    const resultOf = isActivity(typed) ? activityResult : workflowResult
     return {
-      request: add(startRequest({ workflow, catalog }, input, isOptional), 'request'),
-      response: add(workflowResult(outputOrNull(output)), 'result'),
+      request: add(startRequest(typed, catalog, input, isOptional), 'request'),
+      response: add(resultOf(outputOrNull(output)), 'result'),
     }
   }
   return {
     request: input === null ? ref('MessageRequest') : add(messageRequest(input, isOptional), 'request'),
     response: output ?? { description: "The handler's result; null if it has none" },
   }
+}
+
+export function isActivity({ kind }: Pick<Typed, 'kind'>): boolean {
+  return kind === 'runActivity' || kind === 'startActivity'
+}
+
+/** The field of a start with the name of what is started. */
+export function nameFieldOf(typed: Typed): 'activityName' | 'workflowName' {
+  return isActivity(typed) ? 'activityName' : 'workflowName'
 }
 
 function mayOmit({ inputOptional }: HandlerEntry, inputsChecked: boolean): boolean {
@@ -62,23 +86,20 @@ export function isBodyRequired({ handler, entry }: Typed, inputsChecked: boolean
 
 function outputOrNull(output: Schema | null): Schema {
   return {
-    description: 'What the workflow returned; null unless `status` is `completed`',
+    description: 'What it returned; null unless `status` is `completed`',
     ...(output !== null && { anyOf: [output, { type: 'null' }] }),
   }
 }
 
-function startRequest(
-  { workflow, catalog }: { workflow: string; catalog: string | null },
-  input: Schema | null,
-  isOptional: boolean,
-): Schema {
+function startRequest(typed: Typed, catalog: string | null, input: Schema | null, isOptional: boolean): Schema {
   const names = {
-    workflowName: { type: 'string', const: workflow },
+    [nameFieldOf(typed)]: { type: 'string', const: typed.type },
     // openapi-python-client cannot merge a `const` with the string in `StartOptions`.
     ...(catalog !== null && { catalog: { type: 'string', enum: [catalog] } }),
   }
   const named = { type: 'object', ...argumentsOf(input, isOptional, names) }
-  return { allOf: [ref('StartOptions'), named], unevaluatedProperties: false }
+  const options = isActivity(typed) ? 'StartActivityOptions' : 'StartOptions'
+  return { allOf: [ref(options), named], unevaluatedProperties: false }
 }
 
 const EITHER = { if: { required: ['input'] }, else: { required: ['args'] }, not: { anyOf: pairsOf(['input', 'args']) } }
@@ -88,7 +109,7 @@ function argumentsOf(input: Schema | null, isOptional: boolean, names: Record<st
   if (input === null)
     return { properties: { ...names, input: {}, args: { type: 'array', items: {} } }, required, ...EITHER }
   if (input === NOTHING) {
-    const args = { type: 'array', items: {}, maxItems: 0, description: 'The workflow takes no argument' }
+    const args = { type: 'array', items: {}, maxItems: 0, description: 'It takes no argument' }
     return { properties: { ...names, args }, required: [...required, 'args'] }
   }
   if (isOptional) {

@@ -3,7 +3,7 @@ import type { Budget } from '../../../shared/json-schema/check.ts'
 import { exampleOf } from '../../../shared/json-schema/examples/example.ts'
 import { isShallow } from '../../../shared/json-schema/published/schema-keywords.ts'
 import type { HandlerEntry, JsonSchema } from '../../../shared/wire/catalog.ts'
-import type { Typed } from './operation-types.ts'
+import { nameFieldOf, type Typed } from './operation-types.ts'
 
 /** A key is absent if there is no example. */
 export interface EntryExamples {
@@ -31,16 +31,13 @@ function validExample(schema: JsonSchema, budgetOf: (schema: JsonSchema) => Budg
 }
 
 /** The body of a request; undefined if a valid argument is not known. */
-export function requestExample(
-  { workflow, handler, entry }: Typed,
-  { input }: EntryExamples,
-  catalog: string | null,
-): unknown {
+export function requestExample(typed: Typed, { input }: EntryExamples, catalog: string | null): unknown {
+  const { type, handler, entry } = typed
   if (handler !== null) {
     if (input !== undefined) return { payload: input.value }
     return needsInput(entry) ? undefined : {}
   }
-  const start = { workflowName: workflow, ...(catalog !== null && { catalog }) }
+  const start = { [nameFieldOf(typed)]: type, ...(catalog !== null && { catalog }) }
   if (input !== undefined) return { ...start, input: input.value }
   return needsInput(entry) ? undefined : { ...start, args: [] }
 }
@@ -50,19 +47,25 @@ function needsInput({ inputSchema, inputOptional }: HandlerEntry): boolean {
   return inputSchema !== null && inputSchema !== false && inputOptional !== true
 }
 
-const RUN = { workflowId: 'example-17', runId: '01a1fc08-1b87-7779-abe7-841de0c7f164' }
+const ID = 'example-17'
+const RUN_ID = { runId: '01a1fc08-1b87-7779-abe7-841de0c7f164' }
+const RUN = { workflowId: ID, ...RUN_ID }
+const ACTIVITY = { activityId: ID, ...RUN_ID }
 
 /** The body of the response; undefined if a valid result is not known. */
 export function responseExample({ kind, handler }: Typed, { input, output }: EntryExamples): unknown {
+  const completed = { status: 'completed', input: input?.value ?? null, output: output?.value }
   switch (kind) {
     case 'start':
       return { ...RUN, status: 'running' }
+    case 'startActivity':
+      return { ...ACTIVITY, status: 'running' }
     case 'signal':
       return { ...RUN, signal: handler, accepted: true }
-    case 'run': {
-      const values = { input: input?.value ?? null, output: output?.value }
-      return output && { ...RUN, status: 'completed', ...values, trace: null, error: null, errorDetails: null }
-    }
+    case 'run':
+      return output && { ...RUN, ...completed, trace: null, error: null, errorDetails: null }
+    case 'runActivity':
+      return output && { ...ACTIVITY, ...completed, error: null, errorDetails: null }
     default:
       return output?.value
   }

@@ -126,7 +126,12 @@ describe('the OpenAPI document of a catalog', () => {
     const schema = { type: 'object', properties, required: ['id', 'label'] }
     const workflow = { ...entry('parse', schema), outputSchema: schema, signals: [handler('go', schema)] }
     const workflows = {
-      catalog: async ({ catalog }: { catalog: string }) => ({ catalog, inputsChecked: false, workflows: [workflow] }),
+      catalog: async ({ catalog }: { catalog: string }) => ({
+        catalog,
+        inputsChecked: false,
+        workflows: [workflow],
+        activities: [],
+      }),
     }
 
     const document = await (await makeApi({ workflows }).call('GET', '/openapi.json')).json()
@@ -175,6 +180,47 @@ describe('the OpenAPI document of a catalog', () => {
       '/workflow/{id}/update/set#two': 'update_two_set',
     })
     expect(document.components.schemas.two_update_set_input).toEqual({ type: 'number' })
+  })
+
+  test('an activity has the operations of a start, with its own types, also beside a workflow of its name', async () => {
+    const outputSchema = { type: 'integer' }
+    const charge = { ...handler('charge', { type: 'string' }), description: 'Charges a card.', outputSchema }
+    const workflow = { ...entry('charge', { type: 'boolean' }), signals: [handler('go')] }
+    const document = await documentOf([workflow], [charge, handler('$hidden')])
+    const { post: run } = document.paths['/activity/run#charge']
+    const bodiesOf = (path: string) => {
+      const { requestBody, responses } = document.paths[path].post
+      return [requestBody, responses[200]].map(({ content }) => content['application/json'])
+    }
+    const [request, response] = bodiesOf('/activity/run#charge')
+    const { schemas } = document.components
+    const ids = { activityId: 'example-17', runId: expect.any(String) }
+
+    expect(await openApiErrors(document)).toEqual([])
+    expect(typedIds(document)).toEqual({
+      '/workflow/run#charge': 'run_charge',
+      '/workflow/start#charge': 'start_charge',
+      '/workflow/{id}/signal/go#charge': 'signal_charge_go',
+      '/activity/run#charge': 'run_activity_charge',
+      '/activity/start#charge': 'start_activity_charge',
+    })
+    expect([run.tags, run.summary, run.description]).toEqual([['Activities'], 'Run activity charge', 'Charges a card.'])
+    expect(schemas.activity_charge_request).toMatchObject({
+      allOf: [{ $ref: '#/components/schemas/StartActivityOptions' }, { required: ['activityName', 'input'] }],
+    })
+    expect(schemas.StartActivityOptions).toMatchObject({ properties: { heartbeatTimeout: {} } })
+    expect(schemas.StartActivityOptions).not.toHaveProperty('not')
+    expect([schemas.activity_charge_input, schemas.charge_input]).toEqual([{ type: 'string' }, { type: 'boolean' }])
+    expect(request).toEqual({
+      schema: { $ref: '#/components/schemas/activity_charge_request' },
+      example: { activityName: 'charge', input: 'string' },
+    })
+    expect(schemas.activity_charge_result.required).toHaveLength(7)
+    expect(response.example).toEqual({
+      ...ids,
+      ...{ status: 'completed', input: 'string', output: 1, error: null, errorDetails: null },
+    })
+    expect(bodiesOf('/activity/start#charge')[1].example).toEqual({ ...ids, status: 'running' })
   })
 })
 
