@@ -16,6 +16,8 @@
  * }
  * ```
  *
+ * `Activities`, for activities without a workflow, has `args` and `output` alone; a module of activities will do too.
+ *
  * A catalog describes only the first argument.
  * An argument without a schema is `unknown[]`, a result without one `unknown`.
  */
@@ -52,7 +54,10 @@ interface AnyHandler {
 /** The workflows of a client without types. */
 export type AnyWorkflows = Record<string, AnyWorkflow>
 
-/** The names of the workflows in an interface, or of the functions of a workflows module. */
+/** The activities of a client without types. */
+export type AnyActivities = Record<string, Pick<AnyWorkflow, 'args' | 'output'>>
+
+/** The names of the workflows or activities in an interface, or of the functions of a module. */
 export type WorkflowName<Workflows> = {
   [Name in keyof Workflows]: Workflows[Name] extends WorkflowFunction | WorkflowTypes ? Name : never
 }[keyof Workflows] &

@@ -1,19 +1,40 @@
 /** The client's interfaces. `docs/client.md` shows them in use. */
-import type { ActivityMethods, LinkRequest } from './activity-requests.ts'
-import type { AnyWorkflow, ArgsOf, ResultOf, TypesOf, WorkflowFunction, WorkflowName } from './catalog-types.ts'
+import type {
+  ActivityMethods,
+  ActivityRepairs,
+  CompleteActivityRequest,
+  FailActivityRequest,
+  HeartbeatRequest,
+  LinkRequest,
+} from './activity-requests.ts'
+import type {
+  AnyActivities,
+  AnyWorkflow,
+  ArgsOf,
+  ResultOf,
+  TypesOf,
+  WorkflowFunction,
+  WorkflowName,
+} from './catalog-types.ts'
 import type { CallOptions } from './connection/options.ts'
 import type { Pages } from './pages.ts'
 import type { Batches } from './requests/batches.ts'
 import type { Schedules } from './requests/schedules.ts'
-import type { ArgumentsAs, StartOptions } from './requests/start-options.ts'
+import type { ArgumentsAs, StartActivityOptions, StartOptions } from './requests/start-options.ts'
 import type {
+  ActivityFilter,
+  ActivityPage,
+  ActivityResult,
+  ActivityState,
   Answered,
   Catalog,
   CreatedLink,
   Explanation,
   HistoryEvent,
   HistoryPage,
+  ListedActivity,
   ListedRun,
+  OpenActivity,
   OpenRun,
   Paused,
   Question,
@@ -25,7 +46,9 @@ import type {
   RunQuestions,
   RunRef,
   SignalAccepted,
+  StandaloneRun,
   Stopped,
+  StoppedActivity,
   TaskQueue,
   Terminated,
   Trace,
@@ -209,16 +232,67 @@ type Shape = Pick<AnyWorkflow, 'output'> & {
   updates: object
 }
 
+/** The id of an activity without a workflow, which names its latest run, or one run of it. */
+export type ActivityRef = string | { activityId: string; runId?: string }
+
+export interface ActivityResultOptions extends CallOptions {
+  /** Called with each response that reports an open run, at least every `maxWaitMs`. */
+  onOpen?: ((run: OpenActivity) => void) | undefined
+}
+
+export interface ActivityListOptions extends ActivityFilter, CallOptions {
+  pageSize?: number | undefined
+  pageToken?: string | undefined
+}
+
+/** An activity without a workflow, by its id. Reports are for those that complete outside their worker. */
+export interface ActivityHandle<Output = unknown> {
+  readonly activityId: string
+  /** The run that was passed to `get`, or that was started. */
+  readonly runId?: string
+  /** Waits for the end and returns the output. Throws `ActivityFailedError` if it does not complete. */
+  result(options?: ActivityResultOptions): Promise<Output>
+  /** Waits for the end, and returns how it ended. */
+  resultSettled(options?: ActivityResultOptions): Promise<ActivityResult<Output>>
+  status(options?: CallOptions): Promise<ActivityState>
+  /** Requests cancellation. */
+  stop(request?: ReasonOptions): Promise<StoppedActivity>
+  /** Ends the activity at once. Not repeated if the response is lost. */
+  terminate(request?: ReasonOptions): Promise<StandaloneRun & { terminated: true }>
+  complete(request?: CompleteActivityRequest): Promise<StandaloneRun & { completed: true }>
+  /** Not repeated if the response is lost, unless `retryable` is false: another attempt could fail. */
+  fail(request: FailActivityRequest): Promise<StandaloneRun & { failed: true }>
+  /** Reports progress. `cancelRequested` says whether the activity should end. */
+  heartbeat(request?: HeartbeatRequest): Promise<StandaloneRun & { cancelRequested: boolean }>
+}
+
+/** An activity without a workflow, by its name. */
+export interface Activity<Types extends ActivityShape = { args: unknown[]; output: unknown }> {
+  /** Starts the activity, waits for its end and returns its output. Throws `ActivityFailedError`. */
+  run(...request: Optional<StartActivityRequest<Types['args']>>): Promise<Types['output']>
+  /** Like `run`, but returns how the activity ended. */
+  runSettled(...request: Optional<StartActivityRequest<Types['args']>>): Promise<ActivityResult<Types['output']>>
+  /** Starts the activity without waiting for its end. */
+  start(...request: Optional<StartActivityRequest<Types['args']>>): Promise<ActivityHandle<Types['output']>>
+  /** An activity that was started before. Sends no request. */
+  get(ref: ActivityRef): ActivityHandle<Types['output']>
+}
+
+type ActivityShape = { args: readonly unknown[]; output: unknown }
+
+export type StartActivityRequest<Args extends readonly unknown[] = unknown[]> = StartActivityOptions &
+  ArgumentsAs<Args, 'input'>
+
 /** The methods of a handle, without the types of a workflow. */
 export type HandleMethods = {
-  [Method in Exclude<keyof WorkflowHandle, 'workflowId' | 'runId' | 'questions' | 'stream'>]: (
+  [Method in Exclude<keyof WorkflowHandle, 'workflowId' | 'runId' | 'activity' | 'questions' | 'stream'>]: (
     ref: WorkflowRef,
     ...rest: Parameters<WorkflowHandle[Method]>
   ) => ReturnType<WorkflowHandle[Method]>
 }
 
-/** `Workflows`: the interface that `npx portico types` generates. */
-export interface Client<Workflows> extends HandleMethods {
+/** `Workflows`, `Activities`: the interfaces that `npx portico types` generates. */
+export interface Client<Workflows, Activities = AnyActivities> extends HandleMethods {
   /** `stream` of the handle. It is declared here because a mapped type would lose `Data`. */
   stream<Data = unknown>(ref: WorkflowRef, options?: StreamOptions): WorkflowStream<Data>
   /** A workflow of `Workflows` by its name. */
@@ -228,6 +302,17 @@ export interface Client<Workflows> extends HandleMethods {
     // Without the type of a function, only names of `Workflows`.
     name: [Function] extends [never] ? never : string,
   ): Workflow<TypesOf<Function>>
+
+  /** An activity without a workflow, one of `Activities`, by its name. */
+  activity<Name extends WorkflowName<Activities>>(name: Name): Activity<TypesOf<Activities[Name]>>
+  /** The same by its function: `client.activity<typeof charge>('charge')`. */
+  activity<Function extends WorkflowFunction = never>(
+    name: [Function] extends [never] ? never : string,
+  ): Activity<TypesOf<Function>>
+  /** An activity of a workflow, to repair. Sends no request. */
+  activity(ref: WorkflowRef, activityId: string): ActivityRepairs
+  /** The activities without a workflow that match all filters, open ones first. */
+  activities(options?: ActivityListOptions): Pages<ListedActivity, ActivityPage>
 
   run<Name extends WorkflowName<Workflows>>(
     name: Name,
@@ -241,7 +326,7 @@ export interface Client<Workflows> extends HandleMethods {
     name: Name,
     ...request: Optional<StartRequest<TypesOf<Workflows[Name]>['args']>>
   ): Promise<WorkflowHandle<TypesOf<Workflows[Name]>>>
-  /** The workflows of a catalog with their schemas. Default: that of the client, or else that of the service. */
+  /** What a catalog lists, with its schemas. Default: that of the client, or else that of the service. */
   catalog(catalog?: string, options?: CallOptions): Promise<Catalog>
   /** The runs that match all filters, open ones first. */
   list(options?: ListOptions): Pages<ListedRun, RunPage>

@@ -1,4 +1,4 @@
-import type { AnyWorkflows } from './catalog-types.ts'
+import type { AnyActivities, AnyWorkflows } from './catalog-types.ts'
 import type { Client, HandleMethods, WorkflowHandle } from './client.ts'
 import { createConnection } from './connection/connection.ts'
 import { withKey } from './connection/idempotency-key.ts'
@@ -7,15 +7,19 @@ import { createHandle } from './handle.ts'
 import { filteredPages } from './pages.ts'
 import { createBatches } from './requests/batches.ts'
 import { createSchedules } from './requests/schedules.ts'
+import { createActivity } from './runs/activity.ts'
 import { pathSegment, toTarget, type WorkflowRef } from './target.ts'
 import { createWorkflow } from './workflow.ts'
 
 /**
  * A client of a Portico service. It opens no connection and keeps no timers: there is nothing to close.
  *
- * `createClient<Workflows>()` knows the types of the workflows; `npx portico types` generates the interface.
+ * `createClient<Workflows, Activities>()` knows the types of the workflows, and of activities without one;
+ * `npx portico types` generates the interfaces.
  */
-export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): Client<Workflows> {
+export function createClient<Workflows = AnyWorkflows, Activities = AnyActivities>(
+  options: ClientOptions,
+): Client<Workflows, Activities> {
   const connection = createConnection(options)
   const workflow = (name: string) => createWorkflow(connection, name, options.catalog)
   const get = (ref: WorkflowRef) => createHandle(connection, toTarget(ref))
@@ -34,6 +38,11 @@ export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): 
     batches: createBatches(connection),
     list: (filter = {}) => filteredPages(connection, '/workflow/runs', filter, 'runs'),
     ...methodsOf(get),
+    activity: ((ref: WorkflowRef, activityId?: string) =>
+      activityId === undefined
+        ? createActivity(connection, ref as string, options.catalog)
+        : get(ref).activity(activityId)) as Client<AnyWorkflows>['activity'],
+    activities: (filter = {}) => filteredPages(connection, '/activity/runs', filter, 'activities'),
     questions: (filter = {}) => filteredPages(connection, '/questions', filter, 'questions'),
     questionsOf: (ref, options) => get(ref).questions(options),
     request(method, path, { signal, timeoutMs, idempotencyKey, headers, ...request } = {}) {
@@ -44,8 +53,8 @@ export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): 
       return connection.send(all, { signal, timeoutMs })
     },
   }
-  // Types of workflows exist at compile time only.
-  return client as unknown as Client<Workflows>
+  // These types exist at compile time only.
+  return client as unknown as Client<Workflows, Activities>
 }
 
 // The requests with another method than GET that change nothing.

@@ -10,8 +10,13 @@ export type {
   RawPayload,
   RetryActivityRequest,
 } from './activity-requests.ts'
-export type { AnyWorkflow, AnyWorkflows, WorkflowTypes } from './catalog-types.ts'
+export type { AnyActivities, AnyWorkflow, AnyWorkflows, WorkflowTypes } from './catalog-types.ts'
 export type {
+  Activity,
+  ActivityHandle,
+  ActivityListOptions,
+  ActivityRef,
+  ActivityResultOptions,
   Client,
   HistoryOptions,
   ListOptions,
@@ -23,6 +28,7 @@ export type {
   RequestOptions,
   ResetRequest,
   ResultOptions,
+  StartActivityRequest,
   StartRequest,
   WithStartRequest,
   Workflow,
@@ -52,6 +58,6 @@ export type {
   Schedules,
   ScheduleWhen,
 } from './requests/schedules.ts'
-export type { StartOptions } from './requests/start-options.ts'
+export type { StartActivityOptions, StartOptions } from './requests/start-options.ts'
 export type * from './responses.ts'
 export type { PublishedItem, StreamEvent, StreamItem, StreamOptions, WorkflowStream } from './stream/stream-event.ts'

@@ -19,7 +19,7 @@ export async function sendSignal(
   name: string,
   message: MessageRequest,
 ): Promise<SignalAccepted> {
-  return sendKeyed(run, `signal/${pathSegment(name, 'a signal')}`, message, send<SignalAccepted>)
+  return sendKeyed(run.onOpenRun, `signal/${pathSegment(name, 'a signal')}`, message, send<SignalAccepted>)
 }
 
 export async function publishItems(
@@ -29,7 +29,7 @@ export async function publishItems(
   options: PublishOptions,
 ): Promise<RunRef> {
   const body = 'topic' in items ? items : { items }
-  return sendKeyed(run, 'stream', { ...options, ...body }, send<RunRef>)
+  return sendKeyed(run.onOpenRun, 'stream', { ...options, ...body }, send<RunRef>)
 }
 
 export async function sendQuery(
@@ -52,24 +52,25 @@ export async function updateAndWait(
   message: MessageRequest,
 ): Promise<unknown> {
   const send = (request: HttpRequest, options: CallOptions) => sendUpdate<unknown>(connection, request, options)
-  return sendKeyed(run, `update/${pathSegment(name, 'an update')}`, message, send)
+  return sendKeyed(run.onOpenRun, `update/${pathSegment(name, 'an update')}`, message, send)
 }
 
 /** Sends a message with a key. Errors have it too, because the message may have been carried out. */
-async function sendKeyed<Body>(
-  run: RunOfHandle,
+export async function sendKeyed<Body>(
+  onRun: RunOfHandle['onOpenRun'],
   name: string,
-  { signal, timeoutMs, idempotencyKey = newIdempotencyKey(), ...body }: PublishOptions,
+  { signal, timeoutMs, idempotencyKey = newIdempotencyKey(), ...body }: PublishOptions = {},
   send: (request: HttpRequest, options: CallOptions) => Promise<Body>,
+  more?: Partial<HttpRequest>,
 ): Promise<Body> {
   const toRun = async (path: string, options: CallOptions) => {
     try {
-      return await send({ method: 'POST', path: `${path}/${name}`, body, ...withKey(idempotencyKey) }, options)
+      return await send({ method: 'POST', path: `${path}/${name}`, body, ...withKey(idempotencyKey), ...more }, options)
     } catch (error) {
       throw withFacts(error, { idempotencyKey })
     }
   }
-  return run.onOpenRun(toRun, { signal, timeoutMs })
+  return onRun(toRun, { signal, timeoutMs })
 }
 
 // The default of SERVICE_MESSAGE_TIMEOUT.

@@ -1,6 +1,6 @@
 import type { ErrorFacts, ErrorName } from '../service/model/errors.ts'
 import type { AsJson } from './catalog-types.ts'
-import type { WorkflowResult } from './responses.ts'
+import type { ActivityResult, WorkflowResult } from './responses.ts'
 
 /** Errors that the client itself creates. */
 export type ClientErrorName =
@@ -30,8 +30,8 @@ export interface PorticoErrorFacts extends AsJson<Omit<ErrorFacts, 'mayHaveTaken
   attempts?: number
   /** Set if the request changes something and may have been carried out. */
   mayHaveTakenEffect?: boolean
-  /** How the run has ended, for `WorkflowFailedError`. */
-  result?: WorkflowResult
+  /** How the run has ended, for `WorkflowFailedError` and `ActivityFailedError`. */
+  result?: ActivityResult | WorkflowResult
   /** The lost items, `from` to `to - 1`, for `StreamTruncatedError`. */
   truncated?: { from: number; to: number }
 }
@@ -46,12 +46,14 @@ export class PorticoError extends Error implements PorticoErrorFacts {
   declare readonly retryAfterMs?: number
   declare readonly attempts?: number
   declare readonly mayHaveTakenEffect?: boolean
-  declare readonly result?: WorkflowResult
+  declare readonly result?: ActivityResult | WorkflowResult
   declare readonly truncated?: NonNullable<PorticoErrorFacts['truncated']>
   declare readonly workflowId?: string
   declare readonly runId?: string
   declare readonly updateId?: string
   declare readonly activityId?: string
+  /** Of an activity without a workflow. */
+  declare readonly activityStatus?: NonNullable<PorticoErrorFacts['activityStatus']>
   declare readonly completed?: true
   declare readonly workflowStatus?: NonNullable<PorticoErrorFacts['workflowStatus']>
   declare readonly problem?: NonNullable<PorticoErrorFacts['problem']>

@@ -1,10 +1,12 @@
 /** What the service responds with, as JSON carries it: times are ISO 8601 strings in UTC. */
 import type { ActivityOptions, ActivityRef } from '../service/model/activity.ts'
+import type { StoppedActivity as StoppedAlone } from '../service/model/activity-commands.ts'
 import type * as domain from '../service/model/commands.ts'
 import type { Explanation as Explained } from '../service/model/explanation.ts'
 import type { HistoryEvent as Event, HistoryRun } from '../service/model/history-page.ts'
 import type * as asked from '../service/model/question.ts'
 import type { ListedRun as Run, RunFilter } from '../service/model/run-filter.ts'
+import type * as alone from '../service/model/standalone-activity.ts'
 import type * as queues from '../service/model/task-queue.ts'
 import type { Trace } from '../service/model/trace-source.ts'
 import type { WorkflowStatus as RunStatus } from '../service/model/workflow-status.ts'
@@ -13,6 +15,7 @@ import type { RunRef } from '../shared/wire/run-ref.ts'
 import type { TraceMeta } from '../shared/wire/trace/trace-meta.ts'
 import type { AsJson } from './catalog-types.ts'
 
+export type { StandaloneRun } from '../service/model/standalone-activity.ts'
 export type { ErrorDetails, RunFilter, RunRef, Status }
 
 /** How a run has ended. `output` is the workflow's return value, null for a workflow that returns nothing. */
@@ -22,16 +25,37 @@ export type WorkflowResult<Output = unknown> = RunRef & {
   /** Where the run's trace is stored, if the worker says so. */
   trace: TraceMeta | null
 } & (
-    | { status: 'completed'; output: Output; error: null; errorDetails: null }
-    | {
-        status: 'failed' | 'canceled' | 'terminated' | 'timed_out'
-        output: null
-        error: string
-        errorDetails: ErrorDetails
-      }
+    | End<Output>
     /** Only for a run that was requested by its run id. */
     | { status: 'continued'; output: null; error: null; errorDetails: null }
   )
+
+type End<Output> =
+  | { status: 'completed'; output: Output; error: null; errorDetails: null }
+  | {
+      status: 'failed' | 'canceled' | 'terminated' | 'timed_out'
+      output: null
+      error: string
+      errorDetails: ErrorDetails
+    }
+
+/** How an activity without a workflow has ended. */
+export type ActivityResult<Output = unknown> = alone.StandaloneRun & { input: unknown } & End<Output>
+
+export type ActivityState = AsJson<alone.ActivityState>
+
+export type ActivityFilter = Omit<alone.ActivityFilter, 'visible'>
+
+export type ListedActivity = AsJson<alone.ListedActivity>
+
+export type ActivityPage = AsJson<alone.ActivityPage>
+
+export type StoppedActivity = AsJson<StoppedAlone>
+
+/** An activity without a workflow that has not ended, as a response describes it. */
+export interface OpenActivity extends alone.StandaloneRun {
+  activityStatus?: Status
+}
 
 export type WorkflowStatus = AsJson<RunStatus>
 

@@ -8,8 +8,7 @@ import type { Connection } from './connection/connection.ts'
 import type { CallOptions } from './connection/options.ts'
 import { noResponse } from './connection/retry-delay.ts'
 import { PorticoError } from './portico-error.ts'
-import type { WorkflowStatus } from './responses.ts'
-import { pathOf, type Target } from './target.ts'
+import { type ActivityTarget, pathOf, type Target } from './target.ts'
 
 /** Sends a request below the path of a run. */
 type Send<Body> = (path: string, options: CallOptions) => Promise<Body>
@@ -27,8 +26,8 @@ export interface RunOfHandle {
 // How often a request is sent to a workflow that continues as a new run each time.
 const MAX_RUNS = 5
 
-export function createRunOfHandle(connection: Connection, target: Target): RunOfHandle {
-  const { workflowId, isPinned } = target
+export function createRunOfHandle(connection: Connection, target: ActivityTarget | Target): RunOfHandle {
+  const { isPinned } = target
   let known = target.runId
   let pending: Promise<string> | undefined
 
@@ -41,7 +40,7 @@ export function createRunOfHandle(connection: Connection, target: Target): RunOf
     ended?: string,
   ): Promise<string> {
     const deadlineAt = Date.now() + timeoutMs
-    const path = `${pathOf({ workflowId, isPinned: false })}/status`
+    const path = `${pathOf({ ...target, isPinned: false })}/status`
     if (pending && sharesPromises()) {
       const shared = withDeadline(pending, deadlineAt, signal ?? new AbortController().signal)
       const runId = await shared.catch(() => null)
@@ -50,7 +49,7 @@ export function createRunOfHandle(connection: Connection, target: Target): RunOf
       if (Date.now() >= deadlineAt) throw noResponse(`GET ${path}`, timeoutMs)
     }
     const rest = { signal, timeoutMs: deadlineAt - Date.now() }
-    const reading = connection.send<WorkflowStatus>({ method: 'GET', path }, rest).then(({ runId }) => runId)
+    const reading = connection.send<{ runId: string }>({ method: 'GET', path }, rest).then(({ runId }) => runId)
     pending = reading
     try {
       known = await reading
@@ -60,7 +59,7 @@ export function createRunOfHandle(connection: Connection, target: Target): RunOf
     }
   }
 
-  const pathOfRun = (runId: string | undefined) => pathOf({ workflowId, runId, isPinned: true })
+  const pathOfRun = (runId: string | undefined) => pathOf({ ...target, runId, isPinned: true })
 
   return {
     async onOpenRun(send, options) {

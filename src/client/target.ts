@@ -10,14 +10,23 @@ export interface Target {
   isPinned: boolean
 }
 
+/** An activity without a workflow. */
+export interface ActivityTarget extends Omit<Target, 'workflowId'> {
+  activityId: string
+}
+
 export function toTarget(ref: WorkflowRef): Target {
   const { workflowId, runId } = typeof ref === 'string' ? { workflowId: ref } : ref
   return { workflowId, runId, isPinned: runId !== undefined }
 }
 
-/** `/workflow/<id>`, or the path of one run. */
-export function pathOf({ workflowId, runId, isPinned }: Target): string {
-  const path = `/workflow/${pathSegment(workflowId, 'a workflow id')}`
+/** `/workflow/<id>` or `/activity/<id>`, or the path of one run. */
+export function pathOf(target: ActivityTarget | Target): string {
+  const { runId, isPinned } = target
+  const path =
+    'activityId' in target
+      ? `/activity/${pathSegment(target.activityId, 'an activity id')}`
+      : `/workflow/${pathSegment(target.workflowId, 'a workflow id')}`
   return isPinned && runId !== undefined ? `${path}/runs/${pathSegment(runId, 'a run id')}` : path
 }
 

@@ -2,79 +2,93 @@
  * Waits for the end of a run with requests that each wait for a limited time: docs/decisions/042-waits-of-the-client.md
  */
 import { sleep } from '../shared/lib/abort.ts'
-import type { ResultOptions } from './client.ts'
 import type { Connection } from './connection/connection.ts'
+import type { CallOptions } from './connection/options.ts'
 import type { HttpRequest, RequestLimits } from './connection/request.ts'
 import { isNoResponse } from './connection/retry-delay.ts'
 import { PorticoError, type PorticoErrorFacts, withFacts } from './portico-error.ts'
-import type { OpenRun, Status, WorkflowResult } from './responses.ts'
-import { pathOf, type Target } from './target.ts'
+import type { OpenActivity, OpenRun, Status } from './responses.ts'
+import { type ActivityTarget, pathOf, type Target } from './target.ts'
 
 export type WaitRequest = (waitMs: number) => HttpRequest
 
+/** Of a workflow, or of an activity without one. */
+export type Kind = 'activity' | 'workflow'
+
+type Open = OpenActivity | OpenRun
+
 /** The facts of errors about the wait. Status and problem are those of the last response. */
-type KnownRun = Partial<OpenRun> & Pick<PorticoErrorFacts, 'idempotencyKey' | 'mayHaveTakenEffect'>
+type KnownRun = Partial<OpenActivity & OpenRun> & Pick<PorticoErrorFacts, 'idempotencyKey' | 'mayHaveTakenEffect'>
+
+/** `onOpen` gets the run that it is about. */
+export type WaitOptions = CallOptions & { onOpen?: ((run: OpenActivity & OpenRun) => void) | undefined }
+
+export function titleOf(kind: Kind): 'Activity' | 'Workflow' {
+  return kind === 'activity' ? 'Activity' : 'Workflow'
+}
 
 /** Sends `first`, and then waits for the run that its response names. All errors have the ids that are `known`. */
-export async function untilEnded(
+export async function untilEnded<Result>(
   connection: Connection,
   first: WaitRequest,
-  { isPinned = false, ...known }: KnownRun & { isPinned?: boolean },
-  { signal, timeoutMs = Number.POSITIVE_INFINITY, onOpen }: ResultOptions,
-): Promise<WorkflowResult> {
+  { kind, isPinned = false, ...known }: KnownRun & { kind: Kind; isPinned?: boolean },
+  { signal, timeoutMs = Number.POSITIVE_INFINITY, onOpen }: WaitOptions = {},
+): Promise<Result> {
   const limits = { signal, timeoutMs, deadlineAt: Date.now() + timeoutMs }
   let request = first
   let run: KnownRun = known
   while (true) {
     const startedAt = Date.now()
-    const response = await waitOnce(connection, request, run, limits)
+    const response = await waitOnce<Result>(connection, kind, request, run, limits)
     if ('result' in response) return response.result
     // Status and problem may have changed since the last response.
-    const { workflowStatus: _status, problem: _problem, ...ids } = run
+    const { workflowStatus: _status, activityStatus: _activity, problem: _problem, ...ids } = run
     run = { ...ids, ...response.open }
-    onOpen?.(response.open)
-    if (Date.now() >= limits.deadlineAt) throw timedOut(run, timeoutMs)
+    onOpen?.(response.open as OpenActivity & OpenRun)
+    if (Date.now() >= limits.deadlineAt) throw timedOut(kind, run, timeoutMs)
     // A service that shuts down responds at once.
     await sleep(Math.max(0, startedAt + response.intervalMs - Date.now()), signal)
     signal?.throwIfAborted()
-    request = resultRequest({ ...response.open, isPinned })
+    request = resultRequest({ ...response.open, isPinned: isPinned || kind === 'activity' })
   }
 }
 
 /** `intervalMs`: how long after this request the next one may follow. */
-async function waitOnce(
+async function waitOnce<Result>(
   { sendWaiting }: Connection,
+  kind: Kind,
   request: WaitRequest,
   run: KnownRun,
   limits: RequestLimits,
-): Promise<{ result: WorkflowResult } | { open: OpenRun; intervalMs: number }> {
+): Promise<{ result: Result } | { open: Open; intervalMs: number }> {
   try {
     const { status, body } = await sendWaiting(request, limits)
-    if (status !== ACCEPTED) return { result: body as WorkflowResult }
-    return { open: acceptedRun(body as AcceptedRun), intervalMs: 0 }
+    if (status !== ACCEPTED) return { result: body as Result }
+    const accepted = body as PorticoErrorFacts & { status: Status | null }
+    return { open: openRun(kind, accepted, accepted.status), intervalMs: 0 }
   } catch (error) {
     if (!(error instanceof PorticoError)) throw error
-    const open = openRun(error)
-    if (open !== null) return { open, intervalMs: error.retryAfterMs ?? 0 }
+    if (STILL_OPEN.test(error.error) && error.runId !== undefined)
+      return { open: openRun(kind, error), intervalMs: error.retryAfterMs ?? 0 }
     // If a connection is lost when the time is over, it is more useful to report the open run.
     const isLost = error.error === 'ConnectionError' && run.runId !== undefined && Date.now() >= limits.deadlineAt
     if (!isLost && !isNoResponse(error)) throw withFacts(error, run)
-    throw timedOut({ ...run, ...(error.mayHaveTakenEffect && { mayHaveTakenEffect: true }) }, limits.timeoutMs)
+    throw timedOut(kind, { ...run, ...(error.mayHaveTakenEffect && { mayHaveTakenEffect: true }) }, limits.timeoutMs)
   }
 }
 
 export const ACCEPTED = 202
-const STILL_OPEN: readonly string[] = ['WorkflowExecutionTimedOutError', 'WorkflowNotCompletedError']
+const STILL_OPEN = /(ExecutionTimedOut|NotCompleted)Error$/
 
 /** Waits for the end of a run. Without a run id the response only says which run is the latest one. */
-export function resultRequest(target: Target): WaitRequest {
-  const { workflowId, runId, isPinned } = target
+export function resultRequest(target: ActivityTarget | Target): WaitRequest {
+  const { runId, isPinned } = target
   const get = { method: 'GET', path: `${pathOf(target)}/result` }
   if (runId === undefined) return () => get
   // Prevents the service from waiting for a later run of the same id.
   const headers: Record<string, string> = isPinned
     ? {}
-    : { 'Last-Event-ID': `${encodeURIComponent(workflowId)}/${runId}` }
+    : { 'Last-Event-ID': `${encodeURIComponent((target as Target).workflowId)}/${runId}` }
   return waiting({ ...get, headers })
 }
 
@@ -83,28 +97,26 @@ export function waiting(request: HttpRequest): WaitRequest {
   return (waitMs) => ({ ...request, query: { wait: waitMs }, waitMs })
 }
 
-interface AcceptedRun extends Pick<OpenRun, 'workflowId' | 'runId'> {
-  status?: Status | null | undefined
-  problem?: OpenRun['problem'] | undefined
-}
-
-function acceptedRun({ workflowId, runId, status, problem }: AcceptedRun): OpenRun {
-  return { workflowId, runId, ...(status && { workflowStatus: status }), ...(problem && { problem }) }
-}
-
-function openRun({ error, workflowId, runId, workflowStatus, problem }: PorticoError): OpenRun | null {
-  if (!STILL_OPEN.includes(error) || workflowId === undefined || runId === undefined) return null
-  return acceptedRun({ workflowId, runId, status: workflowStatus, problem })
+/** The run that a response names, with a status whose field has another name than in the client. */
+function openRun(
+  kind: Kind,
+  { runId, problem, ...named }: Partial<PorticoErrorFacts>,
+  status: Status | null | undefined = named[`${kind}Status`],
+): Open {
+  const id = `${kind}Id` as const
+  const ids = { [id]: named[id], runId }
+  return { ...ids, ...(status && { [`${kind}Status`]: status }), ...(problem && { problem }) } as unknown as Open
 }
 
 /** The error about a run that was open after `timeoutMs`. */
-export function timedOut(run: KnownRun, timeoutMs: number): PorticoError {
-  const { workflowId = '(id unknown)', workflowStatus, problem } = run
+function timedOut(kind: Kind, run: KnownRun, timeoutMs: number): PorticoError {
+  const { workflowId, activityId, workflowStatus, problem } = run
+  const title = titleOf(kind)
   const state = workflowStatus === 'paused' ? ' and is paused' : ''
   // As in the message of the service.
   const reason = problem
     ? `; its workflow task is failing (attempt ${problem.attempt}); the worker reported: ${problem.message}`
     : ''
-  const message = `Workflow ${workflowId} did not complete within ${timeoutMs} ms${state}${reason}`
-  return new PorticoError('WorkflowExecutionTimedOutError', message, { status: null, ...run })
+  const message = `${title} ${workflowId ?? activityId ?? '(id unknown)'} did not complete within ${timeoutMs} ms${state}${reason}`
+  return new PorticoError(`${title}ExecutionTimedOutError`, message, { status: null, ...run })
 }

@@ -161,13 +161,13 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'client: a message without a run id is sent again to the latest run',
     file: 'src/client/run-of-handle.ts',
     target: '          return await send(pathOfRun(runId), rest())\n',
-    replacement: '          return await send(pathOf({ workflowId, isPinned, runId }), rest())\n',
+    replacement: '          return await send(pathOf({ ...target, runId }), rest())\n',
   },
   {
     name: 'client: a reset whose response was lost is sent again',
     file: 'src/client/handle.ts',
-    target: "control('POST', 'reset', false, body)",
-    replacement: "control('POST', 'reset', true, body)",
+    target: "reports.post('reset', request, {})",
+    replacement: "reports.post('reset', request)",
   },
 ]
 

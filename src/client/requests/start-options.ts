@@ -18,6 +18,33 @@ export type ArgumentsAs<
   | ([Args[0]] extends Args ? { [K in One]: Args[0] } & { [K in List | Raw]?: never } : never)
   | ([] extends Args ? { [K in One | List | Raw]?: never } : never)
 
+type SharedOption =
+  | 'catalog'
+  | 'details'
+  | 'headers'
+  | 'idempotencyKey'
+  | 'priority'
+  | 'retry'
+  | 'searchAttributes'
+  | 'startDelay'
+  | 'summary'
+
+/** The options of a start of an activity without a workflow: docs/api/activities-alone.md. */
+export interface StartActivityOptions extends Pick<StartOptions, keyof CallOptions | SharedOption> {
+  /** Default: an id that is derived from the idempotency key. */
+  activityId?: string | undefined
+  /** For each attempt. Default 1 m. */
+  startToCloseTimeout?: Duration
+  /** For all attempts together. Default 24 h. */
+  scheduleToCloseTimeout?: Duration
+  scheduleToStartTimeout?: Duration
+  heartbeatTimeout?: Duration
+  /** Default `fail`. */
+  activityIdConflictPolicy?: 'fail' | 'use-existing'
+  /** Default `allow-duplicate`. */
+  activityIdReusePolicy?: domain.ReusePolicy
+}
+
 /** The options of a start: docs/api/start.md, Start options. */
 export interface StartOptions extends CallOptions {
   /** Default: an id that is derived from the idempotency key. */

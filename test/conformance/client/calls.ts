@@ -198,6 +198,44 @@ export const calls: Record<string, ClientCase> = {
     equal(await run.result(), ['yes'])
   },
 
+  async 'activity: runs, starts, waits for, ends and lists activities without a workflow'({ connect }) {
+    const client = connect()
+    const echoBack = client.activity<(value: object) => Promise<object>>('echoBack')
+    const outside = client.activity('outside')
+    const [activityId, idempotencyKey] = [anId(), anId()]
+
+    equal(await echoBack.run({ input: { n: 1 } }), { n: 1 })
+    const failed = await failure(client.activity('rejects').run(), 'ActivityFailedError')
+    equal([failed.activityStatus, failed.result?.errorDetails?.name], ['failed', 'BadInput'])
+    const started = await outside.start({ activityId, idempotencyKey })
+    equal((await outside.start({ activityId, idempotencyKey })).runId, started.runId)
+    const waiting = outside.get(activityId).result()
+    await until('it has begun', () => started.heartbeat({ details: 40 }).catch(() => null))
+    equal((await started.status()).progress?.details, 40)
+    equal(await started.complete({ output: 'yes', idempotencyKey }), {
+      ...{ activityId, runId: started.runId },
+      completed: true,
+    })
+    equal((await outside.get(activityId).complete({ output: 'yes', idempotencyKey })).completed, true)
+    equal(await waiting, 'yes')
+    equal((await started.resultSettled()).status, 'completed')
+
+    const other = await outside.start({ retry: { maximumAttempts: 1 } })
+    await until('it has begun', () => other.heartbeat().catch(() => null))
+    equal((await other.stop({ reason: 'a test' })).cancelRequested, true)
+    equal((await other.fail({ message: 'no', retryable: false })).failed, true)
+    equal((await other.resultSettled()).error, 'no')
+    await failure(other.terminate(), 'ActivityNotRunningError')
+    const last = await outside.start()
+    equal((await last.terminate()).terminated, true)
+    const query = `ActivityId = '${activityId}'`
+    const listed = await until('it is listed', async () => {
+      const { activities } = await client.activities({ query, status: 'completed' }).page()
+      return activities.length > 0 && activities
+    })
+    equal([listed[0]?.activityId, listed[0]?.activityName], [activityId, 'outside'])
+  },
+
   async 'explain: says what the run waits for'({ connect }) {
     const run = await connect().start('waitForSignal')
 

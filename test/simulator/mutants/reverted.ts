@@ -247,7 +247,7 @@ export const REVERTED: readonly SimulatedMutant[] = [
   },
   {
     name: 'reverted: client: a message with a start is sent once to an id of the caller',
-    file: 'src/client/workflow.ts',
+    file: 'src/client/runs/starts.ts',
     target: ', ...(isShared && { isRetryable: false })',
     replacement: '',
     profile: 'heavy',

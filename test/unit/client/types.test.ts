@@ -1,9 +1,16 @@
 /** The compiler checks this file: `@ts-expect-error` fails where there is no error. */
 import { expectTypeOf, test } from 'vitest'
 import type * as workflows from '../../../examples/workflows.ts'
-import type { StartOptions, StreamItem } from '../../../src/client/index.ts'
+import type {
+  ActivityRepairs,
+  ActivityResult,
+  StartActivityOptions,
+  StartOptions,
+  StreamItem,
+} from '../../../src/client/index.ts'
 import { createClient, type WorkflowHandle, type WorkflowResult } from '../../../src/client/index.ts'
 import { bulk } from '../../../src/client/requests/bulk.ts'
+import type { ActivityBody } from '../../../src/service/http/endpoints/fields/activity-fields.ts'
 import type { OptionFields } from '../../../src/service/http/endpoints/fields/workflow-options.ts'
 import type { WorkflowTypesOf } from '../../../src/worker/index.ts'
 
@@ -19,8 +26,23 @@ interface Generated {
   'no-handlers': { args: []; output: null }
 }
 
+interface Activities {
+  charge: { args: [input: { amount: number }, ...more: unknown[]]; output: { at: Date } }
+}
+
+declare const alone: { refund: (amount: number, note?: string) => Promise<string> }
+
 const url = 'http://127.0.0.1:3001'
 const order = { orderId: '1', amount: 40, card: '4242' }
+
+/** As in docs/client.md. */
+async function chargeAlone(): Promise<unknown[]> {
+  const client = createClient<Generated, Activities>({ url })
+  const charge = client.activity('charge')
+  const chargeId = await charge.run({ input: { amount: 3 }, activityId: 'charge-17' })
+  const { progress } = await charge.get('charge-17').status()
+  return [chargeId, progress]
+}
 
 /** As in docs/client.md. */
 async function importAll(orders: unknown[]): Promise<void> {
@@ -80,6 +102,16 @@ function calls(): unknown[] {
   expectTypeOf(dated.run()).resolves.toEqualTypeOf<{ at: string; none?: string }>()
   expectTypeOf(untyped.workflow<() => Promise<void>>('nothing').run()).resolves.toEqualTypeOf<null>()
 
+  const withActivities = createClient<Generated, Activities>({ url })
+  const withModule = createClient<Generated, typeof alone>({ url })
+  const charge = withActivities.activity('charge')
+  expectTypeOf(charge.run({ input: { amount: 3 } })).resolves.toEqualTypeOf<{ at: string }>()
+  expectTypeOf(charge.get('charge-17').resultSettled()).resolves.toEqualTypeOf<ActivityResult<{ at: string }>>()
+  expectTypeOf(withModule.activity('refund').run({ args: [3, 'late'] })).resolves.toEqualTypeOf<string>()
+  expectTypeOf(untyped.activity<typeof alone.refund>('refund').run({ input: 3 })).resolves.toEqualTypeOf<string>()
+  expectTypeOf(generated.activity('any').run()).resolves.toEqualTypeOf<unknown>()
+  expectTypeOf(generated.activity('order-17', 'approval')).toEqualTypeOf<ActivityRepairs>()
+
   expectTypeOf(untyped.schedules.get('daily'))
     .resolves.toHaveProperty('info')
     .toHaveProperty('next')
@@ -92,6 +124,7 @@ function calls(): unknown[] {
   return [
     chat(untyped.workflow('chat').get('x')),
     importAll([]),
+    chargeAlone(),
     generated.publish('order-1', { topic: 'tokens', data: { text: 'a' } }),
     handle.publish([{ topic: 'tokens', data: 1 }], { idempotencyKey: 'k' }),
     byFunction.run({ args: [order], workflowId: 'order-1' }),
@@ -116,6 +149,16 @@ function calls(): unknown[] {
       { ifMatch: null },
     ),
 
+    // @ts-expect-error no activity of that name
+    withActivities.activity('chrge'),
+    // @ts-expect-error amount must be a number
+    charge.run({ input: { amount: '3' } }),
+    // @ts-expect-error the argument is required
+    charge.start({ activityId: 'charge-17' }),
+    // @ts-expect-error an activity has no memo
+    charge.start({ input: { amount: 3 }, memo: {} }),
+    // @ts-expect-error the first argument is a number
+    withModule.activity('refund').run({ args: ['3'] }),
     // @ts-expect-error a topic is required
     handle.publish({ data: 1 }),
     // @ts-expect-error the data of an item is not known
@@ -177,4 +220,6 @@ test('portico/client: the options of a start are those of the API', () => {
   type OwnOptions = 'workflowId' | 'catalog' | 'idempotencyKey' | 'signal' | 'timeoutMs'
 
   expectTypeOf<Exclude<keyof StartOptions, OwnOptions>>().toEqualTypeOf<keyof OptionFields>()
+  type OfRequest = Exclude<keyof ActivityBody, 'activityName' | 'args' | 'input' | 'payloads' | 'timeout'>
+  expectTypeOf<Exclude<keyof StartActivityOptions, Exclude<OwnOptions, 'catalog'>>>().toEqualTypeOf<OfRequest>()
 })

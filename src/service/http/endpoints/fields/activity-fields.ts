@@ -46,14 +46,14 @@ export const activityRequest = {
   isRequired: true,
 } satisfies RequestBody<unknown>
 
-type Body = z.output<z.ZodMiniObject<ReturnType<typeof activityFields>>>
+export type ActivityBody = z.output<z.ZodMiniObject<ReturnType<typeof activityFields>>>
 
 const MINUTE_MS = 60_000
 
 /** Without an end, the engine would retry an activity that no worker has for ever. */
 const DAY_MS = 24 * 60 * MINUTE_MS
 
-export function activityCommand(c: Context<Env>, body: Body, defaultCatalog: string): StartActivityCommand {
+export function activityCommand(c: Context<Env>, body: ActivityBody, defaultCatalog: string): StartActivityCommand {
   const { activityName, activityId, activityIdConflictPolicy: conflict, activityIdReusePolicy: reuse, ...rest } = body
   const {
     startToCloseTimeout,
