@@ -1,12 +1,13 @@
 /** `portico batch`. */
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Batch, BatchPage, BatchRequest } from '../../client/requests/batches.ts'
+import type { BatchPage, BatchRequest, CreatedBatch } from '../../client/requests/batches.ts'
+import { sleep } from '../../shared/lib/abort.ts'
 import { type Command, type CommonFlags, callService, READ_TIMEOUT_MS, WAIT_RETRY_MS } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { UsageError } from '../failures.ts'
 import { type ArgumentFlags, readArguments } from '../flags/json-argument.ts'
 import { readInteger } from '../flags/number-flags.ts'
-import { cellOf, pairs, table, timeCell, zonedTime } from '../output/table.ts'
+import { cellOf, table, timeCell } from '../output/table.ts'
+import { jsonForTerminal, printNote } from '../output/terminal.ts'
 import { type FilterFlags, filterOf } from './list.ts'
 
 interface CreateFlags extends FilterFlags, ArgumentFlags {
@@ -39,10 +40,11 @@ function create(operation: BatchRequest['operation'], flags: CreateFlags, name?:
         ...(flags.key !== undefined && { idempotencyKey: flags.key }),
       }
       const created = await client.batches.create(request, options)
-      if (flags.wait === true && created.batchId !== null) return printEnd(command, created.batchId)
-      return show(created, ({ batchId, matching }) =>
-        batchId === null ? 'No open run matches.' : `Batch ${cellOf(batchId)} is for ${matching} runs.`,
-      )
+      const render = ({ batchId, matching }: CreatedBatch) =>
+        batchId === null ? 'No open run matches.' : `Batch ${cellOf(batchId)} is for ${matching} runs.`
+      if (flags.wait !== true || created.batchId === null) return show(created, render)
+      printNote(render(created))
+      return printEnd(command, created.batchId)
     },
     flags.wait === true ? { retryMs: WAIT_RETRY_MS } : {},
   )
@@ -54,28 +56,15 @@ async function printEnd({ client, signal, wait, show }: Command, batchId: string
   try {
     while (true) {
       const batch = await client.batches.get(batchId, { signal, timeoutMs: READ_TIMEOUT_MS })
-      if (batch.state === 'running') {
-        await sleep(POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted())
-        continue
+      if (batch.state === 'running') await sleep(POLL_MS, signal)
+      else {
+        show(batch, jsonForTerminal)
+        return batch.state === 'completed' ? EXIT.completed : EXIT.failed
       }
-      show(batch, renderBatch)
-      return batch.state === 'completed' ? EXIT.completed : EXIT.failed
     }
   } finally {
     hide()
   }
-}
-
-function renderBatch(batch: Batch): string {
-  return pairs([
-    ['Batch', cellOf(batch.batchId)],
-    ['State', cellOf(batch.state)],
-    ['Operation', cellOf(batch.operation)],
-    ['Runs', String(batch.matching)],
-    ['Reason', cellOf(batch.reason)],
-    ['Started', zonedTime(batch.startedAt)],
-    ['Closed', zonedTime(batch.closedAt)],
-  ])
 }
 
 export const BATCH_COMMANDS = {
@@ -84,7 +73,7 @@ export const BATCH_COMMANDS = {
   terminate: (flags: CreateFlags) => create('terminate', flags),
   get: (id: string, flags: CommonFlags): Promise<void> =>
     callService(flags, async ({ client, signal, show }) =>
-      show(await client.batches.get(id, { signal, timeoutMs: READ_TIMEOUT_MS }), renderBatch),
+      show(await client.batches.get(id, { signal, timeoutMs: READ_TIMEOUT_MS }), jsonForTerminal),
     ),
   halt: (id: string, { reason, ...flags }: CommonFlags & { reason?: string }): Promise<void> =>
     callService(flags, async ({ client, signal, show }) => {

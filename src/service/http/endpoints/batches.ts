@@ -43,16 +43,13 @@ const batchRequest = {
       })
       .check(onlyOneArgumentField)
       .check(
-        z.refine((body) => (body.operation === 'signal') === 'signal' in body, {
-          message: 'must contain signal, the name of one, if that is the operation, and only then',
-          when: ({ value }) => isObject(value),
-        }),
-      )
-      .check(
-        z.refine((body) => body.operation === 'signal' || !SIGNAL_FIELDS.some((name) => name in body), {
-          message: 'must not contain arguments: only a signal has some',
-          when: ({ value }) => isObject(value),
-        }),
+        z.refine(
+          (body) => (body.operation === 'signal' ? 'signal' in body : !SIGNAL_FIELDS.some((name) => name in body)),
+          {
+            message: 'must contain signal, the name of one, if that is the operation; else neither it nor arguments',
+            when: ({ value }) => isObject(value),
+          },
+        ),
       )
       .register(jsonForms, {
         if: { properties: { operation: { const: 'signal' } }, required: ['operation'] },
