@@ -2,14 +2,21 @@
 
 import { newIdempotencyKey } from '../../client/connection/idempotency-key.ts'
 import type { ClientOptions } from '../../client/connection/options.ts'
-import { type BulkAnswer, type BulkLine, bulk, hasFailed, IncompleteBulkError } from '../../client/requests/bulk.ts'
+import {
+  type BulkAnswer,
+  type BulkLine,
+  bulk,
+  hasFailed,
+  IncompleteBulkError,
+  isRepeatable,
+} from '../../client/requests/bulk.ts'
 import { isObject, parseJson } from '../../shared/lib/json.ts'
 import { findJsonSyntaxError } from '../../shared/lib/json-syntax-error.ts'
 import { type Command, type CommonFlags, callService, WAIT_RETRY_MS } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { Interruption, UsageError } from '../failures.ts'
 import { readText } from '../flags/json-argument.ts'
-import { repeatAdvice } from '../output/advice.ts'
+import { linesAdvice, repeatAdvice } from '../output/advice.ts'
 import { paint, printable, printDocument, printLines, printNote } from '../output/terminal.ts'
 import type { Settings } from '../settings.ts'
 
@@ -22,7 +29,7 @@ export interface BulkFlags extends CommonFlags {
 export async function bulkOfLines({ file, key = newIdempotencyKey(), ...flags }: BulkFlags): Promise<void> {
   await callService(flags, async (command) => {
     const lines = toLines(await readText('--file', file === undefined ? '-' : `@${file}`, command.signal))
-    const progress = showProgress(command, lines.length)
+    const progress = showProgress(command, lines)
     try {
       for await (const answer of bulk(optionsOf(command.settings), lines, { key, signal: command.signal }))
         progress.add(answer)
@@ -44,20 +51,26 @@ function optionsOf({ url, token, namespace, catalog }: Settings): ClientOptions 
 
 const BAR_WIDTH = 20
 
-function showProgress({ isJson, wait }: Command, total: number) {
-  let [answered, failed] = [0, 0]
+function showProgress({ isJson, wait }: Command, lines: readonly BulkLine[]) {
+  const total = lines.length
+  const missing = new Set(lines.keys())
+  let failed = 0
 
   function bar(): string {
+    const answered = total - missing.size
     const full = Math.floor((answered / total) * BAR_WIDTH)
     return ` ${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)} ${answered}/${total}, ${failed} failed`
   }
+
+  const howToFinish = (key: string) =>
+    lines.every(isRepeatable) ? repeatAdvice({ key, runId: null }) : linesAdvice([...missing], key)
 
   const show = () => wait('bulk', bar)
   let hide = show()
   return {
     hide: () => hide(),
     add(answer: BulkAnswer) {
-      answered++
+      missing.delete(answer.index)
       if (hasFailed(answer)) failed++
       else if (!isJson) return
       hide()
@@ -69,7 +82,7 @@ function showProgress({ isJson, wait }: Command, total: number) {
       hide()
       const isIncomplete = error instanceof IncompleteBulkError
       if (isIncomplete || error instanceof Interruption)
-        printNote(`${answered} of ${total} lines were answered. ${repeatAdvice({ key, runId: null })}`)
+        printNote(`${total - missing.size} of ${total} lines were answered. ${howToFinish(key)}`)
       return isIncomplete ? error.cause : error
     },
     end(): ExitCode {

@@ -56,6 +56,18 @@ export function repeatAdvice({ key, runId }: OpenRequest): string {
   return `It may have been carried out. Repeat the command with ${flags}, so that nothing is done twice.`
 }
 
+/** After a bulk with lines that must not simply be sent again. `missing`: the indices of those without an answer. */
+export function linesAdvice(missing: readonly number[], key: string): string {
+  const ranges: { from: number; to: number }[] = []
+  for (const index of missing) {
+    const last = ranges.at(-1)
+    if (last !== undefined && last.to === index) last.to++
+    else ranges.push({ from: index + 1, to: index + 1 })
+  }
+  const shown = ranges.map(({ from, to }) => (from === to ? from : `${from}-${to}`)).join(', ')
+  return `No answer: line ${shown}. They may have been carried out: docs/api/bulk.md says which can be sent again. The key of line 1 is ${key}:0.`
+}
+
 /** What to do about the error; null if the message is enough. */
 export function adviceFor(error: PorticoError, portico: CommandLine): string | null {
   return joined([explainAdvice(error, portico), adviceByName(error, portico)])

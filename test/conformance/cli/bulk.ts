@@ -47,18 +47,25 @@ export function cliBulk(): void {
   }) => {
     const file = join(folder, 'many.ndjson')
     const line = { workflowName: 'nothing', input: null, startDelay: '1h' }
-    await writeFile(file, `${JSON.stringify(line)}\n`.repeat(5000))
+    const stop = { op: 'stop', workflowId: 'none' }
+    async function interrupted(text: string, key: string) {
+      await writeFile(file, text)
+      return cliOnTerminal(['bulk', '-f', file, '--key', key], {
+        env,
+        seen: { text: ', 0 failed', act: (type) => type(CTRL_C) },
+        columns: 100,
+      })
+    }
+    const starts = `${JSON.stringify(line)}\n`.repeat(2500)
 
-    const stopped = await cliOnTerminal(['bulk', '-f', file, '--key', 'import-7'], {
-      env,
-      seen: { text: '/5000, 0 failed', act: (type) => type(CTRL_C) },
-      columns: 100,
-    })
+    const stopped = await interrupted(starts, 'import-7')
+    const once = await interrupted(`${starts}${JSON.stringify(stop)}\n`, 'import-8')
     const wrong = await portico(['bulk'], { stdin: `${JSON.stringify(line)}\n\n{"a"\n` })
     const empty = await portico(['bulk'], { stdin: '\n' })
 
     expect(stopped.code).toBe(130)
-    expect(stopped.output).toMatch(/\d+ of 5000 lines were answered\..*--key import-7/)
+    expect(stopped.output).toMatch(/\d+ of 2500 lines were answered\..*--key import-7/)
+    expect(once.output).toMatch(/\d+ of 2501 lines were answered\. No answer: line .*-2501\. .* import-8:0/)
     expect([wrong.code, wrong.stderr, empty.code]).toEqual([2, 'error: Line 3 is not a JSON object\n', 2])
   })
 }
