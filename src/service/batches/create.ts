@@ -2,6 +2,7 @@
 import { sha256 } from '../../shared/lib/digest.ts'
 import { canonicalJson } from '../../shared/lib/json.ts'
 import { newId } from '../../shared/lib/new-id.ts'
+import { isReservedName } from '../../shared/wire/names.ts'
 import type { RunRef } from '../../shared/wire/run-ref.ts'
 import { batchOwner, type FoundBatch, MAX_BATCH_RUNS } from '../model/batch.ts'
 import type { Call } from '../model/call.ts'
@@ -60,7 +61,8 @@ async function matchingRuns(
         { size: PAGE_SIZE, token },
         call,
       )
-      runs.push(...page.runs.filter(admits).map(({ workflowId, runId }) => ({ workflowId, runId })))
+      const own = page.runs.filter((run) => !isReservedName(run.workflowId) && !isReservedName(run.workflowName))
+      runs.push(...own.filter(admits).map(({ workflowId, runId }) => ({ workflowId, runId })))
       token = page.nextToken
       if (runs.length > MAX_BATCH_RUNS) throw await tooMany(engine, typed, call)
     } while (token !== null)

@@ -3,13 +3,16 @@ import { toRfc3339 } from '../../shared/lib/rfc3339.ts'
 import { toStatusWord } from '../../shared/temporal/outcome.ts'
 import { PROBLEMS_ATTRIBUTE } from '../../shared/temporal/search-attributes.ts'
 import { quoteLiteral } from '../../shared/temporal/visibility-query.ts'
+import { RESERVED_PREFIXES } from '../../shared/wire/names.ts'
 import { type Issue, invalidValue, ServiceError } from '../model/errors.ts'
 import type { AttributeFilter, SearchAttributeType, TypedRunFilter, VisibleRuns } from '../model/run-filter.ts'
 import type { ScheduleFilter } from '../model/schedule.ts'
 import type { ActivityFilter } from '../model/standalone-activity.ts'
 
-// Leaves out catalogs and other internal runs of Portico.
-const NOT_RESERVED = ["WorkflowId NOT STARTS_WITH '$'", "WorkflowType NOT STARTS_WITH '$'"]
+// Leaves out internal runs of Portico, and those of the engine, which it lists if a query names their division.
+const NOT_RESERVED = ['WorkflowId', 'WorkflowType'].flatMap((column) =>
+  RESERVED_PREFIXES.map((prefix) => `${column} NOT STARTS_WITH ${quoteLiteral(prefix)}`),
+)
 
 /** The visibility query for a filter. Throws `ValidationError` for an invalid value. */
 export function toRunQuery(filter: TypedRunFilter): string {

@@ -7,7 +7,7 @@ const encoder = new TextEncoder()
 export const RESERVED_IDS = new Set(['.', '..', 'catalog', 'runs', 'signal-with-start', 'update-with-start'])
 
 /** How ids and names of Portico's own runs begin, and of those of the engine: schedulers, batches, deployments. */
-const RESERVED_PREFIXES = ['$', '__temporal_', 'temporal-sys-']
+export const RESERVED_PREFIXES = ['$', '__temporal_', 'temporal-sys-']
 
 export function workflowIdIssue(id: string): string | null {
   if (RESERVED_IDS.has(id)) return `"${id}" is reserved`
@@ -18,9 +18,9 @@ export function workflowNameIssue(name: string): string | null {
   return stringIssue(name, 1000) ?? prefixIssue(name, RESERVED_PREFIXES)
 }
 
-/** Whether only Portico or the engine has workflows of this name. */
-export function isReservedName(workflowName: string): boolean {
-  return RESERVED_PREFIXES.some((prefix) => workflowName.startsWith(prefix))
+/** Whether only Portico or the engine has workflows of this name, or of this id. */
+export function isReservedName(name: string): boolean {
+  return RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix))
 }
 
 /** For a signal, query or update. Built-in handlers like `__stack_trace` would reveal file paths. */

@@ -51,7 +51,14 @@ export function control(api: () => ApiFixture): void {
 
     const ended = await service.post(`${encodeURIComponent(`temporal-sys-scheduler:${scheduleId}`)}/terminate`)
 
+    const query = `TemporalNamespaceDivision = 'TemporalScheduler' AND WorkflowId = 'temporal-sys-scheduler:${scheduleId}'`
+    await until('the engine lists the workflow', async () => (await client.workflow.count(query)).count === 1)
+    const listed = await service.get(`runs?query=${encodeURIComponent(query)}`)
+    const counted = await service.get(`runs/count?query=${encodeURIComponent(query)}`)
+    const batch = await service.call('POST', '/batches', { operation: 'terminate', filter: { query } })
+
     expect([ended.status, ended.body.message]).toEqual([400, expect.stringContaining('"temporal-sys-"')])
+    expect([listed.body.runs, counted.body.count, batch.body.matching]).toEqual([[], 0, 0])
     await expect(schedule.describe()).resolves.toMatchObject({ scheduleId })
     await schedule.delete()
   })

@@ -3,7 +3,11 @@ import { toRunQuery } from '../../../../../src/service/engine/run-query.ts'
 import { ServiceError } from '../../../../../src/service/model/errors.ts'
 import type { AttributeFilter } from '../../../../../src/service/model/run-filter.ts'
 
-const RESERVED = "WorkflowId NOT STARTS_WITH '$' AND WorkflowType NOT STARTS_WITH '$'"
+const RESERVED = [
+  ...["WorkflowId NOT STARTS_WITH '$'", "WorkflowId NOT STARTS_WITH '__temporal_'"],
+  ...["WorkflowId NOT STARTS_WITH 'temporal-sys-'", "WorkflowType NOT STARTS_WITH '$'"],
+  ...["WorkflowType NOT STARTS_WITH '__temporal_'", "WorkflowType NOT STARTS_WITH 'temporal-sys-'"],
+].join(' AND ')
 
 test('toRunQuery: without a filter it leaves out the runs with reserved ids and names', () => {
   expect(toRunQuery({ searchAttributes: [] })).toBe(RESERVED)
