@@ -19,6 +19,9 @@ interface CreateFlags extends FilterFlags, ArgumentFlags {
 
 const POLL_MS = 1000
 
+// The service takes up to 30 s to find the runs.
+const CREATE_TIMEOUT_MS = 60_000
+
 function create(operation: BatchRequest['operation'], flags: CreateFlags, name?: string): Promise<void> {
   return callService(
     flags,
@@ -36,7 +39,7 @@ function create(operation: BatchRequest['operation'], flags: CreateFlags, name?:
       } as BatchRequest
       const options = {
         signal,
-        timeoutMs: READ_TIMEOUT_MS,
+        timeoutMs: CREATE_TIMEOUT_MS,
         ...(flags.key !== undefined && { idempotencyKey: flags.key }),
       }
       const created = await client.batches.create(request, options)

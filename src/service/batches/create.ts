@@ -5,8 +5,9 @@ import { newId } from '../../shared/lib/new-id.ts'
 import { isReservedName } from '../../shared/wire/names.ts'
 import type { RunRef } from '../../shared/wire/run-ref.ts'
 import { batchOwner, type FoundBatch, MAX_BATCH_RUNS } from '../model/batch.ts'
-import type { Call } from '../model/call.ts'
+import { atMost, type Call, withTimeout } from '../model/call.ts'
 import type { CreateBatchCommand, CreatedBatch } from '../model/commands.ts'
+import { TIMEOUT_MS } from '../model/deadlines.ts'
 import { hasErrorName, invalidValue, ServiceError } from '../model/errors.ts'
 import type { TypedRunFilter } from '../model/run-filter.ts'
 import type { Ports } from '../ports.ts'
@@ -34,12 +35,13 @@ export async function createBatch(
 
   const known = idempotencyKey === undefined ? null : await ports.engine.describeBatch(batchId, call)
   if (known !== null) return answer(known, true)
-  const runs = await matchingRuns(ports, command, call)
+  const long = withTimeout(call, TIMEOUT_MS.batch)
+  const runs = await matchingRuns(ports, command, long)
   const matching = runs.length
   call.audit({ batchId, matching })
   if (matching === 0) return { batchId: null, operation, matching }
   const batch = { batchId, operation, reason: reason ?? `batch ${operation}`, runs, signal, request }
-  const found = await ports.engine.startBatch(batch, call)
+  const found = await ports.engine.startBatch(batch, atMost(long, TIMEOUT_MS.request))
   return answer(found ?? { matching, request }, found !== null && idempotencyKey !== undefined)
 }
 
@@ -54,12 +56,15 @@ async function matchingRuns(
   const runs: RunRef[] = []
   let token: string | null = null
   try {
-    const typed = await searchAttributes.resolve({ ...filter, open: true, ...(visible && { visible }) }, call)
+    const typed = await searchAttributes.resolve(
+      { ...filter, open: true, ...(visible && { visible }) },
+      atMost(call, TIMEOUT_MS.request),
+    )
     do {
       const page: Awaited<ReturnType<typeof engine.listRuns>> = await engine.listRuns(
         typed,
         { size: PAGE_SIZE, token },
-        call,
+        atMost(call, TIMEOUT_MS.request),
       )
       const own = page.runs.filter((run) => !isReservedName(run.workflowId) && !isReservedName(run.workflowName))
       runs.push(...own.filter(admits).map(({ workflowId, runId }) => ({ workflowId, runId })))
@@ -73,7 +78,7 @@ async function matchingRuns(
 }
 
 async function tooMany(engine: Ports['engine'], typed: TypedRunFilter, call: Call): Promise<ServiceError> {
-  const { count } = await engine.countRuns(typed, false, call)
+  const { count } = await engine.countRuns(typed, false, atMost(call, TIMEOUT_MS.request))
   return invalidValue('', `matches ${count} open runs; a batch is for at most ${MAX_BATCH_RUNS}`)
 }
 

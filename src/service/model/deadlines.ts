@@ -88,6 +88,9 @@ export const TIMEOUT_MS = {
   /** Reading what polls of a stream have not returned, after its run has ended: page by page of the whole history. */
   streamTail: 300_000,
 
+  /** Creating a batch: eleven pages of runs at most, and its start, each within `request`. */
+  batch: 30_000,
+
   /** Encoding or decoding with the codec server, with all retries: it happens in the middle of a request. */
   codec: 2000,
 

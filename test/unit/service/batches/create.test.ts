@@ -1,5 +1,5 @@
 /** Which runs a batch is for, and what its key decides, on an engine that has many. */
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createBatch } from '../../../../src/service/batches/create.ts'
 import type { EngineBatch, FoundBatch } from '../../../../src/service/model/batch.ts'
 import { backgroundCall } from '../../../../src/service/model/call.ts'
@@ -9,6 +9,11 @@ import { anEngine, SEARCH_ATTRIBUTES } from '../catalog-fixture.ts'
 
 const COMMAND: CreateBatchCommand = { operation: 'stop', filter: { catalog: 'orders' }, reason: null, signal: null }
 
+const RUN = {
+  ...{ workflowId: 'w', runId: 'r', workflowName: 'order', catalog: 'orders' },
+  ...{ status: 'running' as const, startedAt: null, completedAt: null, problem: false },
+}
+
 /** An engine with so many runs, and pages of a thousand. `known`: the batch that has the id. */
 function engineWith(count: number, known: Partial<FoundBatch> | null = null) {
   const [filters, started]: [TypedRunFilter[], EngineBatch[]] = [[], []]
@@ -17,8 +22,8 @@ function engineWith(count: number, known: Partial<FoundBatch> | null = null) {
       filters.push(filter)
       const from = Number(token ?? 0)
       const runs = Array.from({ length: Math.min(size, count - from) }, (_, n) => ({
-        ...{ workflowId: `w${from + n}`, runId: `r${from + n}`, workflowName: 'order', catalog: 'orders' },
-        ...{ status: 'running' as const, startedAt: null, completedAt: null, problem: false },
+        ...RUN,
+        ...{ workflowId: `w${from + n}`, runId: `r${from + n}` },
       }))
       return { runs, nextToken: from + size < count ? String(from + size) : null }
     },
@@ -49,6 +54,29 @@ test('a batch is for all pages of open runs, with their run ids, and for those t
     { workflowId: 'w2499', runId: 'r2499' },
     { workflowId: 'w1001', runId: 'r1001' },
   ])
+})
+
+test('each page has the time of a request, all pages and the start together 30 s', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const left: number[] = []
+  const engine = anEngine({
+    async listRuns(_, { token }, { deadlineAt }) {
+      left.push(deadlineAt - Date.now())
+      vi.setSystemTime(Date.now() + 3500)
+      const runs = [RUN, { ...RUN, workflowId: 'temporal-sys-scheduler:s' }, { ...RUN, workflowName: '__temporal_x' }]
+      return { runs, nextToken: token === '7' ? null : String(Number(token ?? 0) + 1) }
+    },
+    async startBatch({ runs }, { deadlineAt }) {
+      left.push(runs.length, deadlineAt - Date.now())
+      return null
+    },
+  })
+
+  await createBatch({ engine, searchAttributes: SEARCH_ATTRIBUTES }, COMMAND, backgroundCall('test', 1000))
+
+  // Runs of the engine are not part of it.
+  expect(left).toEqual([...Array(8).fill(4500), 8, 2000])
 })
 
 test('10,000 runs are a batch, one more is a 400 with their number, and nothing is started', async () => {
