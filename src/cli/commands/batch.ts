@@ -28,7 +28,9 @@ function create(operation: BatchRequest['operation'], flags: CreateFlags, name?:
     async (command) => {
       const { client, settings, signal, show } = command
       const filter = filterOf(flags, settings)
-      if (flags.all !== true && Object.keys(filter).length === 0)
+      // The catalog may be that of the settings.
+      const isFiltered = flags.catalog !== undefined || Object.keys(filter).some((name) => name !== 'catalog')
+      if (flags.all !== true && !isFiltered)
         throw new UsageError('Give a filter such as --query, or --all for all open runs')
       const given = name === undefined ? null : await readArguments(flags, signal)
       const request = {

@@ -22,8 +22,8 @@ export function cliBatches(): void {
 
     const sent = await create('signal', 'finish', ...query(signaled), '--input', '7', '--key', signaled, '--wait')
     const ended = await create('terminate', ...query(terminated), '--reason', 'sold out', '--wait')
-    const none = await batch('stop', ...query(terminated), '--wait')
-    const unfiltered = await batch('stop')
+    const none = await batch('stop', '--catalog', `none-${signaled}`, '--wait')
+    const unfiltered = await portico(['batch', 'stop'], { env: { PORTICO_CATALOG: `none-${signaled}` } })
     const read = await portico(['batch', 'get', ended.body.batchId, '--text'])
     const halted = await batch('halt', ended.body.batchId)
     const listed = await batch('ls', '--page-size', '1000')
@@ -33,6 +33,7 @@ export function cliBatches(): void {
     expect([ended.code, ended.body]).toMatchObject([0, { operation: 'terminate', reason: 'sold out', processed: 1 }])
     expect(JSON.parse((await portico(['result', signaled])).stdout).output).toEqual([7])
     expect([none.code, none.body]).toEqual([0, { batchId: null, operation: 'stop', matching: 0 }])
+    // The catalog of the settings is no filter.
     expect([unfiltered.code, unfiltered.stderr]).toEqual([2, expect.stringContaining('--all')])
     expect(read.stdout).toMatch(/^ +"reason": "sold out",?$/m)
     expect([halted.code, halted.body]).toEqual([0, { batchId: ended.body.batchId, stopped: false }])
