@@ -232,7 +232,7 @@ export const VERBS = {
   /** Starts an operation on all open runs that match a filter, and that the caller may change so. */
   createBatch: effect(onCreateBatch(createBatch)),
   batch: onBatch(readBatch),
-  stopBatch: onBatch(stopBatch),
+  stopBatch: onBatch(stopBatch, 'stop-batch'),
   batches: onBatches(listBatches),
 
   catalog: onCatalog('catalog', readCatalog),

@@ -35,15 +35,18 @@ export function onCreateBatch(
   }
 }
 
-/** Reads or stops a batch. */
-export function onBatch<Input extends OnBatch, Output>(act: Act<VerbPorts, Input, Output>): Verb<Input, Output> {
+/** Reads a batch, or changes it: the audit log says how. */
+export function onBatch<Input extends OnBatch, Output>(
+  act: Act<VerbPorts, Input, Output>,
+  change?: 'stop-batch',
+): Verb<Input, Output> {
   return {
     access: 'batch',
     act,
     async decide(ports, input, given, act) {
       const call = withDecision(given)
       const { batchId } = input
-      call.audit({ batchId })
+      call.audit({ batchId, ...(change && { operation: change }) })
       if (allowed(ports, call) !== null && !batchId.startsWith(await batchOwner(call))) {
         call.audit({ rule: 'none' })
         throw batchNotFound(batchId)

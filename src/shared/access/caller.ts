@@ -93,7 +93,7 @@ export interface AuditFacts {
   /** Of a standalone activity. */
   activityId?: string
   batchId?: string
-  /** What a batch does to its runs: `terminate`, `signal:approve`. */
+  /** What a batch does to its runs: `terminate`, `signal:approve`. `stop-batch` if the batch itself is stopped. */
   operation?: string
   /** To how many. */
   matching?: number

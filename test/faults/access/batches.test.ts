@@ -98,9 +98,10 @@ test('a batch of another caller does not exist, operators see all, and the audit
   await expect.poll(() => listed(operator)).toContain(body.batchId)
   expect(await listed(as('ends'))).toContain(body.batchId)
   expect(await listed(as('all'))).not.toContain(body.batchId)
-  const requestId = headers.get('X-Request-Id')
-  expect(lines.find((line) => line.message === 'audit' && line.requestId === requestId)).toMatchObject({
-    ...{ caller: 'token:ends', rule: 'ends', action: 'batch', operation: 'terminate' },
-    ...{ batchId: body.batchId, matching: 1, status: 202 },
-  })
+  const stop = await as('ends').call('POST', `${path}/stop`)
+  const decided = { caller: 'token:ends', rule: 'ends', action: 'batch', batchId: body.batchId }
+  const logged = (headers: Headers) =>
+    lines.find((line) => line.message === 'audit' && line.requestId === headers.get('X-Request-Id'))
+  expect(logged(headers)).toMatchObject({ ...decided, operation: 'terminate', matching: 1, status: 202 })
+  expect(logged(stop.headers)).toMatchObject({ ...decided, operation: 'stop-batch', status: 200 })
 })
