@@ -1,5 +1,6 @@
 /** Batches over each transport, on an engine whose only batches are these. */
 import { describe, expect } from 'vitest'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { describeBatches, ended, startListed } from '../conformance/batches.ts'
 import type { InProcessService } from '../support/fixtures.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
@@ -64,5 +65,43 @@ describe.for(TRANSPORTS)('batches over %s', (transport) => {
     expect([first.body.batches, second.body.batches].map(({ length }) => length)).toEqual([1, 1])
     expect(second.body.batches[0].batchId).not.toBe(first.body.batches[0].batchId)
     expect([changed.status, changed.body.error]).toEqual([400, 'InvalidPageTokenError'])
+  })
+
+  test('runs that start later, or continue others, are not signaled; the signals of others carry who sent them', async ({
+    services,
+    client,
+    faultProxy,
+  }) => {
+    const api = services[transport]
+    const [continued, signaled, later] = ['continued', 'signaled', 'later'].map((id) => `${id}-${crypto.randomUUID()}`)
+    const filters = [
+      await startListed(api, [`${continued}`], 'chainOnSignal'),
+      await startListed(api, [`${signaled}`]),
+      { query: `WorkflowId = '${later}'` },
+    ]
+    const filter = { query: filters.map(({ query }) => query).join(' OR ') }
+    const statusOf = async (id = '') => (await api.get(`${id}/status`)).body
+    const { runId } = await statusOf(continued)
+    faultProxy.on({
+      ...{ method: 'StartBatchOperation', containing: `${continued}`, times: 1 },
+      fault: {
+        async dropped() {
+          await api.start('waitForSignal', null, { workflowId: later })
+          await api.post(`${continued}/signal/next`)
+          await until('it has continued', async () => (await statusOf(continued)).runId !== runId)
+        },
+      },
+    })
+
+    const { body } = await api.call('POST', '/batches', { operation: 'signal', signal: 'finish', filter })
+    await ended(api, body.batchId)
+    await api.get(`${signaled}/result?wait=30s`)
+    const { events } = await client.workflow.getHandle(`${signaled}`).fetchHistory()
+
+    const statuses = await Promise.all([continued, signaled, later].map(statusOf))
+    expect(body.matching).toBe(2)
+    expect(statuses.map(({ status }) => status)).toEqual(['running', 'completed', 'running'])
+    const signals = events?.flatMap((event) => event.workflowExecutionSignaledEventAttributes ?? [])
+    expect(signals?.map(({ identity }) => identity)).toEqual([expect.stringMatching(/^portico.* [0-9a-f]{16}$/)])
   })
 })
