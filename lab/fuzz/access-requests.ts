@@ -15,7 +15,7 @@ import { mayCreate } from '../../test/unit/service/access/oracle-scope.ts'
 import type { Random } from '../soak/random.ts'
 import { ACTIVITIES, CATALOG, HANDLERS, IDS, WORKFLOWS } from './access-names.ts'
 import { putSchedule, schedule } from './access-schedules.ts'
-import { listStandalone, onStandalone, startStandalone } from './access-standalone.ts'
+import { listStandalone, mayUseType, onStandalone, startStandalone } from './access-standalone.ts'
 
 /** The latest run of an id. */
 export interface KnownRun {
@@ -361,7 +361,11 @@ function isOpen({ status }: KnownRun): boolean {
 function catalog(_: Random, workflowId: string): AccessRequest {
   return {
     ...{ method: 'GET', path: '/workflow/catalog', workflowId },
-    expected: (rules, token) => (WORKFLOWS.some((name) => isPublished(rules, token, name)) ? 'reached' : 403),
+    expected: (rules, token) =>
+      WORKFLOWS.some((name) => isPublished(rules, token, name)) ||
+      HANDLERS.some((type) => mayUseType(rules, token, type, { catalog: CATALOG }))
+        ? 'reached'
+        : 403,
   }
 }
 
