@@ -54,6 +54,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       pause: true,
       repair: true,
       schedules: true,
+      standaloneActivities: true,
       codec: false,
       docs: false,
       console: false,
