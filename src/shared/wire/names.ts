@@ -73,6 +73,11 @@ export function catalogIssue(catalog: string): string | null {
   return stringIssue(catalog, 991) ?? prefixIssue(catalog, ['/_sys/', '__temporal_'])
 }
 
+/** A standalone activity on a queue of Portico's own could send webhooks, or claim to be the archiver. */
+export function activityCatalogIssue(catalog: string): string | null {
+  return catalogIssue(catalog) ?? prefixIssue(catalog, ['$'])
+}
+
 /** Finds what Temporal's databases and wire format do not accept. */
 export function characterIssue(value: string): string | null {
   if (!value.isWellFormed()) return 'must be well-formed Unicode (it contains a lone surrogate)'

@@ -5,7 +5,7 @@ import type { StartActivityCommand } from '../../../model/activity-commands.ts'
 import type { Env } from '../../context.ts'
 import type { RequestBody } from '../../endpoint.ts'
 import { jsonForms, optional } from './json-forms.ts'
-import { activityName, workflowId } from './names.ts'
+import { activityCatalog, activityName, workflowId } from './names.ts'
 import { rawPayloads } from './raw-payloads.ts'
 import { timeout } from './repair-fields.ts'
 import { inputOrList, inputOrListForm, startCommand, startFields } from './start-fields.ts'
@@ -14,14 +14,17 @@ import { oneOf, optionFields } from './workflow-options.ts'
 const { searchAttributes, headers, startDelay, retry, priority, summary, details } = optionFields
 
 function activityFields(maxTimeoutMs: number) {
-  const { input, catalog, timeout: wait } = startFields(maxTimeoutMs, 'args')
+  const { input, timeout: wait } = startFields(maxTimeoutMs, 'args')
   return {
     activityName,
     input,
     args: optional(z.array(z.unknown()), 'Instead of `input`: one element per argument; `[]` for none'),
     payloads: rawPayloads('`input` and `args`'),
     activityId: optional(workflowId, 'Id of the activity. At most 1000 bytes of UTF-8. Default: a generated id'),
-    catalog,
+    catalog: optional(
+      activityCatalog,
+      'Task queue of the workers that execute the activity. Default: that of the service',
+    ),
     timeout: wait,
     startToCloseTimeout: timeout('Limit for each attempt. Default: `scheduleToCloseTimeout`, or 1 m without it'),
     scheduleToCloseTimeout: timeout('Limit for all attempts together. Default 24 h'),

@@ -1,6 +1,7 @@
 /** Ids and names, as bodies contain them and as `path.ts` reads them from paths. */
 import { checkedString } from '../../../../shared/wire/checked-string.ts'
 import {
+  activityCatalogIssue,
   activityIdIssue,
   BATCH_ID_PATTERN,
   batchIdIssue,
@@ -49,6 +50,10 @@ export const questionKey = checkedString(questionKeyIssue).register(jsonForms, n
 export const activityId = checkedString(activityIdIssue).register(jsonForms, nameForm(1000, ''))
 export const batchId = checkedString(batchIdIssue).register(jsonForms, { pattern: `^${BATCH_ID_PATTERN}$` })
 export const catalogName = checkedString(catalogIssue).register(jsonForms, nameForm(991, NOT_OF_THE_ENGINE))
+export const activityCatalog = checkedString(activityCatalogIssue).register(
+  jsonForms,
+  nameForm(991, `(?!\\$)${NOT_OF_THE_ENGINE}`),
+)
 
 /** Any string that the engine can store. */
 export const text = checkedString(characterIssue).register(jsonForms, { pattern: `^${NO_NUL}*$` })

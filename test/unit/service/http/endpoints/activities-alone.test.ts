@@ -27,3 +27,11 @@ test.for<[given: object, each: number, total: number]>([
 
   expect(starts[0]?.limits).toEqual({ startToCloseTimeoutMs: each, scheduleToCloseTimeoutMs: total })
 })
+
+test.for(['/activity/start', '/activity/run'])('no %s reaches a queue of Portico itself', async (path) => {
+  const body = { activityName: 'portico.deliver-webhook', input: {}, catalog: '$webhook:crm:orders' }
+  const response = await makeApi().call('POST', path, body)
+  const { issues } = (await response.json()) as { issues?: object[] }
+
+  expect([response.status, issues]).toEqual([400, [expect.objectContaining({ path: '/catalog' })]])
+})
