@@ -7,7 +7,7 @@ export type Place = { operations: readonly string[]; how?: string } | string
 
 const to = (...operations: string[]): Place => ({ operations })
 const ASYNC = 'with `Prefer: respond-async`'
-const NOT_YET = 'Not yet: only workflows can be started over HTTP'
+const OPERATOR_COMMANDS = 'No: experimental. Only activities of a workflow can be paused and changed'
 const BY_ID = 'The id is part of the path'
 const TASK_TOKEN = 'No: a task token would be a credential for its run. Use the ids'
 const PROCESS = 'Of a process: each request has its own deadline and credential'
@@ -58,21 +58,31 @@ export const PLACES: Readonly<Record<string, Readonly<Record<string, Place>>>> =
     unpause: to('unpauseSchedule'),
   },
   AsyncCompletionClient: {
-    complete: to('completeWorkflowActivity'),
-    fail: to('failWorkflowActivity'),
+    complete: to('completeWorkflowActivity', 'completeActivity'),
+    fail: to('failWorkflowActivity', 'failActivity'),
     reportCancellation: to('cancelWorkflowActivity'),
-    heartbeat: to('heartbeatWorkflowActivity'),
+    heartbeat: to('heartbeatWorkflowActivity', 'heartbeatActivity'),
     'complete(taskToken)': TASK_TOKEN,
     'fail(taskToken)': TASK_TOKEN,
     'reportCancellation(taskToken)': TASK_TOKEN,
     'heartbeat(taskToken)': TASK_TOKEN,
   },
   ActivityClient: {
-    ...each('start execute getHandle getHandleWithOptions list count', NOT_YET),
+    start: to('startActivity'),
+    execute: to('runActivity'),
+    ...each('getHandle getHandleWithOptions', BY_ID),
+    list: to('listActivities'),
+    count: 'Not yet: only the list',
     typed: TYPES,
   },
-  TypedActivityClient: each('start execute', NOT_YET),
-  ActivityHandle: each('result describe cancel terminate pause unpause updateOptions restoreOriginalOptions', NOT_YET),
+  TypedActivityClient: { start: to('startActivity'), execute: to('runActivity') },
+  ActivityHandle: {
+    result: to('getActivityResult'),
+    describe: to('getActivityStatus'),
+    cancel: to('stopActivity'),
+    terminate: to('terminateActivity'),
+    ...each('pause unpause updateOptions restoreOriginalOptions', OPERATOR_COMMANDS),
+  },
   TaskQueueClient: each('updateBuildIdCompatibility getBuildIdCompatability getReachability', VERSIONING),
   NexusClient: each('createServiceClient getHandle list count', NEXUS),
   NexusServiceClient: each('startOperation executeOperation', NEXUS),
