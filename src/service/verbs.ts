@@ -217,15 +217,15 @@ export const VERBS = {
   startActivity: effect(onStartStandalone(startActivity)),
   /** Starts a standalone activity and waits for its end, at most `timeoutMs`. A timeout does not stop it. */
   runActivity: checked(ofActivity, effect(onStartStandalone(runActivity))),
-  activityStatus: onStandalone(readActivityStatus),
+  activityStatus: onStandalone('read', readActivityStatus),
   /** The result of a standalone activity. Waits for it at most `waitMs`. */
-  activityResult: checked(ofActivity, onStandalone(activityResult)),
-  stopActivity: onStandalone(stopActivity),
-  terminateActivity: onStandalone(terminateActivity),
+  activityResult: checked(ofActivity, onStandalone('read', activityResult)),
+  stopActivity: onStandalone('stop', stopActivity),
+  terminateActivity: onStandalone('terminate', terminateActivity),
   /** The reports about a standalone activity that completes outside its worker, as about one of a workflow. */
-  completeStandalone: effect(onStandalone(completeStandalone)),
-  failStandalone: effect(onStandalone(failStandalone)),
-  heartbeatStandalone: onStandalone(heartbeatStandalone),
+  completeStandalone: effect(onStandalone('complete', completeStandalone)),
+  failStandalone: effect(onStandalone('fail', failStandalone)),
+  heartbeatStandalone: onStandalone('heartbeat', heartbeatStandalone),
   /** Lists standalone activities, open ones first. */
   activities: onVisibleStandalone(listActivities),
 

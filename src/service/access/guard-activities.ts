@@ -30,6 +30,7 @@ function allowing(ports: VerbPorts, grants: readonly Grant[], request: Request):
 
 /** Reads, ends or reports about an activity. One of a type that is not the caller's does not exist for it. */
 export function onStandalone<Input extends OnActivity & { idempotencyKey?: string }, Output>(
+  operation: string,
   act: Act<VerbPorts, Input, Output>,
 ): Verb<Input, Output> {
   return {
@@ -38,7 +39,7 @@ export function onStandalone<Input extends OnActivity & { idempotencyKey?: strin
     async decide(ports, input, given, act) {
       const call = withDecision(given)
       const { activityId } = input.ref
-      call.audit({ action: 'activity', rule: null, ...input.ref })
+      call.audit({ action: 'activity', operation, rule: null, ...input.ref })
       const rights = rightsOf(call, ports)
       if (rights.kind === 'operator') return act(input, call)
       const request = { workflowId: activityId }
@@ -79,7 +80,7 @@ export function onStartStandalone<Input extends StartActivityCommand, Output>(
       const call = withDecision(given)
       const { activityId: givenId, activityName: handler, catalog } = input
       const ofId = givenId === undefined ? {} : { activityId: givenId }
-      call.audit({ action: actionOf({ verb: 'activity', handler }), rule: null, ...ofId })
+      call.audit({ action: actionOf({ verb: 'activity', handler }), operation: 'start', rule: null, ...ofId })
       const rights = rightsOf(call, ports)
       if (rights.kind === 'operator') return act(input, call)
       const request = { handler, catalog, options: optionsOf(input), ...(givenId && { workflowId: givenId }) }
@@ -106,7 +107,7 @@ export function onVisibleStandalone<Input extends ListActivitiesCommand>(
     act,
     async decide(ports, input, given, act) {
       const call = withDecision(given)
-      call.audit({ action: 'activity', rule: null })
+      call.audit({ action: 'activity', operation: 'list', rule: null })
       const rights = rightsOf(call, ports)
       if (rights.kind === 'operator') return act(input, call)
       const grants = allowing(ports, rights.grants, {})

@@ -93,7 +93,10 @@ export interface AuditFacts {
   /** Of a standalone activity. */
   activityId?: string
   batchId?: string
-  /** What a batch does to its runs: `terminate`, `signal:approve`. `stop-batch` if the batch itself is stopped. */
+  /**
+   * What a batch does to its runs: `terminate`, `signal:approve`. `stop-batch` if the batch itself is stopped. What is
+   * done to a standalone activity: `stop`.
+   */
   operation?: string
   /** To how many. */
   matching?: number

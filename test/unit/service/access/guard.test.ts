@@ -149,3 +149,24 @@ test('catalog: shows the activities that the caller may start; to rules for some
   expect(await namesFor({ can: ['*'], workflows: ['order'] })).toEqual(['order', ''])
   await expect(namesFor({ can: ['activity'], workflows: ['order'] })).rejects.toMatchObject({ error: 'ForbiddenError' })
 })
+
+const OPERATIONS = {
+  startActivity: 'start',
+  stopActivity: 'stop',
+  terminateActivity: 'terminate',
+  completeStandalone: 'complete',
+  failStandalone: 'fail',
+  heartbeatStandalone: 'heartbeat',
+} as const
+
+test.for(Object.entries(OPERATIONS) as [keyof typeof OPERATIONS, string][])(
+  'the audit log says of %s that its operation is %s',
+  async ([verb, operation]) => {
+    const { workflows, call } = makeGuard({ grants: null })
+    const ref = { activityId: 'charge-17' }
+
+    await workflows[verb]({ ...ref, ref, activityName: 'charge', catalog: 'orders', args: [] } as never, call)
+
+    expect(call.audited).toMatchObject({ operation, rule: null, ...ref })
+  },
+)
