@@ -70,7 +70,7 @@ export const activitySchemas = {
   StoppedActivity: object<StoppedActivity>({
     ...ids,
     cancelRequested: described(boolean, 'False if the run was already closed'),
-    status,
+    status: described(status, 'The status before the request'),
   }),
   TerminatedActivity: object<StandaloneRun & { terminated: true }>({ ...ids, terminated: isTrue }),
   CompletedStandalone: object<StandaloneRun & { completed: true }>({ ...ids, completed: isTrue }),
