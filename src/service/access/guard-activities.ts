@@ -83,7 +83,8 @@ export function onStartStandalone<Input extends StartActivityCommand, Output>(
       call.audit({ action: actionOf({ verb: 'activity', handler }), operation: 'start', rule: null, ...ofId })
       const rights = rightsOf(call, ports)
       if (rights.kind === 'operator') return act(input, call)
-      const request = { handler, catalog, options: optionsOf(input), ...(givenId && { workflowId: givenId }) }
+      const options = [...optionsOf(input), ...(input.givenLimits ?? [])]
+      const request = { handler, catalog, options, ...(givenId && { workflowId: givenId }) }
       const key = keyOf(input, call)
       const [chosen] = await withIds(allowing(ports, rights.grants, request), givenId, key.idempotencyKey)
       if (chosen === undefined) throw denied(request, call)

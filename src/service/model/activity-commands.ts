@@ -17,6 +17,8 @@ export interface StartActivityCommand extends Arguments {
   activityName: string
   catalog: string
   limits: ActivityLimits
+  /** The names of those that are no defaults. */
+  givenLimits?: readonly string[]
   /** The policies about ids have the names that they have for workflows. */
   options?: WorkflowOptions
   /** The activity is started once for each key. */

@@ -30,7 +30,7 @@ export const POLICY_NARROWED_VERBS = [...POLICY_HANDLER_VERBS, 'complete', 'repa
 export const POLICY_RUN_OPTIONS = ['versioningOverride', 'priority'] as const
 
 /** The options of a start request. A test compares them with its fields, which this folder cannot import. */
-export const POLICY_OPTIONS = [
+export const POLICY_START_OPTIONS = [
   'memo',
   'searchAttributes',
   'headers',
@@ -47,3 +47,13 @@ export const POLICY_OPTIONS = [
   'summary',
   'details',
 ] as const
+
+/** The limits that a start of an activity may give. */
+export const POLICY_LIMITS = [
+  'startToCloseTimeout',
+  'scheduleToCloseTimeout',
+  'scheduleToStartTimeout',
+  'heartbeatTimeout',
+] as const
+
+export const POLICY_OPTIONS = [...POLICY_START_OPTIONS, ...POLICY_LIMITS] as const

@@ -1,7 +1,7 @@
 /** What callers can start, and with what: threats 12, 13, 14, 20 and 26 of docs/access.md. */
 import { expect } from 'vitest'
 import { ENDPOINTS } from '../../../src/service/endpoints.ts'
-import { POLICY_OPTIONS } from '../../../src/shared/access/policy-verbs.ts'
+import { POLICY_START_OPTIONS } from '../../../src/shared/access/policy-verbs.ts'
 import type { Api } from '../../support/api.ts'
 import { callEach, requestTo } from '../endpoints.ts'
 import { historyLengthOf, rejectionOf, testWithCallers, tokenRule } from './callers.ts'
@@ -94,7 +94,7 @@ test('only a rule that names another catalog opens it, under each of its names i
   expect([own.status, elsewhere.body.error]).toEqual([200, 'CatalogNotAvailableError'])
 })
 
-const OPTIONS: Readonly<Record<(typeof POLICY_OPTIONS)[number], unknown>> = {
+const OPTIONS: Readonly<Record<(typeof POLICY_START_OPTIONS)[number], unknown>> = {
   memo: { user: 'root' },
   // It hides a run from every list.
   searchAttributes: { TemporalNamespaceDivision: { type: 'keyword', value: 'hidden' } },
@@ -123,7 +123,7 @@ test('each option of a start is a 403 unless the rule names it, on every endpoin
     as(rule).post(path, { workflowName: 'messages', input: null, workflowId: `ci:${uuid()}`, ...options })
 
   const denied = await Promise.all(
-    POLICY_OPTIONS.flatMap((option) =>
+    POLICY_START_OPTIONS.flatMap((option) =>
       paths.map(async (path) => {
         const { status } = await start('ci', path, { [option]: OPTIONS[option] })
         return `${option} ${path} ${status}`

@@ -170,3 +170,15 @@ test.for(Object.entries(OPERATIONS) as [keyof typeof OPERATIONS, string][])(
     expect(call.audited).toMatchObject({ operation, rule: null, ...ref })
   },
 )
+
+test('a start of an activity gives only the limits that its rule names', async () => {
+  const grants = [aGrant({ can: ['activity'], options: ['heartbeatTimeout'] })]
+  const { workflows, call, done } = makeGuard({ grants })
+  const start = { activityId: 'charge-17', activityName: 'charge', catalog: 'orders', args: [], argumentPointer: '' }
+  const limits = { startToCloseTimeoutMs: 1, scheduleToCloseTimeoutMs: 1 }
+  const started = (...givenLimits: string[]) => workflows.startActivity({ ...start, limits, givenLimits }, call)
+
+  await started('heartbeatTimeout')
+  expect(await rejection(started('heartbeatTimeout', 'startToCloseTimeout'))).toMatchObject({ error: 'ForbiddenError' })
+  expect(done).toHaveLength(1)
+})

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { optionFields } from '../../../../src/service/http/endpoints/fields/workflow-options.ts'
 import type { Rule } from '../../../../src/shared/access/caller.ts'
-import { POLICY_OPTIONS } from '../../../../src/shared/access/policy-verbs.ts'
+import { POLICY_START_OPTIONS } from '../../../../src/shared/access/policy-verbs.ts'
 import {
   type Policy,
   type PolicyDocument,
@@ -273,5 +273,5 @@ test('parsePolicy: warns of ids that a database may confuse with others (threat 
 })
 
 test('parsePolicy: knows the options of start requests', () => {
-  expect(POLICY_OPTIONS).toEqual(Object.keys(optionFields))
+  expect(POLICY_START_OPTIONS).toEqual(Object.keys(optionFields))
 })

@@ -1,6 +1,7 @@
 /** The body of a start of a standalone activity. */
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
+import { POLICY_LIMITS } from '../../../../shared/access/policy-verbs.ts'
 import type { StartActivityCommand } from '../../../model/activity-commands.ts'
 import type { Env } from '../../context.ts'
 import type { RequestBody } from '../../endpoint.ts'
@@ -76,6 +77,7 @@ export function activityCommand(c: Context<Env>, body: ActivityBody, defaultCata
     ...command,
     activityName,
     ...(activityId !== undefined && { activityId }),
+    givenLimits: POLICY_LIMITS.filter((name) => body[name] !== undefined),
     limits: {
       startToCloseTimeoutMs: startToCloseTimeout ?? total ?? MINUTE_MS,
       scheduleToCloseTimeoutMs: total ?? Math.max(DAY_MS, startToCloseTimeout ?? 0),

@@ -26,6 +26,7 @@ test.for<[given: object, each: number, total: number]>([
   await api.call('POST', '/activity/start', { activityName: 'charge', input: null, ...given })
 
   expect(starts[0]?.limits).toEqual({ startToCloseTimeoutMs: each, scheduleToCloseTimeoutMs: total })
+  expect(starts[0]?.givenLimits).toEqual(Object.keys(given))
 })
 
 test.for(['/activity/start', '/activity/run'])('no %s reaches a queue of Portico itself', async (path) => {
