@@ -4,7 +4,7 @@ import type { OpenRun } from '../client/responses.ts'
 /** The command line, a variable or a settings file is wrong. */
 export class UsageError extends Error {}
 
-type InterruptedRun = Partial<OpenRun> & { workflowId: string }
+type InterruptedRun = (Partial<OpenRun> & { workflowId: string }) | { activityId: string }
 
 /** Ctrl-C. */
 export class Interruption extends Error {

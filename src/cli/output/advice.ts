@@ -74,7 +74,12 @@ export function adviceFor(error: PorticoError, portico: CommandLine): string | n
 }
 
 /** After Ctrl-C while a run is open. */
-export function waitAdvice(run: RunState & { workflowId: string }, portico: CommandLine): string | null {
+export function waitAdvice(
+  run: (RunState & { workflowId: string }) | { activityId: string },
+  portico: CommandLine,
+): string | null {
+  if ('activityId' in run)
+    return `The activity keeps running. Wait for it: ${portico(`activity result ${shellWord(run.activityId)}`)}`
   return joined([explainAdvice(run, portico), WAIT_ADVICE(portico, shellWord(run.workflowId))])
 }
 

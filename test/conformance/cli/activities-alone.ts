@@ -1,5 +1,6 @@
 /** Activities without a workflow on the command line. */
 import { expect } from 'vitest'
+import { CTRL_C, cliOnTerminal } from '../../support/cli.ts'
 import { cliTest as test } from './cli-fixture.ts'
 
 export function cliActivities(): void {
@@ -29,5 +30,15 @@ export function cliActivities(): void {
     expect(status.body).toMatchObject({ activityId: id, activityName: 'outside', status: 'running' })
     expect([stopped.code, stopped.body.activityId, terminated.body.terminated]).toEqual([0, id, true])
     expect([listed.code, listed.body.nextPageToken]).toEqual([0, null])
+  })
+
+  test('portico activity run: Ctrl-C says how to wait for the generated id', async ({ portico, env }) => {
+    const seen = { text: ' is running', act: (type: (keys: string) => void) => type(CTRL_C) }
+
+    const { code, output } = await cliOnTerminal(['activity', 'run', 'outside'], { env, seen })
+    const id = /The activity keeps running\. Wait for it: portico activity result (\S+)/.exec(output)?.[1] ?? ''
+
+    expect(code).toBe(130)
+    expect(JSON.parse((await portico(['activity', 'terminate', id])).stdout)).toMatchObject({ activityId: id })
   })
 }

@@ -4,6 +4,7 @@ import { PorticoError } from '../../../client/portico-error.ts'
 import { pathSegment } from '../../../client/target.ts'
 import { type Command, type CommonFlags, callService, READ_TIMEOUT_MS, WAIT_RETRY_MS } from '../../command.ts'
 import { exitCodeOfStatus } from '../../exit-code.ts'
+import { Interruption } from '../../failures.ts'
 import { type ArgumentFlags, readArguments, readObjectArgument } from '../../flags/json-argument.ts'
 import { readDuration } from '../../flags/number-flags.ts'
 import { cellOf, pairs } from '../../output/table.ts'
@@ -50,10 +51,11 @@ async function startActivity(command: Command, activityName: string, flags: Star
 const MAX_WAIT_MS = 25_000
 
 /** Waits for the end. Ctrl-C and `--timeout` end the waiting, not the activity. */
-async function printEnd({ client, signal, wait, show }: Command, path: string, flags: CommonFlags) {
-  const { timeout } = flags
+async function printEnd({ client, signal, wait, show }: Command, activityId: string, flags: RunFlags) {
+  const { timeout, run } = flags
+  const path = pathOf(activityId, run)
   const deadlineAt = Date.now() + (readDuration('--timeout', timeout) ?? Number.POSITIVE_INFINITY)
-  const hide = wait('the activity is running')
+  const hide = wait(`${activityId} is running`)
   try {
     while (true) {
       const waitMs = Math.max(0, Math.min(MAX_WAIT_MS, deadlineAt - Date.now()))
@@ -69,6 +71,8 @@ async function printEnd({ client, signal, wait, show }: Command, path: string, f
         if (!isOpen || Date.now() >= deadlineAt) throw error
       }
     }
+  } catch (error) {
+    throw error instanceof Interruption ? new Interruption({ activityId }) : error
   } finally {
     hide()
   }
@@ -100,7 +104,7 @@ export const STANDALONE_COMMANDS = {
       flags,
       async (command) => {
         const { activityId, runId } = await startActivity(command, name, flags)
-        return printEnd(command, pathOf(activityId, runId), flags)
+        return printEnd(command, activityId, { ...flags, run: runId })
       },
       IS_WAIT,
     ),
@@ -115,7 +119,7 @@ export const STANDALONE_COMMANDS = {
       ),
     ),
   result: (id: string, flags: RunFlags): Promise<void> =>
-    callService(flags, (command) => printEnd(command, pathOf(id, flags.run), flags), IS_WAIT),
+    callService(flags, (command) => printEnd(command, id, flags), IS_WAIT),
   status: (id: string, flags: RunFlags): Promise<void> =>
     callService(flags, async ({ client, signal, show }) => {
       const options = { signal, timeoutMs: READ_TIMEOUT_MS }
