@@ -166,6 +166,7 @@ export function describeActivities(name: string, it: ActivityTest): void {
       await stopped.start('sleeps', { input: 60_000, startDelay: '1h' })
       await open.start('outside')
       await terminated.start('outside')
+      await api.call('POST', '/workflow/start', { workflowName: 'neverEnds', workflowId: terminated.id, input: null })
       await until('it has begun', async () => (await open.post('heartbeat')).status === 200)
 
       const stops = [
@@ -175,6 +176,7 @@ export function describeActivities(name: string, it: ActivityTest): void {
         await open.stop(),
       ]
       const ends = [await terminated.post('terminate', { reason: 'wrong' }), await terminated.post('terminate')]
+      const workflow = await api.call('POST', `/workflow/${terminated.id}/terminate`)
       const asked = await open.post('heartbeat')
       await open.post('terminate')
 
@@ -185,6 +187,8 @@ export function describeActivities(name: string, it: ActivityTest): void {
         [200, true, 'running'],
       ])
       expect(asked.body.cancelRequested).toBe(true)
+      // An id of a workflow is another one.
+      expect([workflow.status, workflow.body.workflowId]).toEqual([200, terminated.id])
       expect(ends.map(({ status, body }) => [status, body.error, body.terminated])).toEqual([
         [200, undefined, true],
         [409, 'ActivityNotRunningError', undefined],
@@ -230,7 +234,7 @@ export function describeActivities(name: string, it: ActivityTest): void {
     })
 
     it('an id can be used again as its policies say', async ({ api }) => {
-      const { start, run } = activityCalls(api)
+      const { id, start, run, get, post } = activityCalls(api)
       const policy = (activityIdReusePolicy: string) => ({ ...ONCE, activityIdReusePolicy })
 
       const first = await run('echoBack')
@@ -241,8 +245,23 @@ export function describeActivities(name: string, it: ActivityTest): void {
         await run('echoBack', policy('allow-duplicate-failed-only')),
       ]
 
+      await start('outside')
+      const ofFirst = (method: string, action: string, body?: object) =>
+        api.call(method, `/activity/${id}/runs/${first.body.runId}/${action}`, body)
+      const late = [
+        await ofFirst('PATCH', 'stop'),
+        await ofFirst('POST', 'terminate'),
+        await ofFirst('POST', 'complete', { output: 'late' }),
+      ]
+      const latest = await get('status')
+      await post('terminate')
+
       expect(answers.map(({ status }) => status)).toEqual([409, 409, 200, 200])
       expect(answers[0]?.body.runId).toBe(first.body.runId)
+      expect(late.map(({ status, body }) => [status, body.runId])).toEqual(
+        [200, 409, 404].map((status) => [status, first.body.runId]),
+      )
+      expect([latest.body.status, latest.body.cancelRequested]).toEqual(['running', false])
     })
 
     it('what cannot be started is rejected before it is sent, or by the engine with its pointer', async ({ api }) => {
