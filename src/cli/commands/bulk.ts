@@ -12,7 +12,7 @@ import {
 } from '../../client/requests/bulk.ts'
 import { isObject, parseJson } from '../../shared/lib/json.ts'
 import { findJsonSyntaxError } from '../../shared/lib/json-syntax-error.ts'
-import { type Command, type CommonFlags, callService, WAIT_RETRY_MS } from '../command.ts'
+import { type Command, type CommonFlags, callService } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { Interruption, UsageError } from '../failures.ts'
 import { readText } from '../flags/json-argument.ts'
@@ -45,7 +45,7 @@ export async function bulkOfLines({ file, key = newIdempotencyKey(), ...flags }:
 function optionsOf({ url, token, namespace, catalog }: Settings): ClientOptions {
   return {
     ...{ url, token: token ?? undefined, namespace: namespace ?? undefined, catalog: catalog ?? undefined },
-    ...{ parse: parseJson, retryMs: WAIT_RETRY_MS },
+    ...{ parse: parseJson },
   }
 }
 
