@@ -4,8 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { startEngine } from '../../dev/servers/engine.ts'
+import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { ClientOptions } from '../../src/client/index.ts'
 import { type BulkAnswer, type BulkLine, bulk } from '../../src/client/requests/bulk.ts'
@@ -92,6 +93,13 @@ test('a bulk of 10,000 starts whose connection breaks five times starts each of 
   await until('all are listed', async () => (await listed()).count === 10_000, { timeoutMs: 60_000 })
 })
 
+/** It is away for longer than a request may take, so that some lines are rejected. */
+async function killAndRestart(engine: RunningEngine): Promise<void> {
+  await engine.kill()
+  await sleep(6000)
+  await engine.restart()
+}
+
 test('a bulk during which the engine is killed is finished with its key, and starts nothing twice', async ({
   startService,
   startWorker,
@@ -111,7 +119,7 @@ test('a bulk during which the engine is killed is finished with its key, and sta
 
   const first = await finish(service.url, lines, 'killed', {
     onAnswer: (count) => {
-      if (count === 500) restarted = engine.kill().then(() => engine.restart())
+      if (count === 500) restarted = killAndRestart(engine)
     },
     onRetry: ({ error }) => void causes.add(error.status),
   })
