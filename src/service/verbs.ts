@@ -229,7 +229,7 @@ export const VERBS = {
   /** Lists standalone activities, open ones first. */
   activities: onVisibleStandalone(listActivities),
 
-  /** Starts an operation on all open runs that match a filter, and that the caller may change so. */
+  /** Starts an operation on all open runs that match a filter, and on which the caller may do that. */
   createBatch: effect(onCreateBatch(createBatch)),
   batch: onBatch(readBatch),
   stopBatch: onBatch(stopBatch, 'stop-batch'),

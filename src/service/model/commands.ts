@@ -51,7 +51,7 @@ export interface CreateBatchCommand extends Pick<EngineBatch, 'operation' | 'sig
   reason: string | null
   /** One batch is created for each key. */
   idempotencyKey?: string
-  /** The runs that the caller may change so, as in a filter. Absent: all. */
+  /** The runs on which the caller may do this, as in a filter. Absent: all. */
   visible?: readonly VisibleRuns[]
   /** Whether a run is one of them, to the letter. */
   admits?: (run: Pick<ListedRun, 'workflowId' | 'workflowName'>) => boolean

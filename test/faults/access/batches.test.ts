@@ -47,7 +47,7 @@ test('no verb of before creates a batch, one rule must allow both, and a signal 
     expect(allowed).toEqual([202, undefined, undefined])
 })
 
-test('a batch changes what its caller may change so alone, to the letter (threat 110)', async ({
+test('a batch changes only what its caller may change in that way, to the letter (threat 110)', async ({
   callers: { as, operator },
 }) => {
   const own = idOf('acme')
