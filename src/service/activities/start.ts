@@ -13,7 +13,7 @@ import { type StartKey, toStartKey } from '../model/keyed-id.ts'
 import { type ActivityResult, activityIdInUse, type EngineActivity } from '../model/standalone-activity.ts'
 import type { Ports } from '../ports.ts'
 import { checkArgument } from '../start/check-argument.ts'
-import { withRetryAfter } from '../start/send-once.ts'
+import { mayBeRepeated, ONLY_UNUSED, withRetryAfter } from '../start/send-once.ts'
 import { type ActivityPorts, awaitResult, requireActivities } from './activities.ts'
 
 type StartPorts = ActivityPorts & Pick<Ports, 'catalogs' | 'deployment' | 'now' | 'searchAttributes'>
@@ -64,8 +64,6 @@ async function startOrFind(ports: StartPorts, command: StartActivityCommand, cal
   }
 }
 
-const ONLY_UNUSED = { workflowIdConflictPolicy: 'fail', workflowIdReusePolicy: 'reject-duplicate' } as const
-
 /**
  * Sends a start once for each key, as that of a workflow: docs/decisions/034-idempotency-keys.md. The first attempt
  * starts only if the id has no run. Which request has started the latest run is in its header.
@@ -104,7 +102,7 @@ async function findRepeated(
   error: unknown,
   call: Call,
 ): Promise<ActivityStart | null> {
-  if (!hasErrorName(error, ...MAY_BE_REPEATED) || isUnsent(error)) throw error
+  if (!mayBeRepeated(error)) throw error
   const latest = await engine.describeActivity({ activityId }, atMost(call, TIMEOUT_MS.describe)).catch((failure) => {
     if (hasErrorName(failure, 'ActivityNotFoundError')) return null
     // The id is in use, perhaps by the run that the key has started: a second attempt could start another one.
@@ -116,19 +114,6 @@ async function findRepeated(
   const message =
     'The Idempotency-Key was used for another request: activity name, catalog, arguments or options differ'
   throw new ServiceError('IdempotencyKeyReusedError', message, { details: { activityId, runId } })
-}
-
-const MAY_BE_REPEATED = [
-  'ActivityAlreadyStartedError',
-  'CatalogNotAvailableError',
-  'EngineUnavailableError',
-  'UnsupportedActivityError',
-  'ValidationError',
-] as const
-
-/** Whether nothing reached the engine. */
-function isUnsent({ error, details }: ServiceError): boolean {
-  return error === 'EngineUnavailableError' && details.retryAfterSeconds !== undefined
 }
 
 async function send(

@@ -91,7 +91,8 @@ async function attemptTwice<Result>(
   }
 }
 
-const ONLY_UNUSED = { workflowIdConflictPolicy: 'fail', workflowIdReusePolicy: 'reject-duplicate' } as const
+/** The options of the first attempt. */
+export const ONLY_UNUSED = { workflowIdConflictPolicy: 'fail', workflowIdReusePolicy: 'reject-duplicate' } as const
 
 /** The start for the first attempt, which the engine rejects if the workflow id has any run. */
 function onlyUnused({ request, ...admitted }: AdmittedStart, startKey: StartKey): AdmittedStart {
@@ -138,14 +139,20 @@ export function withRetryAfter(error: unknown, { workflowId, startKey }: KeyedId
   return new ServiceError(error.error, message, { cause: error.cause, details })
 }
 
-// Errors that the engine or the catalog can return for a repeated request that was carried out.
 const MAY_BE_REPEATED: readonly ErrorName[] = [
+  'ActivityAlreadyStartedError',
   'CatalogNotAvailableError',
   'EngineUnavailableError',
+  'UnsupportedActivityError',
   'UnsupportedWorkflowError',
   'ValidationError',
   'WorkflowAlreadyStartedError',
 ]
+
+/** Whether the engine or the catalog can return the error for a repeated request that was carried out. */
+export function mayBeRepeated(error: unknown): error is ServiceError {
+  return hasErrorName(error, ...MAY_BE_REPEATED) && !isUnsent(error)
+}
 
 /**
  * After an attempt that has failed: the run that the key has started, or the run of another request if the policies of
@@ -158,7 +165,7 @@ async function findAfterFailure(
   conflictPolicy: ConflictPolicy,
   call: Call,
 ): Promise<Latest> {
-  if (!hasErrorName(error, ...MAY_BE_REPEATED) || isUnsent(error)) throw error
+  if (!mayBeRepeated(error)) throw error
   // If not, this request may have been carried out, or an earlier one was, and the catalog rejects its repetition.
   const isIdUsed = error.error === 'WorkflowAlreadyStartedError'
   const found = await findRepeated(engine, keyed, call).catch((failure) => {
