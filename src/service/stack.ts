@@ -35,6 +35,7 @@ import {
   pathBelow,
   splitNamespace,
 } from './http/path.ts'
+import { hasCheckedParameters } from './http/path-parameters.ts'
 import {
   authenticate,
   authorize,
@@ -175,7 +176,7 @@ export function createApp(options: AppOptions): App {
       ...(access === null && endpoint.method === 'get' ? [] : accessSteps(access, endpoint.takes)),
       ...only(reportsReplays(endpoint), notReplayed),
       ...only(forwarded.length > 0 && /^\/(?:workflow|activity)\//.test(endpoint.path), forwardHeaders(forwarded)),
-      ...only(/^\/(?:activity|workflow|schedules|task-queues)\//.test(endpoint.path), decodablePath),
+      ...only(hasCheckedParameters(endpoint.path), decodablePath),
       ...keySteps[endpoint.key],
       ...workSteps[endpoint.takes],
     ]

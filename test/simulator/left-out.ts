@@ -10,7 +10,7 @@ const PARTS = [
   'the order in which a reset repeats several updates, which the engine leaves open',
   'its visibility: all but the queries of waits and of lists without filters',
   'its limits: all but the rate of the namespace',
-  'streams, traces, schedules, webhooks, links, MCP, JWTs, the codec server, and stores of traces',
+  'activities without a workflow, batches, bulks, streams, traces, schedules, webhooks, links, MCP, JWTs, the codec server, and stores of traces',
 ]
 
 export function leftOut({ methods }: Pick<EngineModel, 'methods'>): string[] {

@@ -66,3 +66,8 @@ export const PATH_PARAMETERS = {
 }
 
 export type PathParameter = keyof typeof PATH_PARAMETERS
+
+/** Whether the path has parameters that are checked here, not by those who read them. */
+export function hasCheckedParameters(path: string): boolean {
+  return [...path.matchAll(/:(\w+)/g)].some(([, name]) => PATH_PARAMETERS[name as PathParameter].label !== '')
+}
