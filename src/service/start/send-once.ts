@@ -172,6 +172,12 @@ async function findAfterFailure(
     throw isIdUsed || hasErrorName(failure, 'IdempotencyKeyReusedError') ? failure : error
   })
   if ('repeated' in found) return found
+  // Another request may have used the id since the engine named this run.
+  const namedId = isIdUsed ? error.details.runId : undefined
+  if (namedId !== undefined && namedId !== found.other?.runId) {
+    const named = await findRepeated(engine, { ...keyed, runId: namedId }, call)
+    if ('repeated' in named) return named
+  }
   const isIdTaken = conflictPolicy === 'fail' && found.other !== null && isOpen(found.other.status)
   if (!isIdUsed || isIdTaken) throw error
   return found
@@ -183,11 +189,16 @@ function isUnsent({ error, details }: ServiceError): boolean {
 }
 
 /**
- * The run that the key has started, or else the latest run of the id, which another request has started. Throws
- * `IdempotencyKeyReusedError` if the key has started that run for another request.
+ * The run that the key has started, or else the latest run of the id, which another request has started. With `runId`,
+ * only this run may be that of the key. Throws `IdempotencyKeyReusedError` if the key has started it for another
+ * request.
  */
-export async function findRepeated(engine: Describe, { workflowId, startKey }: KeyedId, call: Call): Promise<Latest> {
-  const latest = await describeOrNull(engine, { workflowId }, call)
+export async function findRepeated(
+  engine: Describe,
+  { workflowId, runId: givenRunId, startKey }: KeyedId & { runId?: string },
+  call: Call,
+): Promise<Latest> {
+  const latest = await describeOrNull(engine, { workflowId, ...(givenRunId && { runId: givenRunId }) }, call)
   if (latest === null) return { other: null }
   const found = await readKeyOfChain(engine, latest, call)
   if (found?.key !== startKey.key) return { other: latest }

@@ -230,6 +230,13 @@ export const REVERTED: readonly SimulatedMutant[] = [
     seed: 24,
   },
   {
+    name: 'reverted: a run that the engine names may be that of the key, though the id was used again since',
+    file: 'src/service/start/send-once.ts',
+    target: 'if (namedId !== undefined && namedId !== found.other?.runId) {',
+    replacement: 'if (namedId === null) {',
+    seed: 12165,
+  },
+  {
     name: 'reverted: no run counts as earlier that has started after the latest one',
     file: 'src/service/engine/calls/at-most-once/find-run.ts',
     target: '<= (startedAt ?? Number.POSITIVE_INFINITY)',

@@ -97,3 +97,32 @@ test('a failed start: the first attempt takes an unused id only, the second one 
     { ...REQUEST, protocolMemo, requestId: 'request-1' },
   ])
 })
+
+test('a failed start: the run that the engine has named may be that of the key, though another one is open since', async () => {
+  const described: unknown[] = []
+  const outcome = await sendOnce(
+    {
+      async describe({ runId = 'latest' }) {
+        described.push(runId)
+        const key = runId === 'latest' ? OTHER_KEY : SENT
+        const status = runId === 'latest' ? 'running' : 'completed'
+        const memo = new Map([[IDEMPOTENCY_MEMO, key]])
+        return { workflowId: 'w', runId, firstRunId: runId, status, memo } as unknown as Description
+      },
+    },
+    { workflowId: 'w', startKey: SENT },
+    {
+      conflictPolicy: 'fail',
+      admit: async () => ({ request: REQUEST, traces: null }),
+      async send() {
+        throw new ServiceError('WorkflowAlreadyStartedError', 'in use', {
+          details: { workflowId: 'w', runId: 'named' },
+        })
+      },
+      ofRepeated: ({ runId, status }) => `return ${runId}, ${status}`,
+    },
+    aCall(),
+  )
+
+  expect([outcome, described]).toEqual(['return named, completed', ['latest', 'named']])
+})
