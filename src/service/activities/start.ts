@@ -94,7 +94,7 @@ async function sendOnce(
   }
 }
 
-/** The latest run of the id, if a request with the key has started it; otherwise null. */
+/** The run that has the id, if a request with the key has started it; otherwise null. */
 async function findRepeated(
   { engine }: StartPorts,
   { activityId }: { activityId: string },
@@ -103,17 +103,20 @@ async function findRepeated(
   call: Call,
 ): Promise<ActivityStart | null> {
   if (!mayBeRepeated(error)) throw error
-  const latest = await engine.describeActivity({ activityId }, atMost(call, TIMEOUT_MS.describe)).catch((failure) => {
+  // Another request may use the id after the engine has named a run.
+  const runId = hasErrorName(error, 'ActivityAlreadyStartedError') ? error.details.runId : undefined
+  const ref = { activityId, ...(runId !== undefined && { runId }) }
+  const found = await engine.describeActivity(ref, atMost(call, TIMEOUT_MS.describe)).catch((failure) => {
     if (hasErrorName(failure, 'ActivityNotFoundError')) return null
     // The id is in use, perhaps by the run that the key has started: a second attempt could start another one.
     throw hasErrorName(error, 'ActivityAlreadyStartedError') ? failure : error
   })
-  if (latest?.startKey?.key !== startKey.key) return null
-  const { runId, status } = latest
-  if (latest.startKey.request === startKey.request) return { activityId, runId, status, isRepeated: true }
+  if (found?.startKey?.key !== startKey.key) return null
+  if (found.startKey.request === startKey.request)
+    return { activityId, runId: found.runId, status: found.status, isRepeated: true }
   const message =
     'The Idempotency-Key was used for another request: activity name, catalog, arguments or options differ'
-  throw new ServiceError('IdempotencyKeyReusedError', message, { details: { activityId, runId } })
+  throw new ServiceError('IdempotencyKeyReusedError', message, { details: { activityId, runId: found.runId } })
 }
 
 async function send(
