@@ -1,6 +1,6 @@
 /** Schedules on both generations of the engine's scheduler. Nothing in its API says which one a schedule has. */
 import { expect } from 'vitest'
-import { describeSchedules, scheduleCalls } from '../conformance/schedules.ts'
+import { aSchedule, describeSchedules, scheduleCalls } from '../conformance/schedules.ts'
 import type { Api } from '../support/api.ts'
 import { test, testWithOwnEngine } from '../support/fixtures.ts'
 
@@ -27,6 +27,24 @@ describeSchedules(
   ),
   2,
 )
+
+const replaceAtTwoReplicas = async ({ api, serve }: { api: Api; serve(): Api }) => {
+  const { id, put, get } = scheduleCalls(api)
+  const writers = [put, scheduleCalls(serve(), id).put]
+  await put()
+  for (let round = 0; round < 10; round++) {
+    const headers = { 'If-Match': `"${(await get()).body.version}"` }
+
+    const answers = await Promise.all(writers.map((write, at) => write(aSchedule({ note: `${round}.${at}` }), headers)))
+
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([200, 412])
+    expect((await get()).body.note).toBe(`${round}.${statuses.indexOf(200)}`)
+  }
+}
+
+firstGeneration('of two writers at two replicas exactly one replaces a version', replaceAtTwoReplicas)
+secondGeneration('of two writers at two replicas exactly one does, in the second generation too', replaceAtTwoReplicas)
 
 // Their versions are counts, in another order of bytes.
 const firstVersion = async (api: Api) => [...Buffer.from((await scheduleCalls(api).put()).body.version, 'base64url')]
