@@ -15,7 +15,7 @@ import { findJsonSyntaxError } from '../../shared/lib/json-syntax-error.ts'
 import { type Command, type CommonFlags, callService } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { Interruption, UsageError } from '../failures.ts'
-import { readText } from '../flags/json-argument.ts'
+import { readArgument } from '../flags/json-argument.ts'
 import { linesAdvice, repeatAdvice } from '../output/advice.ts'
 import { paint, printable, printDocument, printLines, printNote } from '../output/terminal.ts'
 import type { Settings } from '../settings.ts'
@@ -28,7 +28,7 @@ export interface BulkFlags extends CommonFlags {
 /** In a pipe each answer is a line. On a terminal a bar shows how many there are, and failures are printed. */
 export async function bulkOfLines({ file, key = newIdempotencyKey(), ...flags }: BulkFlags): Promise<void> {
   await callService(flags, async (command) => {
-    const lines = toLines(await readText('--file', file === undefined ? '-' : `@${file}`, command.signal))
+    const lines = toLines(await readArgument('--file', file === undefined ? '-' : `@${file}`, command.signal))
     const progress = showProgress(command, lines)
     try {
       for await (const answer of bulk(optionsOf(command.settings), lines, { key, signal: command.signal }))

@@ -5,7 +5,7 @@ import { parsePolicyText } from '../../shared/config/policy-variables.ts'
 import { errorCode } from '../../shared/lib/error-code.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { UsageError } from '../failures.ts'
-import { readText } from '../flags/json-argument.ts'
+import { readArgument } from '../flags/json-argument.ts'
 import { pairs, table } from '../output/table.ts'
 import {
   type OutputFlags,
@@ -49,7 +49,7 @@ export async function explainAccess(path: string, action: string, flags: Questio
 
 /** jose is loaded only with a JWT. */
 async function readJwtFlag(value: string, policy: Policy): Promise<JwtExplanation> {
-  const jwt = await readText('--jwt', value, new AbortController().signal)
+  const jwt = await readArgument('--jwt', value, new AbortController().signal)
   const { readJwt } = await import('../policy/read-jwt.ts')
   return readJwt(jwt.trim(), policy)
 }

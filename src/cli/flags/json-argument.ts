@@ -50,7 +50,7 @@ export async function readPayloads(path: string, signal: AbortSignal): Promise<R
 
 /** Throws a `UsageError` for a value that is not JSON. */
 export async function readJsonArgument(flag: string, value: string, signal: AbortSignal): Promise<unknown> {
-  const json = await readText(flag, value, signal)
+  const json = await readArgument(flag, value, signal)
   const error = findJsonSyntaxError(json)
   if (error !== null) throw new UsageError(syntaxMessage(flag, value, error))
   try {
@@ -72,7 +72,7 @@ export async function readObjectArgument(
 }
 
 /** The text of a flag: as it stands, that of `@file`, or that of stdin. */
-export async function readText(flag: string, value: string, signal: AbortSignal): Promise<string> {
+export async function readArgument(flag: string, value: string, signal: AbortSignal): Promise<string> {
   if (value === '-') return readStdin(flag, signal)
   if (!value.startsWith('@')) return value
   const path = value.slice('@'.length)

@@ -80,11 +80,11 @@ function sinceText(since: string | null): string {
 export function renderTrace(trace: unknown): string {
   if (!isObject(trace) || !isObject(trace.data)) return cellOf(trace)
   const lines = linesOf(trace.data, '', trace.complete === true ? 'not finished' : 'open')
-  return [...lines, '', ...sourceOf(trace)].join('\n')
+  return [...lines, '', ...sourceLines(trace)].join('\n')
 }
 
 /** Where a trace comes from, and what it lacks. */
-export function sourceOf({ source, complete, warnings }: Record<string, unknown>): string[] {
+export function sourceLines({ source, complete, warnings }: Record<string, unknown>): string[] {
   return [
     paint('dim', `source: ${cellOf(source)}${complete === true ? '' : ', the run is open'}`),
     ...(Array.isArray(warnings) ? warnings.map((warning) => paint('yellow', cellOf(warning))) : []),

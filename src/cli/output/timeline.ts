@@ -11,7 +11,7 @@ import {
 } from '../../shared/trace-view/scale.ts'
 import { type Segment, segmentsOf } from '../../shared/trace-view/segments.ts'
 import type { TraceNode } from '../../shared/wire/trace/tree.ts'
-import { failureOf, sourceOf, stepNotes } from './run.ts'
+import { failureOf, sourceLines, stepNotes } from './run.ts'
 import { cellOf, durationCell, shorten, timeCell, widthOf } from './table.ts'
 import { paint, type Style } from './terminal.ts'
 
@@ -88,7 +88,7 @@ export function renderTimeline(trace: Trace, columns: number, now = Date.now()):
     ...drawn,
     '',
     ...(legend.length === 0 ? [] : [paint('dim', legend.join('  '))]),
-    ...sourceOf({ ...trace }),
+    ...sourceLines({ ...trace }),
   ].join('\n')
 }
 

@@ -3,7 +3,7 @@
 import type { Grant, Identity, Rule } from '../../shared/access/caller.ts'
 import { actionOf, callerOf, type Denial, denialOf } from '../../shared/access/grant.ts'
 import type { JwtExplanation } from './explained-jwt.ts'
-import type { Question } from './question.ts'
+import type { AccessQuestion } from './question.ts'
 
 export interface PolicyExplanation {
   /** Null for a token that no rule has, and for a JWT that is rejected. */
@@ -27,7 +27,7 @@ export interface RuleExplanation {
 /** A JWT that the service rejects may do nothing; the rules are explained as if it were valid. */
 export function explainPolicy(
   rules: readonly Rule[],
-  question: Question,
+  question: AccessQuestion,
   jwt: JwtExplanation | null = null,
 ): PolicyExplanation {
   const { identity, request } = question
@@ -44,7 +44,7 @@ export function explainPolicy(
   }
 }
 
-function explainRule(rule: Rule, { identity, request, defaults }: Question): RuleExplanation {
+function explainRule(rule: Rule, { identity, request, defaults }: AccessQuestion): RuleExplanation {
   const { name } = rule
   const [grant] = grantsOf(rule, identity)
   if (grant === undefined) return { rule: name, result: 'does not apply', reason: whyNotApplying(rule, identity) }

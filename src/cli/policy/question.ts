@@ -24,7 +24,7 @@ export interface QuestionFlags {
   option?: string[]
 }
 
-export interface Question {
+export interface AccessQuestion {
   identity: Identity
   request: AccessRequest & { namespace: string }
   defaults: Defaults
@@ -42,7 +42,7 @@ export function readQuestion(
   flags: QuestionFlags,
   env: Environment,
   holder: Identity | null = null,
-): Question {
+): AccessQuestion {
   const { id, workflow, catalog, option } = flags
   const defaults = { catalog: env.SERVICE_CATALOG_ID ?? '', namespace: env.ENGINE_NAMESPACE || 'default' }
   return {

@@ -23,13 +23,13 @@ export interface PendingWork {
   readFromStart: boolean
 }
 
-export type ActivityState = 'scheduled' | 'started' | 'cancel_requested' | 'paused' | 'pause_requested'
+export type AttemptState = 'scheduled' | 'started' | 'cancel_requested' | 'paused' | 'pause_requested'
 
 export interface PendingActivity {
   activityId: string
   name: string
   taskQueue: string
-  state: ActivityState
+  state: AttemptState
   /** Why it is paused, as whoever has paused it has said. */
   pauseReason: string | null
   /** Number of attempts, including the current one. */

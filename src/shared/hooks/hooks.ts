@@ -1,6 +1,6 @@
 /** The hooks of the policy that is in force. */
 import type { HookScheme } from './hook-schemes.ts'
-import type { Challenge, Source } from './presets.ts'
+import type { Challenge, ValueSource } from './presets.ts'
 import { DEFAULT_TOKEN_HEADER, type Proof } from './schemes.ts'
 
 /** A hook as the policy defines it: docs/hooks.md. It has one of the four actions. */
@@ -11,7 +11,7 @@ export interface HookDefinition {
   /** For the scheme `token`: the header with the secret. */
   header?: string
   /** For the scheme `token`: what identifies an event, and the headers that workers receive. */
-  id?: Source
+  id?: ValueSource
   headers?: readonly string[]
   /** The events that it wants, by header or JSON Pointer; all must match. Default: every event. */
   when?: Readonly<Record<string, readonly string[]>>

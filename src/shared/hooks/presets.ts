@@ -9,9 +9,9 @@ export interface SignatureScheme {
   /** With `{body}` and, if need be, `{id}`, `{timestamp}` and `{url}`. Default: `{body}`. */
   signed?: string
   /** `unit`: seconds unless it is set. `toleranceSeconds`: 300 unless it is set. */
-  timestamp?: Partial<HeaderValue> & Source & { unit?: 's' | 'ms' | 'iso'; toleranceSeconds?: number }
+  timestamp?: Partial<HeaderValue> & ValueSource & { unit?: 's' | 'ms' | 'iso'; toleranceSeconds?: number }
   /** What identifies an event that is sent again. Default: the hash of the body. */
-  id?: Source
+  id?: ValueSource
   /** Those that workers receive. */
   headers?: readonly string[]
   /** Whether the sender also sends forms, whose field `payload` is JSON. */
@@ -29,7 +29,7 @@ export interface HeaderValue {
 }
 
 /** A header, or a JSON Pointer into the body. */
-export interface Source {
+export interface ValueSource {
   header?: string
   body?: string
 }

@@ -5,7 +5,7 @@ import { anyEqual, type Bytes, hmac, joined, sha256, toBytes, toHex } from '../l
 import { newId } from '../lib/new-id.ts'
 import { presentedTokens } from '../lib/presented-tokens.ts'
 import type { HookScheme } from './hook-schemes.ts'
-import { type HeaderValue, PRESETS, type SignatureScheme, type Source, standardScheme } from './presets.ts'
+import { type HeaderValue, PRESETS, type SignatureScheme, standardScheme, type ValueSource } from './presets.ts'
 import { standardKeys } from './standard-secret.ts'
 
 /** What a sender must have signed its events with. */
@@ -16,7 +16,7 @@ export interface Proof {
   /** For the scheme `token`: the header with the secret. */
   header: string
   /** For the scheme `token`, as in `SignatureScheme`. */
-  id?: Source
+  id?: ValueSource
   headers?: readonly string[]
 }
 
@@ -153,7 +153,7 @@ export function textAt(event: unknown, pointer: string): string {
       : ''
 }
 
-function headerIn(source: Source | undefined, header: ReadHeader): string {
+function headerIn(source: ValueSource | undefined, header: ReadHeader): string {
   return (source?.header === undefined ? undefined : header(source.header)) ?? ''
 }
 

@@ -1,20 +1,20 @@
 /** Where a time is in the timeline. */
 import type { TraceNode } from '../wire/trace/tree.ts'
 
-export interface View {
+export interface TimeRange {
   from: number
   to: number
 }
 
 /** A part of the axis on which time passes evenly. Idle parts are compressed. */
-export interface Part extends View {
+export interface Part extends TimeRange {
   /** Percent from the left edge. */
   x: number
   width: number
   isIdle: boolean
 }
 
-export interface Scale extends View {
+export interface Scale extends TimeRange {
   parts: readonly Part[]
   /** Percent from the left edge; outside of 0 to 100 for times that are not shown. */
   x: (at: number) => number
@@ -24,7 +24,7 @@ export interface Scale extends View {
 // Below a millisecond nothing is recorded.
 export const MIN_SPAN_MS = 2
 
-export function linearScale({ from, to }: View): Scale {
+export function linearScale({ from, to }: TimeRange): Scale {
   return scaleOf([{ from, to, x: 0, width: 100, isIdle: false }])
 }
 
@@ -38,7 +38,12 @@ const MIN_IDLE_MS = 2000
  * A scale on which long times without any activity are narrow. Null if there are none, or if the rest can be seen well
  * all the same.
  */
-export function compressedScale(root: TraceNode, now: number, { from, to }: View, idleWidth: number): Scale | null {
+export function compressedScale(
+  root: TraceNode,
+  now: number,
+  { from, to }: TimeRange,
+  idleWidth: number,
+): Scale | null {
   const total = to - from
   const idle = idleParts(root, now, { from, to })
     .filter((part) => part.to - part.from > Math.max(MIN_IDLE_MS, total * MIN_IDLE_SHARE))
@@ -87,8 +92,8 @@ function scaleOf(parts: readonly [Part, ...Part[]] | readonly Part[]): Scale {
 const WAITING = new Set(['workflow', 'child_workflow', 'timer', 'update', 'nexus_operation'])
 
 /** The times in which nothing runs, begins or ends. */
-function idleParts(root: TraceNode, now: number, { from, to }: View): View[] {
-  const busy: View[] = [{ from, to: from }]
+function idleParts(root: TraceNode, now: number, { from, to }: TimeRange): TimeRange[] {
+  const busy: TimeRange[] = [{ from, to: from }]
   const waiting = [root]
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
     const end = node.endedAt ?? now
@@ -100,7 +105,7 @@ function idleParts(root: TraceNode, now: number, { from, to }: View): View[] {
     waiting.push(...node.children)
   }
   busy.sort((one, other) => one.from - other.from)
-  const idle: View[] = []
+  const idle: TimeRange[] = []
   let at = from
   for (const part of busy) {
     if (part.from > at) idle.push({ from: at, to: part.from })
@@ -147,25 +152,25 @@ export function ticksOfScale({ parts }: Scale, origin: number, count: number): n
 }
 
 /** A view with a margin at both ends. */
-export function padded({ from, to }: View): View {
+export function padded({ from, to }: TimeRange): TimeRange {
   const margin = (to - from) * 0.01
   return { from: from - margin, to: to + margin }
 }
 
 /** The part that is `factor` times as long as the scale, in its middle; null if that is all of `full`. */
-export function zoomed(scale: Scale, factor: number, full: View): View | null {
+export function zoomed(scale: Scale, factor: number, full: TimeRange): TimeRange | null {
   const [from, to] = [scale.timeAt(50 - 50 * factor), scale.timeAt(50 + 50 * factor)]
   if (to - from >= full.to - full.from) return null
   return within({ from, to: Math.max(to, from + MIN_SPAN_MS) }, full)
 }
 
 /** The part that begins later by this share of the scale. */
-export function shifted(scale: Scale, share: number, full: View): View {
+export function shifted(scale: Scale, share: number, full: TimeRange): TimeRange {
   const by = share * (scale.to - scale.from)
   return within({ from: scale.from + by, to: scale.to + by }, full)
 }
 
-function within({ from, to }: View, full: View): View {
+function within({ from, to }: TimeRange, full: TimeRange): TimeRange {
   const shift = from < full.from ? full.from - from : to > full.to ? full.to - to : 0
   return { from: Math.max(full.from, from + shift), to: Math.min(full.to, to + shift) }
 }

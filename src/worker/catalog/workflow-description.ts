@@ -93,23 +93,23 @@ type HandlersOf<Workflows> = [Definition<Workflows[keyof Workflows]>] extends [n
       readonly updates: OfKind<Workflows, 'Update'>
     }
 
-export type Kind = 'Signal' | 'Query' | 'Update'
+export type DefinitionKind = 'Signal' | 'Query' | 'Update'
 
-type OfKind<Workflows, K extends Kind> = [Definition<Workflows[keyof Workflows], K>] extends [never]
+type OfKind<Workflows, K extends DefinitionKind> = [Definition<Workflows[keyof Workflows], K>] extends [never]
   ? Readonly<Record<string, `the workflows module exports no define${K}`>>
   : {
       readonly [Key in keyof Workflows as NameOf<Workflows[Key], Key, K>]?: Definition<Workflows[Key], K>['description']
     }
 
 /** The name in the definition's type, or the export's name: the type of `defineSignal<[Args]>('name')` has no name. */
-export type NameOf<Exported, Key, K extends Kind> = [Definition<Exported, K>] extends [never]
+export type NameOf<Exported, Key, K extends DefinitionKind> = [Definition<Exported, K>] extends [never]
   ? never
   : string extends Definition<Exported, K>['name']
     ? (Key & string) | (Key extends `${infer Stem}${K}` ? Stem : never)
     : Definition<Exported, K>['name']
 
 /** `never` for an export that is not a definition of this kind. */
-export type Definition<Exported, K extends Kind = Kind> = unknown extends Exported
+export type Definition<Exported, K extends DefinitionKind = DefinitionKind> = unknown extends Exported
   ? never
   : Exported extends { type: Lowercase<K>; name: infer Name extends string } & Record<
         ArgsBrand,

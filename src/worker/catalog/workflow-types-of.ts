@@ -1,4 +1,4 @@
-import type { Definition, Kind, NameOf, WorkflowNames } from './workflow-description.ts'
+import type { Definition, DefinitionKind, NameOf, WorkflowNames } from './workflow-description.ts'
 
 /**
  * The types of a workflows module, for the client in `portico/client`:
@@ -19,7 +19,7 @@ export type WorkflowTypesOf<Workflows> = {
     : never
 }
 
-type OfKind<Workflows, K extends Kind> = [Definition<Workflows[keyof Workflows], K>] extends [never]
+type OfKind<Workflows, K extends DefinitionKind> = [Definition<Workflows[keyof Workflows], K>] extends [never]
   ? Record<string, unknown[]>
   : {
       [Key in keyof Workflows as NameOf<Workflows[Key], Key, K>]: Pick<Definition<Workflows[Key], K>, 'args' | 'result'>

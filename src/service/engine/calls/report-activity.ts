@@ -12,7 +12,7 @@ import { RpcError } from '../transport/transport.ts'
 import { findActivity } from './activities/read.ts'
 import { toLookupError } from './at-most-once/find-run.ts'
 import { unknownOutcomeError } from './at-most-once/lost-response.ts'
-import { failureMarkOf, sourceOf } from './failure-mark.ts'
+import { failureMarkOf, failureSource } from './failure-mark.ts'
 import { readLast, type TemporalEventPage } from './history-pages.ts'
 
 export async function reportActivity(
@@ -79,7 +79,7 @@ async function toFailure(
     message: encodedAttributes ? 'Encoded failure' : message,
     ...(encodedAttributes && { encodedAttributes }),
     // The engine keeps the failure of an attempt that it retries, but not the identity of the request.
-    source: sourceOf(mark),
+    source: failureSource(mark),
     applicationFailureInfo: { type: name ?? 'Error', nonRetryable: !retryable, details: toPayloads(values) },
   }
 }

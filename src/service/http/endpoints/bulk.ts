@@ -11,7 +11,7 @@ import { type Line, readLines } from '../pipeline/body-lines.ts'
 import { idempotencyKey } from '../pipeline/idempotency-key.ts'
 import { respond } from '../response.ts'
 import { BODY_ERRORS } from './errors.ts'
-import { bulkLine, requestOf } from './fields/bulk-line.ts'
+import { bulkLine, readLine } from './fields/bulk-line.ts'
 
 const TYPES = [NDJSON, 'application/ndjson', 'application/jsonl']
 
@@ -115,7 +115,7 @@ function lineHandler(c: Context<Env>, { carryOut, maxLineBytes }: BulkSettings, 
   const base = new URL(c.req.url).origin + c.get('basePath')
 
   function toRequest(line: Uint8Array<ArrayBuffer>, index: number, requestId: string): Request {
-    const { method, path, body, isKeyed, key: own } = requestOf(line)
+    const { method, path, body, isKeyed, key: own } = readLine(line)
     const headers = new Headers(shared)
     headers.set('X-Request-Id', requestId)
     headers.set('Content-Length', String(body.byteLength))

@@ -7,7 +7,7 @@ import { isObject } from '../../../shared/lib/json.ts'
 import type { JsonSchema } from '../../../shared/wire/catalog.ts'
 import { ARKTYPE_OPTIONS, relaxArktype } from './arktype-schema.ts'
 import { rejectNoJson, takeUnchecked } from './marks.ts'
-import { toJson } from './to-json.ts'
+import { plainJson } from './plain-json.ts'
 import { acceptsValue, valibotOptions } from './valibot-schema.ts'
 import { zodSchema } from './zod-schema.ts'
 
@@ -125,7 +125,7 @@ function fromOther(schema: object, io: 'input' | 'output'): Record<string, unkno
   if (!isObject(standard) || vendor === 'zod') return fromPlain(schema)
   const convert = converterOf(standard, io)
   if (io === 'input' && vendor === 'valibot' && acceptsValue(standard, Symbol('any value'))) return {}
-  const json = toJson(convert(optionsOf(vendor, io)))
+  const json = plainJson(convert(optionsOf(vendor, io)))
   if (io === 'input' && vendor === 'arktype') relaxArktype(schema, json)
   return json
 }
@@ -158,7 +158,7 @@ function converterOf({ vendor, jsonSchema }: Record<string, unknown>, io: 'input
 
 function fromPlain(schema: object): Record<string, unknown> {
   if (!isObject(schema) || !isPlain(schema)) throw notASchema()
-  return toJson(schema, (value) => {
+  return plainJson(schema, (value) => {
     if (typeof value === 'function') throw notASchema()
   })
 }

@@ -5,7 +5,7 @@
 import * as z from 'zod'
 import { isExactPattern } from './exact-pattern.ts'
 import { markUnchecked, noJson, openNoJson, rejectNoJson } from './marks.ts'
-import { toJson } from './to-json.ts'
+import { plainJson } from './plain-json.ts'
 
 type Json = z.core.JSONSchema.BaseSchema
 
@@ -14,7 +14,7 @@ type Definition = z.core.$ZodTypes['_zod']['def']
 /** Has marks. */
 export function zodSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const override = io === 'input' ? relax : relaxOutput
-  const json = toJson(z.toJSONSchema(schema, { io, unrepresentable, override }))
+  const json = plainJson(z.toJSONSchema(schema, { io, unrepresentable, override }))
   rejectNoJson(json)
   if (io === 'input') removeMergedKeys(json, json)
   return json

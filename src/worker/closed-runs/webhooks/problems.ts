@@ -21,7 +21,7 @@ export interface ProblemInput extends DeliveryInput {
   after: string
 }
 
-export const PROBLEM_TYPE = 'portico.deliver-problem'
+export const PROBLEM_ACTIVITY = 'portico.deliver-problem'
 
 const CONCURRENT_RUNS = 16
 
@@ -47,7 +47,7 @@ export function createProblemScan({ engine, endpoints, catalog }: ScanOptions): 
     }
     const subject = `${runId}:problem:${after}`
     for (const { name: endpoint } of subscribed)
-      await engine.startActivity(deliveryActivity(PROBLEM_TYPE, { endpoint, catalog, subject }, input), signal)
+      await engine.startActivity(deliveryActivity(PROBLEM_ACTIVITY, { endpoint, catalog, subject }, input), signal)
   }
 
   return async (signal) => {

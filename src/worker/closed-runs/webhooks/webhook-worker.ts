@@ -19,7 +19,7 @@ import {
   RunDeletedError,
   retryIntervalMs,
 } from './deliver.ts'
-import { createProblemScan, deliverProblem, PROBLEM_TYPE, type ProblemInput } from './problems.ts'
+import { createProblemScan, deliverProblem, PROBLEM_ACTIVITY, type ProblemInput } from './problems.ts'
 import { subscribesTo } from './subscriptions.ts'
 
 export interface WebhookWorkerOptions {
@@ -178,7 +178,7 @@ async function runDeliveries(
       taskQueue: deliveryQueue(endpoint.name, catalog),
       activities: {
         [DELIVERY_TYPE]: (input: DeliveryInput) => attempted((until) => deliver(endpoint, input, all, until)),
-        [PROBLEM_TYPE]: (input: ProblemInput) => attempted((until) => deliverProblem(endpoint, input, all, until)),
+        [PROBLEM_ACTIVITY]: (input: ProblemInput) => attempted((until) => deliverProblem(endpoint, input, all, until)),
       },
       maxConcurrentActivityTaskExecutions: MAX_DELIVERIES,
       shutdownGraceTime: SHUTDOWN_GRACE_TIME,

@@ -13,7 +13,7 @@ import {
 import { toDate, toEpochMs } from '../../../../shared/temporal/time.ts'
 import type { RunRef } from '../../../../shared/wire/run-ref.ts'
 import type { Call } from '../../../model/call.ts'
-import type { ActivityState, PendingActivity, PendingWork } from '../../../model/pending-work.ts'
+import type { AttemptState, PendingActivity, PendingWork } from '../../../model/pending-work.ts'
 import { type EngineContext, executionIds } from '../../context.ts'
 import { toServiceError } from '../../errors.ts'
 import { readLast } from '../history-pages.ts'
@@ -27,7 +27,7 @@ const PAGE_SIZE = 100
 // A run may have thousands of pending activities. The response lists the reasons of the first ones only.
 const MAX_LISTED = 50
 
-const STATES = new Map<number, ActivityState>([
+const STATES = new Map<number, AttemptState>([
   [S.SCHEDULED, 'scheduled'],
   [S.STARTED, 'started'],
   [S.CANCEL_REQUESTED, 'cancel_requested'],

@@ -57,7 +57,7 @@ export function markOf({ schedule }: Described): ScheduleMark | null {
   return field === undefined ? null : toScheduleMark(fromPayload(field))
 }
 
-export function versionOf({ conflictToken }: Described): string {
+export function scheduleVersion({ conflictToken }: Described): string {
   return toBase64Url(conflictToken ?? new Uint8Array())
 }
 
@@ -83,7 +83,7 @@ export async function toSchedule(
   const text = (at: number) => (typeof values[at] === 'string' ? values[at] : undefined)
   return {
     scheduleId,
-    version: versionOf(described),
+    version: scheduleVersion(described),
     workflowName,
     workflowId: workflowId ?? '',
     catalog: taskQueue?.name ?? '',

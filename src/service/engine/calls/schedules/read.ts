@@ -19,7 +19,7 @@ import { toScheduleQuery } from '../../run-query.ts'
 import { RpcError } from '../../transport/transport.ts'
 import { isCausedByToken, isInternalFailure } from '../changed-token.ts'
 import { describeNamespace } from '../namespace-capabilities.ts'
-import { markOf, toNext, toRecent, toSchedule, versionOf } from './document.ts'
+import { markOf, scheduleVersion, toNext, toRecent, toSchedule } from './document.ts'
 import { toWhen } from './spec.ts'
 import { toScheduleError } from './write.ts'
 
@@ -33,7 +33,7 @@ export async function describeSchedule(
     const described = await onceFree(call, () => context.rpc('describeSchedule', request, call))
     const { action, state } = described.schedule ?? {}
     return {
-      version: versionOf(described),
+      version: scheduleVersion(described),
       mark: markOf(described),
       workflowName: action?.startWorkflow?.workflowType?.name ?? '',
       paused: state?.paused === true,

@@ -136,18 +136,18 @@ function failure({ status, headers }: Response, body: unknown): ApiError {
 }
 
 /** Where a reader of a stream is. */
-export interface Position {
+export interface FollowedTo {
   /** Of the last event. */
   id: string | undefined
   isOver: boolean
 }
 
 /** The events of a stream after the position, through lost connections, until it ends or the signal aborts. */
-export async function* follow(
+export async function* followEvents(
   path: string,
   query: Record<string, string>,
   signal: AbortSignal,
-  position: Position,
+  position: FollowedTo,
 ): AsyncGenerator<ServerEvent> {
   let failures = 0
   while (!signal.aborted && !position.isOver) {
@@ -168,7 +168,7 @@ async function* connection(
   path: string,
   query: Record<string, string>,
   signal: AbortSignal,
-  position: Position,
+  position: FollowedTo,
 ): AsyncGenerator<ServerEvent> {
   const from = position.id === undefined ? {} : { 'Last-Event-ID': position.id }
   const response = await send(path, { query, headers: { Accept: 'text/event-stream', ...from }, signal })

@@ -1,7 +1,7 @@
 import { call } from './api.ts'
 import { credentialRequired, keepCredential } from './credential.ts'
 import { useAct, useCredential, useTitle } from './hooks.ts'
-import { Failure, Input, submitting } from './parts.tsx'
+import { ErrorMessage, Input, submitting } from './parts.tsx'
 import type { Child } from './ui.ts'
 
 /** Shows its children once there is a credential, if the service requires one. */
@@ -25,7 +25,7 @@ function CredentialForm() {
           It is kept for this tab until you close it, and sent to this service only. What it allows is what you can do
           here.
         </p>
-        {error !== null && <Failure error={error} />}
+        {error !== null && <ErrorMessage error={error} />}
         <button type="submit" class="primary" disabled={busy}>
           Continue
         </button>

@@ -67,13 +67,13 @@ export function Time({ at, now }: { at: string | number | null; now: number }) {
   )
 }
 
-export function Duration({ from, to, now }: { from: string | null; to: string | null; now: number }) {
+export function Elapsed({ from, to, now }: { from: string | null; to: string | null; now: number }) {
   const end = to === null ? now : new Date(to).getTime()
   return <span class="number">{durationText(Math.max(0, end - new Date(from ?? end).getTime()))}</span>
 }
 
 /** What went wrong, and what a person can do about it. */
-export function Failure({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
+export function ErrorMessage({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
   const problem = error instanceof ApiError ? error.problem : null
   return (
     <div class="failure" role="alert">
@@ -221,7 +221,7 @@ export function Confirm({ title, children, action, danger = false, onClose, onCo
       >
         <h2>{title}</h2>
         {children}
-        {error !== null && <Failure error={error} />}
+        {error !== null && <ErrorMessage error={error} />}
         <div class="buttons end">
           <button type="button" class="secondary" onClick={() => dialog.current?.close()}>
             Cancel

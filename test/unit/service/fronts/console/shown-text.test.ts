@@ -7,7 +7,7 @@ import {
   toLocal,
   toUtc,
 } from '../../../../../src/service/fronts/console/page/format.ts'
-import { filterOf, withFilter } from '../../../../../src/service/fronts/console/page/runs/run-filter.ts'
+import { filterOfQuery, withFilter } from '../../../../../src/service/fronts/console/page/runs/run-filter.ts'
 
 const NOW = Date.UTC(2026, 10, 29, 12)
 
@@ -41,8 +41,8 @@ test('the filter is what the API takes of the URL, and can be changed', () => {
     'workflowName=order&namespace=n&pageSize=7&status=&searchAttributes[A]=1&searchAttributes=x&problem=true&query=a',
   )
 
-  expect(filterOf(url).toString()).toBe('workflowName=order&searchAttributes%5BA%5D=1&problem=true&query=a')
-  expect(withFilter(filterOf(url), { problem: null, query: '', status: 'failed' }).toString()).toBe(
+  expect(filterOfQuery(url).toString()).toBe('workflowName=order&searchAttributes%5BA%5D=1&problem=true&query=a')
+  expect(withFilter(filterOfQuery(url), { problem: null, query: '', status: 'failed' }).toString()).toBe(
     'workflowName=order&searchAttributes%5BA%5D=1&status=failed',
   )
 })

@@ -2,12 +2,12 @@
 import type { Draft } from './draft.ts'
 import type { Field } from './schema-field.ts'
 
-export interface Issue {
+export interface FieldIssue {
   path: string
   message: string
 }
 
-export function issueAt(issues: readonly Issue[], pointer: string): string | null {
+export function issueAt(issues: readonly FieldIssue[], pointer: string): string | null {
   return issues.find(({ path }) => path === pointer)?.message ?? null
 }
 

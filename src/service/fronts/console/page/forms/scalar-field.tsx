@@ -1,14 +1,14 @@
 import { VERBATIM } from '../parts.tsx'
 import { useId } from '../ui.ts'
 import type { Draft } from './draft.ts'
-import { type Issue, issueAt } from './issues.ts'
+import { type FieldIssue, issueAt } from './issues.ts'
 import type { Field, Property } from './schema-field.ts'
 
 export interface FieldProps {
   property: Property
   draft: Draft
   pointer: string
-  issues: readonly Issue[]
+  issues: readonly FieldIssue[]
   changed: () => void
 }
 

@@ -1,5 +1,5 @@
 import { issuesOf } from '../api.ts'
-import { Failure } from '../parts.tsx'
+import { ErrorMessage } from '../parts.tsx'
 import { useEffect, useId, useRef } from '../ui.ts'
 import { addItem } from './draft.ts'
 import { escaped, issueAt } from './issues.ts'
@@ -44,7 +44,7 @@ export function SchemaForm({ form, error }: { form: Form; error: unknown }) {
 export function FormFailure({ form, error }: { form: Form; error: unknown }) {
   const issues = issuesOf(error)
   if (error === null) return null
-  if (issues.length === 0 || !issues.every(form.shows)) return <Failure error={error} />
+  if (issues.length === 0 || !issues.every(form.shows)) return <ErrorMessage error={error} />
   return (
     <p class="issue summary" role="alert">
       {issues.length === 1 ? 'One field is not valid.' : `${issues.length} fields are not valid.`}

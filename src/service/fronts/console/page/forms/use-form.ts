@@ -2,7 +2,7 @@ import { parseJson } from '../../../../../shared/lib/json.ts'
 import type { Schema } from '../catalog.ts'
 import { useMemo, useRef, useState } from '../ui.ts'
 import { type Draft, isLossless, toDraft, toText } from './draft.ts'
-import { hasField, type Issue } from './issues.ts'
+import { type FieldIssue, hasField } from './issues.ts'
 import { type Field, toField } from './schema-field.ts'
 
 export interface Form {
@@ -19,7 +19,7 @@ export interface Form {
   /** The body that `wrap` makes of it; undefined if the JSON is not valid. */
   text: (wrap: (value: string | undefined) => string | undefined) => string | undefined
   /** Whether the issue is shown at a field. */
-  shows: (issue: Issue) => boolean
+  shows: (issue: FieldIssue) => boolean
   changed: () => void
 }
 

@@ -4,7 +4,7 @@ import { agoText } from '../format.ts'
 import { FormFailure, SchemaForm } from '../forms/schema-form.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { useAct } from '../hooks.ts'
-import { Failure, submitting } from '../parts.tsx'
+import { ErrorMessage, submitting } from '../parts.tsx'
 import { useState } from '../ui.ts'
 
 type Asked = Pick<Question, 'key' | 'mayAnswer' | 'runId' | 'schema' | 'workflowId'>
@@ -31,7 +31,7 @@ export function QuestionForm({ question, onAnswered }: { question: Asked; onAnsw
         Answered {agoText(new Date(answeredAt).getTime(), Date.now())}.
       </p>
     )
-  if (isTooLate(error)) return <Failure error={error} />
+  if (isTooLate(error)) return <ErrorMessage error={error} />
   return (
     <form
       class="stack"

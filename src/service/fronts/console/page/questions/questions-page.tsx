@@ -1,7 +1,7 @@
 import type { Question } from '../../../../../client/responses.ts'
 import { useCapabilities } from '../capabilities.ts'
 import { useNow, useTitle } from '../hooks.ts'
-import { Failure, Input, submitting, Tab, Time } from '../parts.tsx'
+import { ErrorMessage, Input, submitting, Tab, Time } from '../parts.tsx'
 import { hrefOf, navigate, runHref } from '../route.ts'
 import { useState } from '../ui.ts'
 import { QuestionForm } from './question-form.tsx'
@@ -30,7 +30,7 @@ export function QuestionsPage({ query }: { query: URLSearchParams }) {
         {own !== null && <Tab label="To me" href={hrefOf('questions', { to: own })} isCurrent={names.join() === own} />}
       </nav>
       <ToFilter key={names.join()} names={names} />
-      {error !== null && <Failure error={error} retry={retry} />}
+      {error !== null && <ErrorMessage error={error} retry={retry} />}
       {questions === null && error === null && <p class="quiet loading">Loading…</p>}
       {questions !== null && shown.length === 0 && (
         <div class="card empty">

@@ -3,7 +3,7 @@ import { call } from '../api.ts'
 import type { May } from '../capabilities.ts'
 import { durationText, sentenceOf } from '../format.ts'
 import { useAct } from '../hooks.ts'
-import { Failure, statusText } from '../parts.tsx'
+import { ErrorMessage, statusText } from '../parts.tsx'
 import { QuestionForm } from '../questions/question-form.tsx'
 import { runHref } from '../route.ts'
 import type { Reason } from './use-run.ts'
@@ -135,7 +135,7 @@ function Act({ action, onDone }: { action: NonNullable<Reason['action']>; onDone
           {verb === 'retry' ? 'Try again now' : statusText(verb)}
         </button>
       </p>
-      {error !== null && <Failure error={error} />}
+      {error !== null && <ErrorMessage error={error} />}
     </>
   )
 }

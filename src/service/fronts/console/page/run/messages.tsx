@@ -4,14 +4,14 @@ import type { CatalogWorkflow, Handler } from '../catalog.ts'
 import { FormFailure, SchemaForm } from '../forms/schema-form.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { useAct } from '../hooks.ts'
-import { CopyButton, Failure, Input, Json, onText, submitting, VERBATIM } from '../parts.tsx'
+import { CopyButton, ErrorMessage, Input, Json, onText, submitting, VERBATIM } from '../parts.tsx'
 import { useEffect, useRef, useState } from '../ui.ts'
 import { curlOf } from './curl.ts'
 
-export type MessageKind = 'signal' | 'update' | 'query'
+export type SentKind = 'signal' | 'update' | 'query'
 
-export interface Opened {
-  kind: MessageKind
+export interface OpenForm {
+  kind: SentKind
   name: string
   /** Changes with each request to open it. */
   at: number
@@ -22,7 +22,7 @@ interface MessagesProps {
   target: Target
   isOpen: boolean
   workflow: CatalogWorkflow | null
-  opened: Opened | null
+  opened: OpenForm | null
   onSent: () => void
 }
 
@@ -39,7 +39,7 @@ export function Messages({ may, target, isOpen, workflow, opened, onSent }: Mess
   const handlers = kinds.flatMap((kind) =>
     (workflow?.[MEMBERS[kind]] ?? [])
       .filter(({ name }) => may(kind, name))
-      .map((handler): [MessageKind, Handler] => [kind, handler]),
+      .map((handler): [SentKind, Handler] => [kind, handler]),
   )
   if (kinds.length === 0) return null
   return (
@@ -121,13 +121,13 @@ interface Sending {
 }
 
 interface HandlerFormProps extends Sending {
-  kind: MessageKind
+  kind: SentKind
   handler: Handler
-  opened: Opened | null
+  opened: OpenForm | null
 }
 
-function OtherMessage({ target, kinds, onSent }: Sending & { kinds: readonly MessageKind[] }) {
-  const [chosen, setKind] = useState<MessageKind | null>(null)
+function OtherMessage({ target, kinds, onSent }: Sending & { kinds: readonly SentKind[] }) {
+  const [chosen, setKind] = useState<SentKind | null>(null)
   const kind = kinds.find((one) => one === chosen) ?? kinds[0] ?? 'query'
   const { busy, error, done, send } = useSend(kind, target, onSent)
   return (
@@ -146,7 +146,7 @@ function OtherMessage({ target, kinds, onSent }: Sending & { kinds: readonly Mes
         <div class="pair">
           <label>
             <span>Kind</span>
-            <select onChange={onText((chosen) => setKind(chosen as MessageKind))}>
+            <select onChange={onText((chosen) => setKind(chosen as SentKind))}>
               {kinds.map((one) => (
                 <option key={one} value={one} selected={one === kind}>
                   {TITLES[one]}
@@ -160,7 +160,7 @@ function OtherMessage({ target, kinds, onSent }: Sending & { kinds: readonly Mes
           <span>Argument, as JSON (empty for none)</span>
           <textarea name="payload" rows={3} {...VERBATIM} class="code" />
         </label>
-        {error !== null && <Failure error={error} />}
+        {error !== null && <ErrorMessage error={error} />}
         <Outcome kind={kind} done={done} />
         <div class="buttons">
           <button type="submit" class="primary" disabled={busy}>
@@ -177,11 +177,11 @@ interface Done {
   warnings: string[]
 }
 
-function messagePath(target: Target, kind: MessageKind, name: string): string {
+function messagePath(target: Target, kind: SentKind, name: string): string {
   return `${runPath(target)}/${kind}/${encodeURIComponent(name)}`
 }
 
-function useSend(kind: MessageKind, target: Target, onSent: () => void) {
+function useSend(kind: SentKind, target: Target, onSent: () => void) {
   const [done, setDone] = useState<Done | null>(null)
   const { busy, error, act } = useAct()
   async function send(name: string, body: string | undefined): Promise<void> {
@@ -202,7 +202,7 @@ function useSend(kind: MessageKind, target: Target, onSent: () => void) {
   return { busy, error, done, send }
 }
 
-function Outcome({ kind, done }: { kind: MessageKind; done: Done | null }) {
+function Outcome({ kind, done }: { kind: SentKind; done: Done | null }) {
   if (done === null) return null
   return (
     <div role="status" class="sent">

@@ -4,19 +4,19 @@ import type { TraceNode } from '../../../../../shared/wire/trace/tree.ts'
 import { mayOf, useCapabilities } from '../capabilities.ts'
 import { useCatalog, workflowOf } from '../catalog.ts'
 import { useNow, useTitle } from '../hooks.ts'
-import { CopyButton, Duration, Failure, StatusPill, Time } from '../parts.tsx'
+import { CopyButton, Elapsed, ErrorMessage, StatusPill, Time } from '../parts.tsx'
 import { hrefOf, runHref } from '../route.ts'
 import { useMemo, useState } from '../ui.ts'
 import { About, Progress } from './about.tsx'
 import { Actions, ResetDialog } from './actions.tsx'
 import { ExplainBanner } from './explain.tsx'
-import { Messages, type Opened } from './messages.tsx'
+import { Messages, type OpenForm } from './messages.tsx'
 import { NodeDetails } from './node-details.tsx'
 import { Stream } from './stream.tsx'
 import { Timeline } from './timeline.tsx'
 import { type Reason, useRun } from './use-run.ts'
 
-export function RunPage({ workflowId, runId }: { workflowId: string; runId: string | null }) {
+export function RunDetails({ workflowId, runId }: { workflowId: string; runId: string | null }) {
   const run = useRun(workflowId, runId)
   useTitle(workflowId)
   const { explanation, error } = run
@@ -27,7 +27,7 @@ export function RunPage({ workflowId, runId }: { workflowId: string; runId: stri
       </nav>
       {explanation === null && <h1 class="id">{workflowId}</h1>}
       {explanation === null && error === null && <p class="quiet loading">Loading…</p>}
-      {error !== null && <Failure error={error} retry={run.refresh} />}
+      {error !== null && <ErrorMessage error={error} retry={run.refresh} />}
       {explanation !== null && <Run run={run} explanation={explanation} />}
     </main>
   )
@@ -43,7 +43,7 @@ function Run({ run, explanation }: { run: ReturnType<typeof useRun>; explanation
   const may = mayOf(capabilities)
   const [selected, setSelected] = useState<string | null>(null)
   const [view, setView] = useState<{ from: number; to: number } | null>(null)
-  const [opened, setOpened] = useState<Opened | null>(null)
+  const [opened, setOpened] = useState<OpenForm | null>(null)
   const [resetting, setResetting] = useState<string | null>(null)
   const trace = useMemo(() => withReasons(run.trace, reasons), [run.trace, reasons])
   const node = trace === null ? null : (findNode(trace.data, selected) ?? trace.data)
@@ -61,7 +61,7 @@ function Run({ run, explanation }: { run: ReturnType<typeof useRun>; explanation
         onDone={refresh}
       />
       <Progress status={status} now={now} />
-      {traceError !== null && <Failure error={traceError} />}
+      {traceError !== null && <ErrorMessage error={traceError} />}
       {trace?.warnings.map((warning) => (
         <p key={warning} class="warning">
           {warning}
@@ -133,7 +133,7 @@ function Header({ status, trace, isFollowing, now, children }: HeaderProps) {
         </span>
         <span>
           {status.completedAt === null ? 'Running for ' : 'Took '}
-          <Duration from={status.startedAt} to={status.completedAt} now={now} />
+          <Elapsed from={status.startedAt} to={status.completedAt} now={now} />
         </span>
         {parent !== null && (
           <span>

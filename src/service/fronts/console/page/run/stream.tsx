@@ -1,6 +1,6 @@
-import { follow, type Position, runPath } from '../api.ts'
+import { type FollowedTo, followEvents, runPath } from '../api.ts'
 import { useVisible } from '../hooks.ts'
-import { Failure } from '../parts.tsx'
+import { ErrorMessage } from '../parts.tsx'
 import { useEffect, useRef, useState } from '../ui.ts'
 
 interface Item {
@@ -11,7 +11,7 @@ interface Item {
 
 const MAX_ITEMS = 500
 
-const FROM_START: Position = { id: undefined, isOver: false }
+const FROM_START: FollowedTo = { id: undefined, isOver: false }
 
 /** What the workflow publishes. Reading it adds events to the history, so the visitor decides. */
 export function Stream({ workflowId, runId }: { workflowId: string; runId: string }) {
@@ -39,7 +39,7 @@ function Items({ workflowId, runId }: { workflowId: string; runId: string }) {
   const [items, setItems] = useState<Item[]>([])
   const [state, setState] = useState<{ isOver: boolean; error: unknown }>({ isOver: false, error: null })
   const list = useRef<HTMLDivElement>(null)
-  const position = useRef<Position>({ ...FROM_START })
+  const position = useRef<FollowedTo>({ ...FROM_START })
   const isVisible = useVisible()
   useEffect(() => {
     if (!isVisible) return
@@ -64,7 +64,7 @@ function Items({ workflowId, runId }: { workflowId: string; runId: string }) {
     const timer = setInterval(flush, 100)
     try {
       const path = `${runPath({ workflowId, runId })}/stream`
-      for await (const { event, data } of follow(path, {}, signal, position.current ?? FROM_START)) {
+      for await (const { event, data } of followEvents(path, {}, signal, position.current ?? FROM_START)) {
         if (event === 'item') buffered.push(data as Item)
         if (event === 'done') setState({ isOver: true, error: null })
       }
@@ -75,7 +75,7 @@ function Items({ workflowId, runId }: { workflowId: string; runId: string }) {
     flush()
   }
 
-  if (state.error !== null) return <Failure error={state.error} />
+  if (state.error !== null) return <ErrorMessage error={state.error} />
   return (
     <>
       <div class="items" ref={list} tabindex={0} role="log" aria-label="Items of the stream">

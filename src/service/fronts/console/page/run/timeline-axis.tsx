@@ -1,10 +1,10 @@
-import { MIN_SPAN_MS, type Scale, type View } from '../../../../../shared/trace-view/scale.ts'
+import { MIN_SPAN_MS, type Scale, type TimeRange } from '../../../../../shared/trace-view/scale.ts'
 import { clockText, coarseText, durationText } from '../format.ts'
 import { useState } from '../ui.ts'
 
 /** The times above the bars. Dragging over them chooses the part to show. */
 export function Axis({ scale, ticks, origin, onRange }: AxisProps) {
-  const [drag, setDrag] = useState<View | null>(null)
+  const [drag, setDrag] = useState<TimeRange | null>(null)
   const timeAt = (event: PointerEvent) => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect()
     const share = Math.max(0, Math.min(1, (event.clientX - box.left) / box.width))
@@ -62,7 +62,7 @@ interface AxisProps {
   scale: Scale
   ticks: readonly number[]
   origin: number
-  onRange: (view: View) => void
+  onRange: (view: TimeRange) => void
 }
 
 export function Grid({ scale, ticks, now }: { scale: Scale; ticks: readonly number[]; now: number | null }) {

@@ -5,8 +5,8 @@ import {
   linearScale,
   padded,
   shifted,
+  type TimeRange,
   ticksOfScale,
-  type View,
   zoomed,
 } from '../../../../../shared/trace-view/scale.ts'
 import type { TraceNode } from '../../../../../shared/wire/trace/tree.ts'
@@ -22,8 +22,8 @@ interface TimelineProps {
   selected: string
   onSelect: (id: string) => void
   /** The part to show, which the details can set; null: all of it. */
-  view: View | null
-  onView: (view: View | null) => void
+  view: TimeRange | null
+  onView: (view: TimeRange | null) => void
 }
 
 const MAX_HEIGHT = 560

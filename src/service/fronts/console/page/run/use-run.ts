@@ -5,13 +5,13 @@ import { sleep } from '../../../../../shared/lib/abort.ts'
 import { grow } from '../../../../../shared/trace-view/grow.ts'
 import { isOpen } from '../../../../../shared/wire/execution.ts'
 import type { TraceEntry } from '../../../../../shared/wire/trace/entry.ts'
-import { ApiError, follow, get, runPath } from '../api.ts'
+import { ApiError, followEvents, get, runPath } from '../api.ts'
 import { useVisible } from '../hooks.ts'
 import { useLayoutEffect, useRef, useState } from '../ui.ts'
 
 export type Reason = Explanation['reasons'][number]
 
-export interface RunState {
+export interface ShownRun {
   explanation: Explanation | null
   trace: Trace | null
   traceError: unknown
@@ -26,10 +26,10 @@ const PAUSE_PER_LATENCY = 5
 // Heartbeats and retries leave no events in the history.
 const POLL_MS = 3000
 
-const EMPTY: RunState = { explanation: null, trace: null, traceError: null, error: null, isFollowing: false }
+const EMPTY: ShownRun = { explanation: null, trace: null, traceError: null, error: null, isFollowing: false }
 
-export function useRun(workflowId: string, runId: string | null): RunState & { refresh: () => void } {
-  const [state, setState] = useState<RunState>(EMPTY)
+export function useRun(workflowId: string, runId: string | null): ShownRun & { refresh: () => void } {
+  const [state, setState] = useState<ShownRun>(EMPTY)
   const [attempt, setAttempt] = useState(0)
   const change = useRef<() => void>(() => {})
   const isVisible = useVisible()
@@ -39,7 +39,7 @@ export function useRun(workflowId: string, runId: string | null): RunState & { r
     if (!isVisible) return setState((before) => ({ ...before, isFollowing: false }))
     const controller = new AbortController()
     const { signal } = controller
-    const show = (next: Partial<RunState>) => signal.aborted || setState((before) => ({ ...before, ...next }))
+    const show = (next: Partial<ShownRun>) => signal.aborted || setState((before) => ({ ...before, ...next }))
     void read({ workflowId, runId }, signal, show).catch((error: unknown) => show({ error }))
     return () => controller.abort()
   }, [workflowId, runId, attempt, isVisible])
@@ -91,7 +91,7 @@ interface RunRef {
   runId: string | null
 }
 
-type Show = (next: Partial<RunState>) => void
+type Show = (next: Partial<ShownRun>) => void
 
 /** Null if the whole trace must be read: the history has no spans, and what was left out of the trace stays out. */
 function grownBy(trace: Trace | null, entries: readonly TraceEntry[]): Trace | null {
@@ -155,7 +155,7 @@ async function followEntries(
 ): Promise<void> {
   const position = { id: `${ref.runId}@${length}`, isOver: false }
   try {
-    for await (const { event, data } of follow(`${runPath(ref)}/trace-log/stream`, {}, signal, position)) {
+    for await (const { event, data } of followEvents(`${runPath(ref)}/trace-log/stream`, {}, signal, position)) {
       if (event === 'workflow') show({ isFollowing: true })
       else if (event === 'trace') onEntry(data as TraceEntry)
     }
@@ -170,7 +170,7 @@ async function readAll(
   ref: RunRef,
   signal: AbortSignal,
   withTrace = true,
-): Promise<Omit<RunState, 'isFollowing'> & { explanation: Explanation }> {
+): Promise<Omit<ShownRun, 'isFollowing'> & { explanation: Explanation }> {
   const path = runPath(ref)
   const [explanation, traced] = await Promise.all([
     get<Explanation>(`${path}/explain`, {}, signal),
@@ -181,7 +181,7 @@ async function readAll(
   return { explanation, ...traced, error: null }
 }
 
-async function readTrace(path: string, signal: AbortSignal): Promise<Pick<RunState, 'trace' | 'traceError'>> {
+async function readTrace(path: string, signal: AbortSignal): Promise<Pick<ShownRun, 'trace' | 'traceError'>> {
   try {
     return { trace: await get<Trace>(`${path}/trace-log`, {}, signal), traceError: null }
   } catch (error) {

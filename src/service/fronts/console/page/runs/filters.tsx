@@ -3,7 +3,7 @@ import { toLocal, toUtc } from '../format.ts'
 import { Input, submitting } from '../parts.tsx'
 import { hrefOf, navigate } from '../route.ts'
 import { useId, useState } from '../ui.ts'
-import { filterOf, WORKFLOW_ID, withFilter } from './run-filter.ts'
+import { filterOfQuery, WORKFLOW_ID, withFilter } from './run-filter.ts'
 
 const TIMES = [
   ['startedAfter', 'Started after'],
@@ -18,7 +18,7 @@ export function Filters({ query, catalog }: { query: URLSearchParams; catalog: C
   const hidden = [...TIMES.map(([name]) => name), 'query', 'catalog'].filter((name) => query.has(name))
   const [isOpen, setOpen] = useState(hidden.length > 0)
   const member = (name: string) => ({ name, value: query.get(name) ?? '' })
-  const isFiltered = [...filterOf(query)].some(([name]) => name !== 'status')
+  const isFiltered = [...filterOfQuery(query)].some(([name]) => name !== 'status')
   return (
     <search>
       <form

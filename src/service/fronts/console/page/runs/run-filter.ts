@@ -15,7 +15,7 @@ const SINGLE = [
 const ATTRIBUTE = /^searchAttributes\[.+\]$/
 
 /** The parameters that the API takes, of those in the URL. */
-export function filterOf(query: URLSearchParams): URLSearchParams {
+export function filterOfQuery(query: URLSearchParams): URLSearchParams {
   const isFilter = (name: string) => (SINGLE as readonly string[]).includes(name) || ATTRIBUTE.test(name)
   return new URLSearchParams([...query].filter(([name, value]) => isFilter(name) && value !== ''))
 }

@@ -5,15 +5,15 @@ import { useMay } from '../capabilities.ts'
 import { useCatalog } from '../catalog.ts'
 import { clockText } from '../format.ts'
 import { useNow, useTitle } from '../hooks.ts'
-import { Duration, Failure, StatusPill, statusText, Tab, Time } from '../parts.tsx'
+import { Elapsed, ErrorMessage, StatusPill, statusText, Tab, Time } from '../parts.tsx'
 import { hrefOf, runHref } from '../route.ts'
 import { useState } from '../ui.ts'
 import { Filters } from './filters.tsx'
-import { filterOf, withFilter } from './run-filter.ts'
+import { filterOfQuery, withFilter } from './run-filter.ts'
 import { useRuns } from './use-runs.ts'
 
 export function RunsPage({ query }: { query: URLSearchParams }) {
-  const filter = filterOf(query)
+  const filter = filterOfQuery(query)
   const [isLive, setLive] = useState(true)
   const list = useRuns(filter.toString(), isLive)
   const { runs, count, stuck, error, updatedAt } = list
@@ -34,7 +34,7 @@ export function RunsPage({ query }: { query: URLSearchParams }) {
       </div>
       <StatusTabs query={query} count={count} stuck={stuck} />
       <Filters key={filter.toString()} query={query} catalog={catalog} />
-      {error !== null && <Failure error={error} retry={list.retry} />}
+      {error !== null && <ErrorMessage error={error} retry={list.retry} />}
       {runs !== null && runs.length > 0 && <RunTable runs={runs} now={now} />}
       {runs === null && error === null && <p class="quiet loading">Loading…</p>}
       {runs?.length === 0 && error === null && <NoRuns isFiltered={filter.size > 0} />}
@@ -122,7 +122,7 @@ function RunTable({ runs, now }: { runs: ListedRun[]; now: number }) {
                 <Time at={run.startedAt} now={now} />
               </td>
               <td class="duration-cell right">
-                <Duration from={run.startedAt} to={run.completedAt} now={now} />
+                <Elapsed from={run.startedAt} to={run.completedAt} now={now} />
               </td>
             </tr>
           ))}

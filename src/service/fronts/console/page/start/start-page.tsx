@@ -1,7 +1,7 @@
 import { useMay } from '../capabilities.ts'
 import { type CatalogListing, useCatalog, workflowOf } from '../catalog.ts'
 import { useTitle } from '../hooks.ts'
-import { Failure, onText } from '../parts.tsx'
+import { ErrorMessage, onText } from '../parts.tsx'
 import { hrefOf } from '../route.ts'
 import { useState } from '../ui.ts'
 import { StartForm } from './start-form.tsx'
@@ -19,7 +19,7 @@ export function StartPage({ query }: { query: URLSearchParams }) {
         <h1>Start a workflow</h1>
         {listing !== null && <span class="quiet small">Catalog: {listing.catalog}</span>}
       </div>
-      {error !== null && <Failure error={error} />}
+      {error !== null && <ErrorMessage error={error} />}
       {listing === null && error === null && <p class="quiet loading">Loading…</p>}
       {listing !== null && (
         <div class="start-grid">

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../../shared/lib/error-message.ts'
 
 /** A copy as JSON. Without bounds that are infinite: they say nothing, and JSON has no number for them. */
-export function toJson(schema: object, check?: (value: unknown) => void): Record<string, unknown> {
+export function plainJson(schema: object, check?: (value: unknown) => void): Record<string, unknown> {
   try {
     return JSON.parse(
       JSON.stringify(schema, (_key, value) => {
