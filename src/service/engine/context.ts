@@ -7,8 +7,8 @@ import type { ErrorFacts } from '../model/errors.ts'
 import type { ExecutionRef } from '../model/execution.ts'
 import type { Headers } from '../model/workflow-options.ts'
 import type { Payloads } from './payloads.ts'
+import type { PollSlots } from './polls.ts'
 import type { Rpc } from './rpc.ts'
-import type { PollSlots } from './waits/poll-slots.ts'
 
 /** What every engine call needs. */
 export interface EngineContext {

@@ -29,7 +29,7 @@ const OWN: readonly SimulatedMutant[] = [
   },
   {
     name: 'service: an interval of the watchdog stays',
-    file: 'src/service/engine/calls/with-engine-watchdog.ts',
+    file: 'src/service/engine/rpc.ts',
     target: '    clearInterval(pinging)\n',
     replacement: '',
   },

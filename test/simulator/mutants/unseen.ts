@@ -60,8 +60,7 @@ export const UNSEEABLE: readonly Unseen[] = [
     why: 'it is the runtime that sends twice, below fetch',
   },
   {
-    correction:
-      'a process that stood still does not take its own silence for that of the engine (with-engine-watchdog.ts)',
+    correction: 'a process that stood still does not take its own silence for that of the engine (rpc.ts)',
     why: 'virtual time stands still with the process',
   },
 ]

@@ -21,10 +21,10 @@ import { type EngineContext, executionIds } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import { decodeEvents } from '../events/decode-events.ts'
 import type { EventToJson } from '../events/event-json.ts'
+import { type Polled, pollUntil } from '../polls.ts'
 import { RpcError } from '../transport/transport.ts'
 import { isCausedByToken } from './changed-token.ts'
 import { readPage } from './history-pages.ts'
-import { type Polled, pollUntil } from './poll-until.ts'
 
 /** The next events, at most `maxEvents`. Waits until there is one, or `waitMs` are over. */
 export async function events(

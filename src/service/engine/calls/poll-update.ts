@@ -7,9 +7,9 @@ import { ServiceError } from '../../model/errors.ts'
 import type { ExecutionRef } from '../../model/execution.ts'
 import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
 import { toServiceError } from '../errors.ts'
+import { pollUntil } from '../polls.ts'
 import { type Response, RpcError } from '../transport/transport.ts'
 import { readLast, type TemporalEventPage } from './history-pages.ts'
-import { pollUntil } from './poll-until.ts'
 import { resultOf, toUpdateError, UNTIL_COMPLETED } from './update.ts'
 
 interface SentUpdate {

@@ -6,9 +6,9 @@ import type { ExecutionRef } from '../../model/execution.ts'
 import { outputStoredElsewhere } from '../../model/stored-elsewhere.ts'
 import { type EngineContext, executionIds, requestHeaders, toExecution } from '../context.ts'
 import { isQueryFailure, queryFailure, toServiceError } from '../errors.ts'
+import { withEngineWatchdog } from '../rpc.ts'
 import type { RpcError } from '../transport/transport.ts'
 import { missingHandler, queryRejection } from './diagnosis/missing-handler.ts'
-import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
 // By the `source` of a failure. The SDKs of Java and Go append the stack to the message; the others send it in a field
 // of its own. Java's failures have no source, because that SDK sends only a message.

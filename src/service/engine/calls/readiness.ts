@@ -3,7 +3,6 @@ import type { Call } from '../../model/call.ts'
 import type { EngineReadiness } from '../../model/engine.ts'
 import type { EngineContext } from '../context.ts'
 import { hasDetail, isMisconfigured } from '../errors.ts'
-import type { Rpc } from '../rpc.ts'
 import { RpcError } from '../transport/transport.ts'
 
 // A reserved id that no run has. Describing it needs the same namespace, API key and permissions as other calls.
@@ -25,10 +24,4 @@ export async function readiness({ rpc, namespace }: EngineContext, call: Call): 
 function isEngineResponse(error: RpcError): boolean {
   if (error.code === GrpcCode.NOT_FOUND) return hasDetail(error, 'NotFoundFailure')
   return error.code === GrpcCode.RESOURCE_EXHAUSTED && error.details.length > 0
-}
-
-/** Returns the engine's version. Needs neither a namespace nor a permission. */
-export async function ping(rpc: Rpc, call: Call): Promise<{ version: string }> {
-  const { serverVersion } = await rpc('getSystemInfo', {}, call)
-  return { version: serverVersion }
 }

@@ -22,12 +22,11 @@ import type {
 import { type EngineContext, identityOf, requestHeaders, toExecution } from '../context.ts'
 import { isGoneOrClosed, toServiceError } from '../errors.ts'
 import { toPayloads } from '../payloads.ts'
-import type { LostResponseAction } from '../rpc.ts'
+import { type LostResponseAction, withEngineWatchdog } from '../rpc.ts'
 import type { Request, RpcError } from '../transport/transport.ts'
 import { type FoundRun, toLookupError } from './at-most-once/find-run.ts'
 import { findLatestRun, unknownOutcomeError } from './at-most-once/lost-response.ts'
 import { rejectedOption } from './rejected-option.ts'
-import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
 export async function start(context: EngineContext, request: EngineStart, call: Call): Promise<StartedRun> {
   const { rpc, clock } = context

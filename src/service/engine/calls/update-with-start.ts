@@ -11,7 +11,7 @@ import { ServiceError } from '../../model/errors.ts'
 import { type EngineContext, requestHeaders } from '../context.ts'
 import { isGoneOrClosed, toServiceError, unwrapMultiOperationError } from '../errors.ts'
 import { toPayloads } from '../payloads.ts'
-import type { LostResponseAction } from '../rpc.ts'
+import { type LostResponseAction, withEngineWatchdog } from '../rpc.ts'
 import { type Request, type Response, RpcError } from '../transport/transport.ts'
 import {
   type AtMostOnceRequest,
@@ -41,7 +41,6 @@ import {
   untilAccepted,
   untilCompleted,
 } from './update.ts'
-import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
 /**
  * One call starts a run, or finds one, and updates it. Until it is known which run has the update, the request is in

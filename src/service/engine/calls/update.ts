@@ -10,10 +10,10 @@ import { hasErrorName, ServiceError } from '../../model/errors.ts'
 import type { ExecutionRef } from '../../model/execution.ts'
 import { outputStoredElsewhere } from '../../model/stored-elsewhere.ts'
 import { type EngineContext, executionIds, identityOf, requestHeaders, toExecution } from '../context.ts'
+import { withEngineWatchdog } from '../rpc.ts'
 import { onOpenRun } from './at-most-once/on-open-run.ts'
 import { describe } from './describe.ts'
 import { missingHandler } from './diagnosis/missing-handler.ts'
-import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
 export async function update(
   context: EngineContext,

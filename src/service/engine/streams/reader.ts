@@ -1,8 +1,8 @@
 import type { Call } from '../../model/call.ts'
 import type { ServiceError } from '../../model/errors.ts'
 import type { RunStreamEvent, StreamReader } from '../../model/stream.ts'
-import { isOver } from '../calls/poll-until.ts'
 import type { Chunk } from '../calls/stream/poll.ts'
+import { isOver } from '../polls.ts'
 import type { FeedView } from './feed-state.ts'
 
 /** A feed, as its readers see it. */

@@ -1,7 +1,7 @@
 import proto from '@temporalio/proto'
 import { expect, test } from 'vitest'
 import { isGoneOrClosed, type RequestFacts, toServiceError } from '../../../../src/service/engine/errors.ts'
-import { withPossibleEffect } from '../../../../src/service/engine/retry.ts'
+import { withPossibleEffect } from '../../../../src/service/engine/rpc.ts'
 import type { RpcError } from '../../../../src/service/engine/transport/transport.ts'
 import type { ServiceError } from '../../../../src/service/model/errors.ts'
 import { GrpcCode } from '../../../../src/shared/temporal/grpc-code.ts'

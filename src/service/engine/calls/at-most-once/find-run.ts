@@ -10,7 +10,7 @@ import { TIMEOUT_MS } from '../../../model/deadlines.ts'
 import type { ErrorFacts } from '../../../model/errors.ts'
 import { type EngineContext, IDENTITY, toExecution } from '../../context.ts'
 import { isGoneOrClosed, toServiceError } from '../../errors.ts'
-import { withPossibleEffect } from '../../retry.ts'
+import { withPossibleEffect } from '../../rpc.ts'
 import { RpcError } from '../../transport/transport.ts'
 import { readEnd } from '../history-pages.ts'
 

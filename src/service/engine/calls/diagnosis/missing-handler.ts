@@ -5,7 +5,7 @@ import type { Message } from '../../../model/engine.ts'
 import { ServiceError } from '../../../model/errors.ts'
 import type { ExecutionRef } from '../../../model/execution.ts'
 import { type EngineContext, executionIds, toExecution } from '../../context.ts'
-import { withEngineWatchdog } from '../with-engine-watchdog.ts'
+import { withEngineWatchdog } from '../../rpc.ts'
 
 /**
  * The `HandlerNotFoundError` for a query or update that failed, or null if the workflow has the handler.

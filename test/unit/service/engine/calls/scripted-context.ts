@@ -2,9 +2,9 @@
 
 import { createEngineClock, type EngineContext } from '../../../../../src/service/engine/context.ts'
 import { createPayloads } from '../../../../../src/service/engine/payloads.ts'
+import { createPollSlots } from '../../../../../src/service/engine/polls.ts'
 import { createRpc } from '../../../../../src/service/engine/rpc.ts'
 import { RpcError, type Transport } from '../../../../../src/service/engine/transport/transport.ts'
-import { createPollSlots } from '../../../../../src/service/engine/waits/poll-slots.ts'
 import { toPayload } from '../../../../../src/shared/temporal/payload.ts'
 
 const RUNNING = 1

@@ -1,6 +1,6 @@
 /** Ports of shared waits whose polls and queries a test answers by hand. */
 
-import { createPollSlots } from '../../../../../src/service/engine/waits/poll-slots.ts'
+import { createPollSlots } from '../../../../../src/service/engine/polls.ts'
 import type { SharedWaitsPorts } from '../../../../../src/service/engine/waits/shared-waits.ts'
 import type { Call } from '../../../../../src/service/model/call.ts'
 import type { Closing } from '../../../../../src/shared/wire/execution.ts'

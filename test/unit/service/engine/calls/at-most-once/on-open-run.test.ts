@@ -3,7 +3,7 @@ import {
   afterRejection,
   type RejectedAttempt,
 } from '../../../../../../src/service/engine/calls/at-most-once/on-open-run.ts'
-import { withPossibleEffect } from '../../../../../../src/service/engine/retry.ts'
+import { withPossibleEffect } from '../../../../../../src/service/engine/rpc.ts'
 import { RpcError } from '../../../../../../src/service/engine/transport/transport.ts'
 import { GrpcCode } from '../../../../../../src/shared/temporal/grpc-code.ts'
 import type { Status } from '../../../../../../src/shared/wire/execution.ts'

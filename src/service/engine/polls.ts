@@ -1,10 +1,108 @@
-import { deadlineSignal, sleep } from '../../../shared/lib/abort.ts'
-import { type Call, withTimeout } from '../../model/call.ts'
-import { TIMEOUT_MS } from '../../model/deadlines.ts'
-import { type PollHolder, type PollSlots, pollHolder } from '../waits/poll-slots.ts'
-import { classifyPollFailure, type PollFailure, pauseBetweenPollsMs } from './poll-failure.ts'
+/**
+ * Long polls on the engine, whatever they wait for: the slots that limit them, how one is repeated until something is
+ * found, and what its failures mean. docs/decisions/026-waits-share-polls.md.
+ */
 
-export interface PollAttempts<T> {
+import { deadlineSignal, sleep } from '../../shared/lib/abort.ts'
+import { GrpcCode } from '../../shared/temporal/grpc-code.ts'
+import { type Call, withTimeout } from '../model/call.ts'
+import { TIMEOUT_MS } from '../model/deadlines.ts'
+import { isOutage } from '../model/errors.ts'
+import { hasDetail, isBusyWorkflow, isRetryable, isTransient } from './errors.ts'
+import { RpcError } from './transport/transport.ts'
+
+/** Whose share of the slots a poll uses; null without a limit. */
+export type PollHolder = string | null
+
+export interface PollSlots {
+  hasFree(holder: PollHolder): boolean
+  /** Whether the holder has a slot. False without a limit. */
+  holds(holder: PollHolder): boolean
+  /** Takes a slot and returns the function that frees it; null while the holder may have no more. */
+  take(holder: PollHolder): (() => void) | null
+  /**
+   * Call this when the engine has rejected a poll, after its slot was freed: fewer slots are available for some
+   * minutes.
+   */
+  lower(): void
+}
+
+/** Callers with rules of the policy have a share each. An access token uses that of its creator. */
+export function pollHolder({ caller }: Call): PollHolder {
+  return caller?.kind === 'granted' ? (caller.delegatedBy ?? caller.id) : null
+}
+
+/**
+ * A holder gets a slot while it has fewer than are free. So one alone gets half of all, two get a third each, and there
+ * is always one for the next.
+ */
+export function createPollSlots(maxPolls: number): PollSlots {
+  const limit = createPollLimit(maxPolls)
+  const held = new Map<string, number>()
+  let used = 0
+
+  function hasFree(holder: PollHolder): boolean {
+    const own = holder === null ? 0 : (held.get(holder) ?? 0)
+    return own < limit.current() - used
+  }
+
+  function count(holder: PollHolder, change: number): void {
+    used += change
+    if (holder === null) return
+    const own = (held.get(holder) ?? 0) + change
+    if (own === 0) held.delete(holder)
+    else held.set(holder, own)
+  }
+
+  return {
+    hasFree,
+    holds: (holder) => holder !== null && held.has(holder),
+    take(holder) {
+      if (!hasFree(holder)) return null
+      count(holder, 1)
+      let isTaken = true
+      return () => {
+        if (isTaken) count(holder, -1)
+        isTaken = false
+      }
+    },
+    lower: () => limit.lower(used),
+  }
+}
+
+/** How many long polls may be open. The engine's own limit is per namespace, and others use it too. */
+interface PollLimit {
+  current(): number
+  /** The engine rejected a poll while `openPolls` others were open. */
+  lower(openPolls: number): void
+}
+
+// Rejections within this time lower the limit once: an engine under load also rejects polls that were sent before.
+const SETTLE_MS = 2000
+
+// The engine holds a poll for 20 s: after that time others have released some of theirs.
+const RAISE_EVERY_MS = 20_000
+
+/**
+ * After a rejection the limit is ten percent below the number of open polls. Every 20 s it rises by ten percent of
+ * `maxPolls`.
+ */
+function createPollLimit(maxPolls: number): PollLimit {
+  const step = Math.ceil(maxPolls / 10)
+  let lowered = maxPolls
+  let loweredAt = Number.NEGATIVE_INFINITY
+  const current = () => Math.min(maxPolls, lowered + step * Math.floor((Date.now() - loweredAt) / RAISE_EVERY_MS))
+  return {
+    current,
+    lower(openPolls) {
+      if (Date.now() - loweredAt < SETTLE_MS) return
+      lowered = Math.floor(Math.min(openPolls, current()) * 0.9)
+      loweredAt = Date.now()
+    },
+  }
+}
+
+interface PollAttempts<T> {
   /** Waits on the engine, for at most 20 s. Its call has a deadline of its own. */
   poll(call: Call): Promise<Polled<T>>
   /** Reads the same without waiting. */
@@ -21,7 +119,7 @@ export interface Polled<T> {
 }
 
 /** What follows a failed poll. The request's log line has the failure, unless it is thrown. */
-export type AfterFailure =
+type AfterFailure =
   | 'throw'
   /** Polls again after the shortest pause. */
   | 'poll'
@@ -32,7 +130,7 @@ export type AfterFailure =
 
 const POLL_DEADLINE_MS = 30_000
 
-// The maximum interval of `waits/watch.ts`: even if one read is late, the next one finds the event within 5 s.
+// The maximum interval of `waits/shared-waits.ts`: even if one read is late, the next one finds the event within 5 s.
 const READ_EVERY_MS = 2500
 
 /**
@@ -149,4 +247,37 @@ function pauseAfterMs({ isRead, isRepeated, next }: Attempt<unknown>, failures: 
 async function pauseSince(since: number, pauseMs: number, call: Call): Promise<void> {
   const remainingMs = Math.min(since + pauseMs, call.deadlineAt) - Date.now()
   if (remainingMs > 0) await sleep(remainingMs, call.signal)
+}
+
+/** What a failed poll means for the wait. Every failure but `final` only interrupts it. */
+type PollFailure =
+  /** The engine cannot be reached at the moment. */
+  | 'unreachable'
+  /** The engine allows no more polls at the moment. Other calls may succeed. */
+  | 'limited'
+  /** The engine did not respond to the poll, or the run takes none at the moment. Other calls may succeed. */
+  | 'unanswered'
+  /** The engine does not know the namespace: it is starting, or the namespace has been deleted. */
+  | 'unregistered'
+  /** The run has ended, but its outcome cannot be read at the moment: the codec or the engine failed. */
+  | 'unreadable'
+  | 'final'
+
+export function classifyPollFailure(error: unknown): PollFailure {
+  if (isOutage(error)) return 'unreadable'
+  if (!(error instanceof RpcError)) return 'final'
+  if (isRetryable(error)) return 'unreachable'
+  if (hasDetail(error, 'NamespaceNotFoundFailure')) return 'unregistered'
+  if (error.code === GrpcCode.CANCELLED) return 'unanswered' // our own signal has ended the poll
+  if (!isTransient(error)) return 'final'
+  return error.code === GrpcCode.RESOURCE_EXHAUSTED && !isBusyWorkflow(error) ? 'limited' : 'unanswered'
+}
+
+// The engine responds to each poll of a paused run at once, and an engine at its limits must not get more polls.
+const PAUSE_MS = 1000
+const MAX_PAUSE_MS = 5000
+
+/** `failures` counts polls that failed in a row. */
+export function pauseBetweenPollsMs(failures: number): number {
+  return Math.min(PAUSE_MS * Math.max(1, failures), MAX_PAUSE_MS)
 }
