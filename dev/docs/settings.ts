@@ -48,7 +48,7 @@ export const SETTINGS: Readonly<Record<string, Readonly<Record<string, Text>>>> 
     SERVICE_POLICY_FILE:
       'Instead of `SERVICE_POLICY`: path of a file with the policy, which is [read again](access.md#reload) when it changes. Not on workerd',
     'SERVICE_HOOK_…':
-      'Secret. The secrets of [webhooks](hooks.md), each in a variable that `secretEnv` of a hook names, such as `SERVICE_HOOK_STRIPE`',
+      'Secret. The secrets of [hooks](hooks.md), each in a variable that `secretEnv` names, such as `SERVICE_HOOK_STRIPE`',
     SERVICE_AUDIT: [
       '`effects` with a policy, else `off`',
       'Which decisions about requests are logged, whatever `SERVICE_LOG_LEVEL` is: `off`; `effects`, changes and denials; `all`',
@@ -67,7 +67,7 @@ export const SETTINGS: Readonly<Record<string, Readonly<Record<string, Text>>>> 
       'Request headers that workers receive as [Temporal headers](api/start.md#headers-and-trace-context), comma-separated, such as `X-Tenant, X-User`. `Authorization`, `Cookie` and `Proxy-Authorization` are not allowed',
     SERVICE_MAX_BODY_BYTES: 'Maximum size of a request body, in bytes',
     SERVICE_MAX_UNPROVEN_BYTES:
-      'Memory for the bodies of all [webhooks](hooks.md) that are not verified yet, in bytes. Above it: 503. No effect on workerd',
+      'Memory for the bodies of all requests to [hooks](hooks.md) that are not verified yet, in bytes. Above it: 503. No effect on workerd',
     SERVICE_MAX_PAYLOAD_BYTES:
       "Maximum total size of the encoded payloads of one call, in bytes. Raise it only together with the server's own limit: a larger update blocks its run permanently",
     SERVICE_MAX_INFLIGHT:

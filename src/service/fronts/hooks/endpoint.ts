@@ -20,7 +20,7 @@ export const hookEndpoint = endpoint({
   id: 'receiveWebhook',
   tag: 'Service',
   summary: 'Receive a webhook of another system',
-  docs: 'api/service.md#webhooks',
+  docs: 'hooks.md#responses',
   description: 'The policy defines the hooks. Each request carries its own proof, such as a signature of its body',
   body: { name: 'WebhookEvent', schema: z.unknown(), isRequired: true },
   responses: {
