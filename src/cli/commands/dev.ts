@@ -53,7 +53,7 @@ function readyMessage({ url, catalog, address, uiUrl, docs, console }: ReadyApi,
     ...(withWorker
       ? []
       : [
-          'No worker is running. Stop this with Ctrl-C and start it with your worker:',
+          'This has started no worker. Stop it with Ctrl-C and start it with your worker:',
           `  ${PROGRAM} dev --catalog ${shellWord(catalog)} -- node worker.ts`,
           'or start the worker in another terminal:',
           `  ENGINE_ADDRESS=${address} TEMPORAL_ADDRESS=${address} SERVICE_CATALOG_ID=${shellWord(catalog)} node worker.ts`,
