@@ -83,12 +83,12 @@ test('source files: only lib/abort.ts listens to abort signals', () => {
   expect(listening.toSorted()).toEqual(['src/service/runtime/service.ts', 'src/shared/lib/abort.ts'])
 })
 
-test('source files: only http/response.ts creates responses of the app; c.header and c.json would be lost or slow', () => {
+test('source files: only http/context.ts creates responses of the app; c.header and c.json would be lost or slow', () => {
   const creating = files
     .filter((file) => file.startsWith('src/service/http/'))
     .filter((file) => /\bc\.(header|json|body|text|newResponse)\(|new Response\(/.test(textOf(file)))
 
-  expect(creating).toEqual(['src/service/http/response.ts'])
+  expect(creating).toEqual(['src/service/http/context.ts'])
 })
 
 test('source files: test files extend the shared fixtures and do not override them for each other', () => {

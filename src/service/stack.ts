@@ -41,16 +41,22 @@ import {
   authorize,
   endWithCredential,
   requireKnownCaller,
+  requireNamespace,
   takeUrlToken,
 } from './http/pipeline/authorize.ts'
 import { rejectContentLength } from './http/pipeline/body.ts'
 import { allowOrigins, answerPreflights } from './http/pipeline/cors.ts'
-import { checkIdempotencyKey, notReplayed, rejectIdempotencyKey } from './http/pipeline/idempotency-key.ts'
 import { createCallerLimiter, limitCallers } from './http/pipeline/limit-callers.ts'
 import { audit } from './http/pipeline/observe.ts'
 import { createLoadShedder, type LoadShedder, type LoadShedderOptions, limitInFlight } from './http/pipeline/places.ts'
-import { rejectCrossSite, rejectDotSegments, requireLoopbackHost } from './http/pipeline/request-checks.ts'
-import { requireNamespace } from './http/pipeline/require-namespace.ts'
+import {
+  checkIdempotencyKey,
+  notReplayed,
+  rejectCrossSite,
+  rejectDotSegments,
+  rejectIdempotencyKey,
+  requireLoopbackHost,
+} from './http/pipeline/request-checks.ts'
 import { abortable, createOpenRequests, serve } from './http/pipeline/serve.ts'
 import { notFound, unmatched } from './http/pipeline/unmatched.ts'
 import { createLinks, type Links } from './links/links.ts'

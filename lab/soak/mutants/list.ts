@@ -36,7 +36,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'service: Idempotency-Replayed is never true',
-    file: 'src/service/http/pipeline/idempotency-key.ts',
+    file: 'src/service/http/pipeline/request-checks.ts',
     target: "setHeader(c, REPLAYED, 'true')",
     replacement: "setHeader(c, REPLAYED, 'false')",
   },

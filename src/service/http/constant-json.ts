@@ -2,8 +2,7 @@ import type { Context } from 'hono'
 import { sha256 } from '../../shared/lib/digest.ts'
 import { singleFlight } from '../../shared/lib/single-flight.ts'
 import { weighedCache } from '../../shared/lib/weighed-cache.ts'
-import type { Env } from './context.ts'
-import { respond } from './response.ts'
+import { type Env, respond } from './context.ts'
 
 /** The body of a response that does not change. */
 interface Constant<Body extends BodyInit = string> {

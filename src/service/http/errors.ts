@@ -2,10 +2,9 @@ import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { attachIds } from '../model/attach-ids.ts'
 import { type ErrorFacts, type ErrorName, originalError, ServiceError, withoutRepeat } from '../model/errors.ts'
-import { type Env, verbOf } from './context.ts'
+import { type Env, respond, verbOf } from './context.ts'
 import { activityResultPath, parameterInPath, requestPath, resultPath, updatePath } from './path.ts'
 import { problemHeaders, toProblem } from './problem.ts'
-import { respond } from './response.ts'
 
 interface ProblemKind {
   status: ContentfulStatusCode

@@ -1,17 +1,19 @@
 /** The compiler checks this file: `@ts-expect-error` fails where there is no error. */
 import { expectTypeOf, test } from 'vitest'
 import type * as workflows from '../../../examples/workflows.ts'
-import type {
-  ActivityRepairs,
-  ActivityResult,
-  StartActivityOptions,
-  StartOptions,
-  StreamItem,
+import {
+  type ActivityRepairs,
+  type ActivityResult,
+  createClient,
+  type StartActivityOptions,
+  type StartOptions,
+  type StreamItem,
+  type WorkflowHandle,
+  type WorkflowResult,
 } from '../../../src/client/index.ts'
-import { createClient, type WorkflowHandle, type WorkflowResult } from '../../../src/client/index.ts'
 import { bulk } from '../../../src/client/requests/bulk.ts'
 import type { ActivityBody } from '../../../src/service/http/endpoints/fields/activity-fields.ts'
-import type { OptionFields } from '../../../src/service/http/endpoints/fields/workflow-options.ts'
+import type { OptionFields } from '../../../src/service/http/endpoints/fields/start-fields.ts'
 import type { WorkflowTypesOf } from '../../../src/worker/index.ts'
 
 /** As `npx portico types` writes it. */

@@ -1,8 +1,9 @@
 /** `GET /console`: pages that show runs and start workflows, for browsers. */
+
+import { respond } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { fileResponses, OF_FILE, OF_PAGE, PAGE } from '../../http/page-files.ts'
 import { notFound } from '../../http/pipeline/unmatched.ts'
-import { respond } from '../../http/response.ts'
 
 const OF_CONSOLE = { docs: 'api/service.md#console', feature: 'console' } as const
 

@@ -3,8 +3,7 @@ import type { Context } from 'hono'
 import type { Hook, Hooks } from '../../../shared/hooks/hooks.ts'
 import { textAt } from '../../../shared/hooks/schemes.ts'
 import { anyEqual, hmac, toBytes, toHex } from '../../../shared/lib/digest.ts'
-import type { Env, RequestStep } from '../../http/context.ts'
-import { jsonResponse, respond } from '../../http/response.ts'
+import { type Env, jsonResponse, type RequestStep, respond } from '../../http/context.ts'
 import { ServiceError } from '../../model/errors.ts'
 
 /** The response to a GET, which proves nothing; null if it is not the challenge of the hook. */

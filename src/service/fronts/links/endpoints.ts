@@ -1,10 +1,9 @@
 /** One-use links: clients create them, and people use them in a browser. docs/links.md describes them. */
 import type { Context } from 'hono'
-import type { Env } from '../../http/context.ts'
+import { type Env, withWarnings } from '../../http/context.ts'
 import { endpoint, endpointOf, type Service } from '../../http/endpoint.ts'
 import { BODY_ERRORS, ENGINE_ERRORS, RUN_ERRORS } from '../../http/endpoints/errors.ts'
 import { ref as schemaOf } from '../../http/openapi/schema.ts'
-import { withWarnings } from '../../http/response.ts'
 import type { ErrorName } from '../../model/errors.ts'
 import { holderOf } from '../../model/link.ts'
 import { linkAnswer, linkRequest } from './link-fields.ts'

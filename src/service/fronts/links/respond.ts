@@ -1,8 +1,7 @@
 /** Responds to the holder of a link: with a page, or with JSON. */
 import type { Context } from 'hono'
-import type { Env } from '../../http/context.ts'
+import { type Env, jsonResponse, respond, setHeader } from '../../http/context.ts'
 import { problemBody, problemResponse } from '../../http/errors.ts'
-import { jsonResponse, respond, setHeader } from '../../http/response.ts'
 import type { Link } from '../../model/link.ts'
 import { PAGE_POLICY, renderPage, type View } from './page.ts'
 

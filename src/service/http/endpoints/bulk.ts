@@ -1,15 +1,14 @@
 /** Carries out many single requests, one for each line of the body, and answers each of them with a line. */
 import type { Context } from 'hono'
 import { ServiceError } from '../../model/errors.ts'
-import type { Env } from '../context.ts'
+import { type Env, respond } from '../context.ts'
 import { type BulkSettings, endpoint } from '../endpoint.ts'
 import { toProblemBody } from '../errors.ts'
 import { onOneLine } from '../events/events.ts'
 import { ref as schemaOf } from '../openapi/schema.ts'
 import { BULK_PATH, mediaTypeOf, NDJSON, requireIdentity, tooLarge, unsupportedType } from '../pipeline/body.ts'
 import { type Line, readLines } from '../pipeline/body-lines.ts'
-import { idempotencyKey } from '../pipeline/idempotency-key.ts'
-import { respond } from '../response.ts'
+import { idempotencyKey } from '../pipeline/request-checks.ts'
 import { BODY_ERRORS } from './errors.ts'
 import { bulkLine, readLine } from './fields/bulk-line.ts'
 

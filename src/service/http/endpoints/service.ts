@@ -1,10 +1,9 @@
 /** The state of the service: liveness, readiness, metrics, and what this deployment supports. */
 import type { Context } from 'hono'
 import { ServiceError } from '../../model/errors.ts'
-import type { Env } from '../context.ts'
+import { type Env, jsonResponse, respond } from '../context.ts'
 import { endpoint, endpointOf } from '../endpoint.ts'
 import { ref as schemaOf } from '../openapi/schema.ts'
-import { jsonResponse, respond } from '../response.ts'
 
 const capabilities = endpointOf('capabilities', {
   method: 'get',

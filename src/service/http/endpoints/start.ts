@@ -7,14 +7,14 @@ import { attemptsOf } from '../../model/call.ts'
 import type { RunStart, StartCommand } from '../../model/commands.ts'
 import { hasErrorName, type ServiceError } from '../../model/errors.ts'
 import type { WorkflowResult } from '../../model/execution.ts'
-import type { Env } from '../context.ts'
+import { DEPRECATION_HEADERS, type Env, jsonResponse, setHeader } from '../context.ts'
 import { endpoint, type Tools } from '../endpoint.ts'
 import { type LastRead, lastReadRun, RUN_EVENTS, type RunEvents, runEvents } from '../events/run-events.ts'
 import { formatOf } from '../events/stream-events.ts'
 import type { ResponseHeader } from '../openapi/headers.ts'
 import { ref as schemaOf } from '../openapi/schema.ts'
 import { pendingPath, resultPath } from '../path.ts'
-import { reportReplayed } from '../pipeline/idempotency-key.ts'
+import { reportReplayed } from '../pipeline/request-checks.ts'
 import {
   type AsyncPreference,
   asyncPreference,
@@ -25,7 +25,6 @@ import {
   prefersEvents,
   resultResponder,
 } from '../prefer.ts'
-import { DEPRECATION_HEADERS, jsonResponse, setHeader } from '../response.ts'
 import { BODY_ERRORS, ENGINE_ERRORS, START_ERRORS } from './errors.ts'
 import { startCommand, startRequest } from './fields/start-fields.ts'
 

@@ -2,25 +2,27 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import type { MessageCommand, StartCommand } from '../../model/commands.ts'
-import type { Env } from '../context.ts'
+import { type Env, jsonResponse, setHeader, withWarnings } from '../context.ts'
 import { endpoint } from '../endpoint.ts'
 import { ref as schemaOf } from '../openapi/schema.ts'
 import { resultPath } from '../path.ts'
-import { reportReplayed } from '../pipeline/idempotency-key.ts'
+import { reportReplayed } from '../pipeline/request-checks.ts'
 import { asyncPreference } from '../prefer.ts'
-import { jsonResponse, setHeader, withWarnings } from '../response.ts'
 import { START_ERRORS } from './errors.ts'
 import { ARGUMENT_CONFLICTS, argumentFields, onlyOneArgumentField, toArguments } from './fields/handler-arguments.ts'
 import { jsonForms, optional } from './fields/json-forms.ts'
 import { rawPayloads } from './fields/raw-payloads.ts'
-import { inputOrList, inputOrListForm, startCommand, startFields } from './fields/start-fields.ts'
 import {
   compatibleWithSignal,
   compatibleWithUpdate,
+  inputOrList,
+  inputOrListForm,
   OPTION_CONFLICTS,
   SIGNAL_CONFLICTS,
+  startCommand,
+  startFields,
   UPDATE_CONFLICTS,
-} from './fields/workflow-options.ts'
+} from './fields/start-fields.ts'
 import { preferredState } from './messages.ts'
 import { START_HEADERS } from './start.ts'
 

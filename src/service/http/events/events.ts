@@ -2,9 +2,8 @@
  * Responses as server-sent events: https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 import type { Context } from 'hono'
-import type { Env } from '../context.ts'
+import { type Env, respond } from '../context.ts'
 import { type ProblemBody, problemBody } from '../errors.ts'
-import { respond } from '../response.ts'
 
 // How long a client that lost the connection waits before it reconnects: browsers wait for 3 to 5 s by default. All
 // readers lose it at the same moment, so they must not come back at the same moment.

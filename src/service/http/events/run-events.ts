@@ -7,10 +7,9 @@ import type { RunRef } from '../../../shared/wire/run-ref.ts'
 import { ServiceError } from '../../model/errors.ts'
 import type { ExecutionRef, WorkflowResult } from '../../model/execution.ts'
 import type { FeedEvent, StreamFeed, StreamStart } from '../../model/stream.ts'
-import type { Env } from '../context.ts'
+import { type Env, respond } from '../context.ts'
 import { isTransientProblem, PROBLEMS, type ProblemBody, severityOf } from '../errors.ts'
 import { ref as schemaOf } from '../openapi/schema.ts'
-import { respond } from '../response.ts'
 import { eventFrame, eventStream } from './events.ts'
 
 /** The events, with the schemas of their data. Those of a stream are only sent if the request has `stream`. */

@@ -1,7 +1,6 @@
 /** The CORS protocol: https://fetch.spec.whatwg.org/#http-cors-protocol */
 import type { Context } from 'hono'
-import type { Env, RequestStep } from '../context.ts'
-import { respond } from '../response.ts'
+import { type Env, type RequestStep, respond } from '../context.ts'
 
 const METHODS = 'GET,HEAD,POST,PATCH,PUT,DELETE'
 const EXPOSED =

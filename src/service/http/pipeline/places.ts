@@ -11,11 +11,11 @@ import {
   type RequestCheck,
   type RequestHead,
   type RequestStep,
+  respondWithoutContext,
   whenResponded,
 } from '../context.ts'
 import { toProblemBody } from '../errors.ts'
 import { problemHeaders, toRequestId } from '../problem.ts'
-import { respondWithoutContext } from '../response.ts'
 import { corsHeaders } from './cors.ts'
 import type { Observers, RequestMetrics } from './observe.ts'
 

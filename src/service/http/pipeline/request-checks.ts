@@ -1,7 +1,11 @@
-/** Checks that need nothing but the head of a request. They come before its caller is known. */
+/**
+ * Checks that need nothing but the head of a request: of its site, host and path, before its caller is known, and of
+ * its `Idempotency-Key`.
+ */
+import type { Context } from 'hono'
 import { canonicalHost } from '../../../shared/lib/network-address.ts'
 import { ServiceError } from '../../model/errors.ts'
-import type { RequestCheck, RequestHead } from '../context.ts'
+import { type Env, type RequestCheck, type RequestHead, type RequestStep, setHeader } from '../context.ts'
 import { isAllowedOrigin } from './cors.ts'
 
 /**
@@ -94,4 +98,48 @@ export function hasDotSegment({ url }: { url: string }): boolean {
  */
 export const rejectDotSegments: RequestCheck = ({ req }) => {
   if (hasDotSegment(req)) throw new ServiceError('ValidationError', DOT_SEGMENT_MESSAGE)
+}
+
+const KEY_HEADER = 'Idempotency-Key'
+
+const VISIBLE_ASCII = /^[!-~]{1,255}$/
+
+/** Rejects an `Idempotency-Key` that is not valid. */
+export const checkIdempotencyKey: RequestCheck = (c) => {
+  const key = c.req.header(KEY_HEADER)
+  if (key !== undefined && !VISIBLE_ASCII.test(key))
+    throw new ServiceError('ValidationError', 'The header Idempotency-Key must be 1 to 255 visible ASCII characters')
+  return undefined
+}
+
+/** Rejects any key. A client that sends one relies on it, so ignoring it could execute a request twice. */
+export const rejectIdempotencyKey: RequestCheck = (c) => {
+  if (c.req.header(KEY_HEADER) !== undefined)
+    throw new ServiceError(
+      'NotSupportedError',
+      'Idempotency-Key is not supported for this request, which was not executed. Run, start, signal, update, signal-with-start, update-with-start, and the end of an activity support it',
+    )
+  return undefined
+}
+
+/** The valid key of the request, to spread into a command. */
+export function idempotencyKey(c: Context<Env>): { idempotencyKey?: string } {
+  const key = c.req.header(KEY_HEADER)
+  return key === undefined ? {} : { idempotencyKey: key }
+}
+
+const REPLAYED = 'Idempotency-Replayed'
+
+/**
+ * Every response to a start with a key has the header `Idempotency-Replayed`, unless an earlier step rejects the
+ * request. It is `false` until `reportReplayed` is called.
+ */
+export const notReplayed: RequestStep = (c) => {
+  if (c.req.header(KEY_HEADER) !== undefined) setHeader(c, REPLAYED, 'false')
+  return undefined
+}
+
+/** Call this if the response describes a run that an earlier request with the same key has started. */
+export function reportReplayed(c: Context<Env>): void {
+  setHeader(c, REPLAYED, 'true')
 }

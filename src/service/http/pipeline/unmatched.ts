@@ -2,9 +2,8 @@
 import type { Context, Hono } from 'hono'
 import { editsTo } from '../../../shared/lib/nearest.ts'
 import { ServiceError } from '../../model/errors.ts'
-import type { Env } from '../context.ts'
+import { type Env, respond, setHeader } from '../context.ts'
 import { rawPath } from '../path.ts'
-import { respond, setHeader } from '../response.ts'
 
 const MAX_SHOWN_PATH = 200
 

@@ -2,7 +2,7 @@
 
 import { NOTHING, type PublishTarget, publishSchema } from '../../../shared/json-schema/published/published-schema.ts'
 import type { HandlerEntry, JsonSchema } from '../../../shared/wire/catalog.ts'
-import { pairsOf } from '../../http/endpoints/fields/alternatives.ts'
+import { pairsOf } from '../../http/endpoints/fields/field-values.ts'
 import { described, ref, type Schema } from '../../http/openapi/schema.ts'
 import { activityResult } from '../schemas/activities.ts'
 import { workflowResult } from '../schemas/workflow-result.ts'

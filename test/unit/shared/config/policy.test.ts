@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { optionFields } from '../../../../src/service/http/endpoints/fields/workflow-options.ts'
+import { optionFields } from '../../../../src/service/http/endpoints/fields/start-fields.ts'
 import type { Rule } from '../../../../src/shared/access/caller.ts'
 import { POLICY_START_OPTIONS } from '../../../../src/shared/access/policy-verbs.ts'
 import {

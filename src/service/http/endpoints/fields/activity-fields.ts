@@ -9,8 +9,7 @@ import { jsonForms, optional } from './json-forms.ts'
 import { activityCatalog, activityName, workflowId } from './names.ts'
 import { rawPayloads } from './raw-payloads.ts'
 import { timeout } from './repair-fields.ts'
-import { inputOrList, inputOrListForm, startCommand, startFields } from './start-fields.ts'
-import { oneOf, optionFields } from './workflow-options.ts'
+import { inputOrList, inputOrListForm, oneOf, optionFields, startCommand, startFields } from './start-fields.ts'
 
 const { searchAttributes, headers, startDelay, retry, priority, summary, details } = optionFields
 

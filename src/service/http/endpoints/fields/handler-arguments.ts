@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { Arguments } from '../../../model/commands.ts'
-import { type Alternatives, atMostOneOf, pairsOf } from './alternatives.ts'
+import { type Alternatives, atMostOneOf, pairsOf } from './field-values.ts'
 import { optional } from './json-forms.ts'
 import { rawPayloads } from './raw-payloads.ts'
 

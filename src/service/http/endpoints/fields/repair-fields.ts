@@ -4,7 +4,7 @@ import type { ActivityChange } from '../../../model/activity.ts'
 import type { RequestBody } from '../../endpoint.ts'
 import { jsonForms, optional } from './json-forms.ts'
 import { catalogName, text } from './names.ts'
-import { interval, optionFields, retryFields, toRetryOptions, versioningOverrideOrNull } from './workflow-options.ts'
+import { interval, optionFields, retryFields, toRetryOptions, versioningOverrideOrNull } from './start-fields.ts'
 
 export const retryRequest = {
   name: 'RetryActivityRequest',

@@ -7,8 +7,7 @@ import { chosenSchema, timeField } from './field-values.ts'
 import { jsonForms, optional } from './json-forms.ts'
 import { catalogName, NO_NUL, requiredText, scheduledWorkflowId, text, workflowName } from './names.ts'
 import { rawPayloads } from './raw-payloads.ts'
-import { inputOrList, inputOrListForm } from './start-fields.ts'
-import { integer, interval, oneOf, optionFields, reservedMemo } from './workflow-options.ts'
+import { inputOrList, inputOrListForm, integer, interval, oneOf, optionFields, reservedMemo } from './start-fields.ts'
 
 export const scheduleTime = () => timeField('2026-12-01T00:00:00Z')
 

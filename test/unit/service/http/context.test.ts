@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toHeaderValue } from '../../../../src/service/http/header-value.ts'
+import { toHeaderValue } from '../../../../src/service/http/context.ts'
 
 test('toHeaderValue: keeps visible ASCII, and replaces anything else (threat 52)', () => {
   expect(toHeaderValue('/output/total must be of type number')).toBe('/output/total must be of type number')
