@@ -48,7 +48,7 @@ const MAY_IMPORT: Record<string, Row> = {
 
   'service/': row('service/ shared/lib/ shared/wire/ shared/access/', ''),
   'service/model/': row('service/model/ shared/access/ shared/lib/ shared/wire/', ''),
-  'service/start/check-input.ts': row('service/ shared/json-schema/ shared/lib/', ''),
+  'service/catalog/check-input.ts': row('service/ shared/json-schema/ shared/lib/', ''),
   'service/engine/': row(
     'service/engine/ service/model/ shared/temporal/ shared/wire/ shared/lib/',
     '@temporalio/proto',
@@ -81,7 +81,7 @@ const MAY_IMPORT: Record<string, Row> = {
     'hono zod/mini',
   ),
   'service/fronts/mcp/': row(
-    'service/fronts/mcp/ service/http/ service/start/ service/model/ service/verbs.ts shared/ version.ts',
+    'service/fronts/mcp/ service/http/ service/catalog/ service/model/ service/verbs.ts shared/ version.ts',
     'hono zod/mini',
   ),
   'service/fronts/packed-file.ts': row('service/http/page-files.ts', 'node:zlib'),

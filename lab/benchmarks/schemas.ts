@@ -1,7 +1,7 @@
 /** Measures the CPU time of checking an input, with ordinary and with hostile schemas. */
 import * as z from 'zod'
 import { doubling, numbers } from '../../dev/hostile-schemas.ts'
-import { checkInput } from '../../src/service/start/check-input.ts'
+import { checkInput } from '../../src/service/catalog/check-input.ts'
 import type { JsonSchema } from '../../src/shared/wire/catalog.ts'
 
 const line = z.object({

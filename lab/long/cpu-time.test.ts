@@ -1,7 +1,7 @@
 /** What takes time in proportion to its input: an algorithm that is not linear takes minutes instead. */
 import { expect, test } from 'vitest'
 import { numbers } from '../../dev/hostile-schemas.ts'
-import { checkInput } from '../../src/service/start/check-input.ts'
+import { checkInput } from '../../src/service/catalog/check-input.ts'
 import { parseJson } from '../../src/shared/lib/json.ts'
 import type { CatalogEntry } from '../../src/shared/wire/catalog.ts'
 import type { TraceEntry } from '../../src/shared/wire/trace/entry.ts'

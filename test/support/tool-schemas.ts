@@ -1,8 +1,8 @@
 /** Published schemas with values that they accept, as tools show them: validators of clients must accept the values. */
 import { readFileSync } from 'node:fs'
 import * as z from 'zod'
+import { checkInput } from '../../src/service/catalog/check-input.ts'
 import { inputSchemaOf, outputSchemaOf } from '../../src/service/fronts/mcp/schemas/tool-schema.ts'
-import { checkInput } from '../../src/service/start/check-input.ts'
 import { createBudget } from '../../src/shared/json-schema/check.ts'
 import type { ShownSchema } from '../../src/shared/json-schema/published/schema-keywords.ts'
 import { parseJson } from '../../src/shared/lib/json.ts'

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { runCommand } from '../../src/cli/dev/servers/component.ts'
-import { checkInput } from '../../src/service/start/check-input.ts'
+import { checkInput } from '../../src/service/catalog/check-input.ts'
 import { pythonSdkEnvironment } from '../support/python-worker.ts'
 
 interface Model {

@@ -1,21 +1,33 @@
+/**
+ * What the catalog of a task queue says: its workflows and activities, which input they take, and where the traces of
+ * their runs are archived.
+ */
 import { type CachedValue, type CacheOptions, decideFresh, readThroughCache } from '../../shared/lib/cache.ts'
+import { lazy } from '../../shared/lib/lazy.ts'
 import {
   CATALOG_TYPE,
   type CatalogEntry,
   type CatalogMemo,
   catalogWorkflowId,
   type HandlerEntry,
+  type JsonSchema,
   parseCatalogActivities,
   parseCatalogMemo,
   parseCatalogWorkflows,
+  type TraceTemplates,
 } from '../../shared/wire/catalog.ts'
 import { isOpen } from '../../shared/wire/execution.ts'
 import type { RunRef } from '../../shared/wire/run-ref.ts'
+import { fillTemplate } from '../../shared/wire/trace/template.ts'
+import { type TraceMeta, toTraceMeta } from '../../shared/wire/trace/trace-meta.ts'
 import { backgroundCall, type Call, withinCall } from '../model/call.ts'
 import type { CatalogListing } from '../model/catalog-listing.ts'
+import type { Arguments } from '../model/commands.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { Engine, TaskKind } from '../model/engine.ts'
-import { nullWhenNotFound, ServiceError } from '../model/errors.ts'
+import { type Issue, nullWhenNotFound, ServiceError } from '../model/errors.ts'
+import type { Description } from '../model/execution.ts'
+import { isRawPayload } from '../model/raw-payload.ts'
 
 /** The catalogs of the task queues. Cached for a short time, and shared by all requests. */
 export interface Catalogs {
@@ -138,4 +150,85 @@ export async function readCatalog(
     throw new ServiceError('CatalogNotFoundError', `Catalog "${catalog}" is not published`)
   const activities = await withinCall(catalogs.activities(published), call)
   return { catalog, inputsChecked: !catalogs.isOlderForm(published.run.workflowId), workflows, activities }
+}
+
+// Loaded on first use: docs/decisions/020-what-is-loaded-when.md.
+const inputCheck = lazy(
+  () => import('./check-input.ts'),
+  ({ checkInput }) => checkInput,
+)
+
+/**
+ * Checks the first argument against what the catalog publishes for `name`, and returns the issues.
+ *
+ * Parts of a schema that cannot be evaluated are ignored, because the worker checks again; a warning is logged once.
+ */
+export async function checkArgument(
+  { args, argumentPointer }: Arguments,
+  { inputSchema, inputOptional }: Pick<HandlerEntry, 'inputOptional' | 'inputSchema'>,
+  name: string,
+  call: Call,
+): Promise<Issue[]> {
+  if (inputSchema === null || isRawPayload(args[0])) return []
+  if (args.length === 0) return inputOptional === false ? [{ path: argumentPointer, message: 'is required' }] : []
+  const { issues, abortedBy } = await checkValue(args[0], argumentPointer, inputSchema, name, call)
+  if (abortedBy !== null) call.note({ inputUnchecked: `${name}: ${abortedBy}` })
+  return issues
+}
+
+/** The same for any value. `abortedBy` says why the check ended without a result; null otherwise. */
+export async function checkValue(
+  value: unknown,
+  pointer: string,
+  schema: JsonSchema,
+  name: string,
+  call: Call,
+): Promise<{ issues: Issue[]; abortedBy: string | null }> {
+  const checkInput = inputCheck.current ?? (await inputCheck.get())
+  const { issues, abortedBy, skipped } = checkInput(value, schema, pointer)
+  if (skipped.length > 0) call.warn(`The schema of ${name} cannot be checked in full`, { unusable: skipped })
+  return { issues, abortedBy }
+}
+
+/** What decides where the trace of a run is. */
+type Run = Pick<Description, 'catalog' | 'memo' | 'runId'>
+
+/** Where the trace of the run is archived, according to its catalog, its memo, or `fromClosing`, in this order. */
+export async function readTraceMeta(
+  run: Run,
+  catalogs: Catalogs,
+  call: Call,
+  fromClosing: () => Promise<TraceMeta | null> = async () => null,
+): Promise<TraceMeta | null> {
+  const { value: published } = await withinCall(catalogs.published(run.catalog), call)
+  if (published?.traces != null) return fillTemplates(published.traces, run, catalogs.namespace)
+  return toTraceMeta(run.memo.get('trace')) ?? (await fromClosing())
+}
+
+/** The same for a response that is complete without it: null when it cannot be read. */
+export async function traceMetaOrNull(run: Run, catalogs: Catalogs, call: Call): Promise<TraceMeta | null> {
+  try {
+    return await readTraceMeta(run, catalogs, call)
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    call.note({ traceUnknown: error.message })
+    return null
+  }
+}
+
+/** The destinations of a run, from the templates of its catalog. */
+export function fillTemplates(
+  templates: TraceTemplates,
+  { runId }: Pick<Run, 'runId'>,
+  namespace: string,
+): TraceMeta | null {
+  if (templates === false) return null
+  const { local, remote } = templates
+  const fill = (template: string) => fillTemplate(template, { namespace, runId })
+  return {
+    destinations: {
+      ...(local === undefined ? {} : { local: fill(local) }),
+      ...(remote === undefined ? {} : { remote: fill(remote) }),
+    },
+  }
 }

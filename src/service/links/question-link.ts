@@ -2,6 +2,7 @@
 import { isObject } from '../../shared/lib/json.ts'
 import { ANSWER_DIGEST } from '../../shared/wire/asks.ts'
 import { MAX_CHOICES, MAX_LABEL_LENGTH, MAX_TITLE_LENGTH, shownTextIssue } from '../../shared/wire/shown-text.ts'
+import { checkInput } from '../catalog/check-input.ts'
 import type { Call } from '../model/call.ts'
 import { invalidValue, ServiceError } from '../model/errors.ts'
 import type { Description } from '../model/execution.ts'
@@ -9,7 +10,6 @@ import type { Choice, CreateLinkCommand, Link } from '../model/link.ts'
 import { answerIdOf, type OpenAsk, parseAsks } from '../model/question.ts'
 import type { Ports } from '../ports.ts'
 import { questionAnswered, questionNotFound } from '../questions/errors.ts'
-import { checkInput } from '../start/check-input.ts'
 import { argumentOf, sampleComments } from './choose.ts'
 
 type QuestionLink = Pick<Link, 'choices' | 'handler' | 'messageId' | 'rule' | 'title'>

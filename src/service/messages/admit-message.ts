@@ -1,16 +1,15 @@
 /** Checks a message against what the catalog publishes about its handler: docs/decisions/022-handler-schemas.md. */
 import { decideFresh } from '../../shared/lib/cache.ts'
 import type { CatalogEntry } from '../../shared/wire/catalog.ts'
+import { checkArgument } from '../catalog/catalogs.ts'
 import { publishedEntry } from '../catalog/published-entry.ts'
 import { atMost, type Call, withinCall } from '../model/call.ts'
 import type { MessageCommand, SendCommand, StartCommand } from '../model/commands.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import { hasErrorName, type Issue, MAX_AVAILABLE, nullWhenNotFound, ServiceError } from '../model/errors.ts'
 import type { ExecutionRef } from '../model/execution.ts'
-import { pinnedVersionOf } from '../model/workflow-options.ts'
 import type { Ports } from '../ports.ts'
-import { checkArgument } from '../start/check-argument.ts'
-import type { KnownRun, KnownRuns } from '../start/known-runs.ts'
+import { type KnownRun, type KnownRuns, pinnedVersionOf } from '../start/known-runs.ts'
 
 type AdmitMessagePorts = Pick<Ports, 'catalogs' | 'knownRuns' | 'now'>
 

@@ -72,11 +72,6 @@ export interface RunOptions {
   priority: PriorityOptions | null
 }
 
-/** The version that the run is pinned to from its start; null if the engine chooses one. */
-export function pinnedVersionOf({ versioningOverride }: WorkflowOptions = {}): WorkerVersion | null {
-  return typeof versioningOverride === 'object' ? versioningOverride.pinned : null
-}
-
 /** What happens when a run of the workflow id is open. Default: `fail`. */
 export const CONFLICT_POLICIES = ['fail', 'use-existing', 'terminate-existing'] as const
 

@@ -1,6 +1,7 @@
 /** Answers a question of a run. The history of the run says which answer was the first. */
 import { ANSWER_DIGEST } from '../../shared/wire/asks.ts'
 import type { RunRef } from '../../shared/wire/run-ref.ts'
+import { checkInput } from '../catalog/check-input.ts'
 import { rejectCatalog, rejectOlderCatalog } from '../control/catalog-guard.ts'
 import { notRunning } from '../control/control.ts'
 import { admitMessage } from '../messages/admit-message.ts'
@@ -11,7 +12,6 @@ import { hasErrorName, type Issue, ServiceError } from '../model/errors.ts'
 import type { FoundMessage } from '../model/link.ts'
 import { type AnswerCommand, type Answered, answerDigestOf, answerIdOf, parseAsks } from '../model/question.ts'
 import type { Ports } from '../ports.ts'
-import { checkInput } from '../start/check-input.ts'
 import { questionAnswered, questionNotFound } from './errors.ts'
 
 type AnswerPorts = Pick<Ports, 'catalogs' | 'engine' | 'knownRuns' | 'now'>

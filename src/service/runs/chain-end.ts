@@ -4,6 +4,7 @@ import type { TraceTemplates } from '../../shared/wire/catalog.ts'
 import { type Closing, type Execution, isOpen, type OpenStatus } from '../../shared/wire/execution.ts'
 import type { RunRef } from '../../shared/wire/run-ref.ts'
 import type { TraceMeta } from '../../shared/wire/trace/trace-meta.ts'
+import { fillTemplates, traceMetaOrNull } from '../catalog/catalogs.ts'
 import { addIds } from '../model/attach-ids.ts'
 import {
   admitsRun,
@@ -21,7 +22,6 @@ import type { Description, WorkflowResult } from '../model/execution.ts'
 import { describeProblem, type Problem } from '../model/problem.ts'
 import { outputStoredElsewhere } from '../model/stored-elsewhere.ts'
 import type { Ports } from '../ports.ts'
-import { fillTemplates, traceMetaOrNull } from '../traces/destinations.ts'
 
 export type WaitPorts = Pick<Ports, 'engine' | 'limitLastReads'>
 

@@ -2,6 +2,7 @@
 import { decideFresh } from '../../shared/lib/cache.ts'
 import type { JsonSchema } from '../../shared/wire/catalog.ts'
 import type { RunRef } from '../../shared/wire/run-ref.ts'
+import { checkValue } from '../catalog/catalogs.ts'
 import { publishedEntry } from '../catalog/published-entry.ts'
 import { HANDLERS } from '../messages/admit-message.ts'
 import { type Call, withinCall, withTimeout } from '../model/call.ts'
@@ -12,7 +13,6 @@ import type { Issue } from '../model/errors.ts'
 import type { ExecutionRef, WorkflowResult } from '../model/execution.ts'
 import type { ActivityResult, StandaloneRun } from '../model/standalone-activity.ts'
 import type { Ports } from '../ports.ts'
-import { checkValue } from '../start/check-argument.ts'
 
 type OutputPorts = Pick<Ports, 'catalogs' | 'engine' | 'knownRuns' | 'now'>
 

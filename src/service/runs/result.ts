@@ -1,12 +1,12 @@
 import type { Execution } from '../../shared/wire/execution.ts'
 import type { RunRef } from '../../shared/wire/run-ref.ts'
+import { traceMetaOrNull } from '../catalog/catalogs.ts'
 import { type Call, withinCall, withTimeout } from '../model/call.ts'
 import type { ResultCommand } from '../model/commands.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import { isOutage, ServiceError } from '../model/errors.ts'
 import type { ExecutionRef, WorkflowResult } from '../model/execution.ts'
 import type { Ports } from '../ports.ts'
-import { traceMetaOrNull } from '../traces/destinations.ts'
 import { endedResult, type KnownFields, shownTo, toResult, type WaitPorts, waitForEnd } from './chain-end.ts'
 
 type ResultPorts = Pick<Ports, 'catalogs' | 'engine'>

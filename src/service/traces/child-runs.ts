@@ -1,12 +1,11 @@
 import { mapConcurrent } from '../../shared/lib/map-concurrent.ts'
 import type { RunRef } from '../../shared/wire/run-ref.ts'
 import type { TraceEntry } from '../../shared/wire/trace/entry.ts'
-import type { Catalogs } from '../catalog/catalogs.ts'
+import { type Catalogs, readTraceMeta } from '../catalog/catalogs.ts'
 import { type Call, withTimeout } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { TracedRun } from '../model/trace-source.ts'
 import type { Ports } from '../ports.ts'
-import { readTraceMeta } from './destinations.ts'
 import { readRun } from './read-run.ts'
 import { truncatedEntry } from './truncated-entry.ts'
 

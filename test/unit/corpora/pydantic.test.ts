@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { checkInput } from '../../../src/service/start/check-input.ts'
+import { checkInput } from '../../../src/service/catalog/check-input.ts'
 import { parseJson } from '../../../src/shared/lib/json.ts'
 import type { JsonSchema } from '../../../src/shared/wire/catalog.ts'
 

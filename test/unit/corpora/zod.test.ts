@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type * as z from 'zod'
-import { checkInput } from '../../../src/service/start/check-input.ts'
+import { checkInput } from '../../../src/service/catalog/check-input.ts'
 import type { JsonSchema } from '../../../src/shared/wire/catalog.ts'
 import { toJsonSchema } from '../../../src/worker/catalog/schemas/json-schema.ts'
 import type { ZodCase } from './zod-case.ts'

@@ -1,6 +1,6 @@
+import { checkValue } from '../../catalog/catalogs.ts'
 import type { Call } from '../../model/call.ts'
 import type { WorkflowResult } from '../../model/execution.ts'
-import { checkValue } from '../../start/check-argument.ts'
 import { type CallToolResult, cutResult, endedToolResult, type TextPart, unexpectedToolResult } from './tool-result.ts'
 import type { WorkflowTool } from './tools.ts'
 

@@ -10,11 +10,11 @@ import {
   workflowIdIssue,
   workflowNameIssue,
 } from '../../../shared/wire/names.ts'
+import { checkValue } from '../../catalog/catalogs.ts'
 import type { Call } from '../../model/call.ts'
 import type { SendCommand } from '../../model/commands.ts'
 import { invalidValue, ServiceError } from '../../model/errors.ts'
 import type { ExecutionRef, WorkflowResult } from '../../model/execution.ts'
-import { checkValue } from '../../start/check-argument.ts'
 import type { Workflows } from '../../verbs.ts'
 import { awaitRun, type ToolAnswer, type WaitStyle } from './await-run.ts'
 import { checkedToolResult } from './check-output.ts'

@@ -1,4 +1,4 @@
-import { checkInput } from '../../../../src/service/start/check-input.ts'
+import { checkInput } from '../../../../src/service/catalog/check-input.ts'
 import { parseJson } from '../../../../src/shared/lib/json.ts'
 import type { JsonSchema } from '../../../../src/shared/wire/catalog.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { checkInput } from '../../../../src/service/start/check-input.ts'
+import { checkInput } from '../../../../src/service/catalog/check-input.ts'
 import type { JsonSchema } from '../../../../src/shared/wire/catalog.ts'
 
 const STRING = { type: 'string' }

@@ -4,7 +4,7 @@ import { type } from 'arktype'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { checkInput } from '../../../../src/service/start/check-input.ts'
+import { checkInput } from '../../../../src/service/catalog/check-input.ts'
 import { defineCatalog } from '../../../../src/worker/catalog/define-catalog.ts'
 import type { InputSchema } from '../../../../src/worker/catalog/schemas/json-schema.ts'
 

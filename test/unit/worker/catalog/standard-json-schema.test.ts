@@ -4,7 +4,7 @@ import { type } from 'arktype'
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import * as mini from 'zod/mini'
-import { checkInput } from '../../../../src/service/start/check-input.ts'
+import { checkInput } from '../../../../src/service/catalog/check-input.ts'
 import type { CatalogEntry } from '../../../../src/shared/wire/catalog.ts'
 import { defineCatalog } from '../../../../src/worker/catalog/define-catalog.ts'
 

@@ -2,8 +2,8 @@
 
 import { isObject } from '../../../../shared/lib/json.ts'
 import type { Answer, Ask } from '../../../../shared/wire/asks.ts'
+import { checkInput } from '../../../catalog/check-input.ts'
 import type { Issue } from '../../../model/errors.ts'
-import { checkInput } from '../../../start/check-input.ts'
 import { JsonRpcError, RPC_CODES } from '../rpc-error.ts'
 
 /** An entry of `inputRequests`. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { checkInput } from '../../../../../src/service/catalog/check-input.ts'
 import { withJsonText } from '../../../../../src/service/fronts/mcp/json-text.ts'
 import { invalidValue, ServiceError } from '../../../../../src/service/model/errors.ts'
-import { checkInput } from '../../../../../src/service/start/check-input.ts'
 import { aCall } from '../../../call.ts'
 
 /** Accepts what the schema accepts. Returns what it accepts, and how often it was called. */

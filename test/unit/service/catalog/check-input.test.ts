@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkInput } from '../../../../src/service/start/check-input.ts'
+import { checkInput } from '../../../../src/service/catalog/check-input.ts'
 import { parseJson } from '../../../../src/shared/lib/json.ts'
 
 const ORDER = {
