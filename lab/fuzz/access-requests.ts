@@ -13,6 +13,7 @@ import {
 import { mayGenerate } from '../../test/unit/service/access/oracle-id.ts'
 import { mayCreate } from '../../test/unit/service/access/oracle-scope.ts'
 import type { Random } from '../soak/random.ts'
+import { batch } from './access-batches.ts'
 import { ACTIVITIES, CATALOG, HANDLERS, IDS, WORKFLOWS } from './access-names.ts'
 import { putSchedule, schedule } from './access-schedules.ts'
 import { listStandalone, mayUseType, onStandalone, startStandalone } from './access-standalone.ts'
@@ -42,6 +43,8 @@ export interface AccessRequest {
   expected(rules: OracleRule[], token: OracleScope | null, run: KnownRun): Outcome
   /** Whether it is about the schedule of the id, which has a workflow of its own. */
   schedule?: { replaces?: string }
+  /** Of a batch: whether one rule allows it, and the same change of the run. */
+  batch?: { mayChange(rules: OracleRule[], token: OracleScope | null, run: KnownRun): boolean }
   /** Whether it is about standalone activities: `workflowName` of its run is the type of that of the id. */
   isStandalone?: boolean
   /** Of a start: whether the rules allow it for the id. */
@@ -57,7 +60,7 @@ const TOKEN_RIGHTS = [
   ...(['complete', 'complete:app*', 'complete:set', 'repair:approve'] as const),
   ...(['activity', 'activity:app*', 'activity:set'] as const),
 ] as const
-const RIGHTS = [...TOKEN_RIGHTS, 'link', 'schedule', 'schedule', '*'] as const
+const RIGHTS = [...TOKEN_RIGHTS, 'link', 'schedule', 'schedule', 'batch', 'batch', '*'] as const
 const PATTERNS = ['*', 'u:*', 'u:ada:*', 'u:ada*', 'u:ada:1', 'x'] as const
 const NAMES = ['order', 'ord*', 'admin'] as const
 const OPTIONS = ['memo', 'headers', 'summary', 'workflowIdConflictPolicy', 'priority'] as const
@@ -161,6 +164,8 @@ export function aRequest(random: Random): AccessRequest {
     onStandalone,
     startStandalone,
     listStandalone,
+    batch,
+    batch,
   ])
   return make(random, workflowId, path)
 }
@@ -354,7 +359,7 @@ function start(random: Random, workflowId: string): AccessRequest {
   }
 }
 
-function isOpen({ status }: KnownRun): boolean {
+export function isOpen({ status }: KnownRun): boolean {
   return ['RUNNING', 'PAUSED'].includes(status)
 }
 

@@ -8,9 +8,18 @@ import { defineCatalog } from '../../src/worker/index.ts'
 import { outcomeOf } from '../../test/unit/service/access/oracle.ts'
 import { mayCreate } from '../../test/unit/service/access/oracle-scope.ts'
 import { createRandom, type Random } from '../soak/random.ts'
+import { batchEnded, listed } from './access-batches.ts'
 import { type Caller, createCallers } from './access-callers.ts'
 import { ACTIVITIES, CATALOG, CONTINUE, IDS, WORKFLOWS } from './access-names.ts'
-import { type AccessRequest, aRequest, aScope, EVENT_STREAM, isPublished, type KnownRun } from './access-requests.ts'
+import {
+  type AccessRequest,
+  aRequest,
+  aScope,
+  EVENT_STREAM,
+  isOpen,
+  isPublished,
+  type KnownRun,
+} from './access-requests.ts'
 import { createSchedule, scheduledBy } from './access-schedules.ts'
 import { describeActivity, mayUseType, openActivity } from './access-standalone.ts'
 import type * as workflows from './access-workflows.ts'
@@ -36,6 +45,9 @@ interface Body {
   count?: number
   workflows?: { name: string }[]
   workflowId?: string
+  /** Of a batch, with how many runs it changes. */
+  batchId?: string | null
+  matching?: number
   activityId?: string
   activities?: { activityId: string; activityName: string }[]
   /** Of a stream, with the position in the next run of the chain. */
@@ -86,7 +98,7 @@ export async function fuzzAccess({ address, seed, requests }: AccessOptions) {
     if (random.chance(0.06)) await compareLists(client, send, caller, compare)
     const request = aRequest(random)
     const run = await prepare(client, random, request.workflowId)
-    const found = await ofSchedule(client, request, run)
+    const found = await ofRequest(client, request, run)
     const before = request.isStandalone ? await ofStandalone(client, random, found) : found
     const { expected, method, path, body, accept, continues } = request
     const last = continues && before.status === 'RUNNING' ? await continueAsOther(client, before) : before
@@ -132,10 +144,27 @@ async function check(
   compare: Compare,
 ): Promise<void> {
   if (request.isStandalone) return checkStandalone(client, caller, request, seen, compare)
+  if (request.batch !== undefined) return checkBatch(client, caller, request.batch, seen, compare)
   if (request.schedule === undefined) return checkRun(client, caller, request, seen, compare)
   const isReplaced = seen.answer.outcome === 'reached' && request.schedule.replaces !== undefined
   const expected = isReplaced ? request.schedule.replaces : seen.before.workflowName
   compare({ what: 'schedule' }, expected, await scheduledBy(client, request.workflowId))
+}
+
+async function checkBatch(
+  client: Client,
+  { rules, scope }: Caller,
+  { mayChange }: NonNullable<AccessRequest['batch']>,
+  { before, answer: { outcome, body } }: Seen,
+  compare: Compare,
+): Promise<void> {
+  const handle = client.workflow.getHandle(before.workflowId)
+  const changes = outcome === 'reached' && isOpen(before) && mayChange(rules, scope, before)
+  if (outcome === 'reached') compare({ what: 'matching' }, Number(changes), body.matching)
+  if (body.batchId) await batchEnded(client, body.batchId)
+  if (changes) return void (await handle.terminate().catch(() => {})) // the batch may have ended it
+  const { runId, status } = await describe(handle)
+  compare({ what: 'a batch has changed the run' }, `${before.runId} ${before.status}`, `${runId} ${status}`)
 }
 
 async function checkStandalone(
@@ -183,8 +212,9 @@ async function checkRun(
     await handle.terminate().catch(() => {}) // the worker may have ended it already
 }
 
-/** The run, with the workflow of the schedule that the request is about, if it is about one. */
-async function ofSchedule(client: Client, { schedule }: AccessRequest, run: KnownRun): Promise<KnownRun> {
+/** The run, listed if a batch is to find it, with the workflow of the schedule if the request is about one. */
+async function ofRequest(client: Client, { schedule, batch }: AccessRequest, run: KnownRun): Promise<KnownRun> {
+  if (batch !== undefined) await listed(client, run)
   return schedule === undefined ? run : { ...run, workflowName: await scheduledBy(client, run.workflowId) }
 }
 
