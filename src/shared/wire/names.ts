@@ -73,7 +73,7 @@ export function catalogIssue(catalog: string): string | null {
   return stringIssue(catalog, 991) ?? prefixIssue(catalog, ['/_sys/', '__temporal_'])
 }
 
-/** A standalone activity on a queue of Portico's own could send webhooks, or claim to be the archiver. */
+/** An activity on a queue of Portico's own could send webhooks, or claim to be the archiver. */
 export function activityCatalogIssue(catalog: string): string | null {
   return catalogIssue(catalog) ?? prefixIssue(catalog, ['$'])
 }

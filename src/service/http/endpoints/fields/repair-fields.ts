@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import type { ActivityChange } from '../../../model/activity.ts'
 import type { RequestBody } from '../../endpoint.ts'
 import { jsonForms, optional } from './json-forms.ts'
-import { catalogName, text } from './names.ts'
+import { activityCatalog, text } from './names.ts'
 import { interval, optionFields, retryFields, toRetryOptions, versioningOverrideOrNull } from './start-fields.ts'
 
 export const retryRequest = {
@@ -44,7 +44,7 @@ export const setRequest = {
           z.strictObject(retryFields).check(notEmpty).register(jsonForms, { minProperties: 1 }),
           'The fields of the retry policy to change',
         ),
-        taskQueue: optional(catalogName, 'Task queue of the workers that execute the next attempt'),
+        taskQueue: optional(activityCatalog, 'Task queue of the workers that execute the next attempt'),
         restore: optional(z.literal(true), 'Alone: all options become those with which the activity was scheduled'),
       })
       .check(
