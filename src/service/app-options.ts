@@ -1,5 +1,5 @@
 import { createHooks, type Hooks } from '../shared/hooks/hooks.ts'
-import { lazy } from '../shared/lib/lazy.ts'
+import { lazy } from '../shared/lib/cache.ts'
 import { UI_MESSAGES } from './fronts.ts'
 import { createConstantJson } from './http/constant-json.ts'
 import type { AccessTokens } from './http/credentials/access-tokens.ts'

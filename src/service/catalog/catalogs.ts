@@ -2,8 +2,7 @@
  * What the catalog of a task queue says: its workflows and activities, which input they take, and where the traces of
  * their runs are archived.
  */
-import { type CachedValue, type CacheOptions, decideFresh, readThroughCache } from '../../shared/lib/cache.ts'
-import { lazy } from '../../shared/lib/lazy.ts'
+import { type CachedValue, type CacheOptions, decideFresh, lazy, readThroughCache } from '../../shared/lib/cache.ts'
 import {
   CATALOG_TYPE,
   type CatalogEntry,

@@ -1,4 +1,4 @@
-import { retryWithBackoff } from '../../shared/lib/backoff.ts'
+import { retryWithBackoff } from '../../shared/lib/abort.ts'
 import { readText } from '../../shared/lib/read-text.ts'
 import { type Codec, MAX_DOWNLOAD_BYTES, type Payload } from '../../shared/temporal/payload.ts'
 import { fromPayloadJson, type PayloadJson, toPayloadJson } from '../../shared/temporal/payload-json.ts'

@@ -1,4 +1,4 @@
-import { lazy } from '../../shared/lib/lazy.ts'
+import { lazy } from '../../shared/lib/cache.ts'
 import type { Engine } from '../model/engine.ts'
 import type { EngineOptions } from './engine.ts'
 

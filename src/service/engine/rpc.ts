@@ -1,7 +1,6 @@
 /** How calls reach the engine: with retries while it is unreachable, and watched while they take long. */
 
-import { linkSignals, runningTimeSignal } from '../../shared/lib/abort.ts'
-import { retryWithBackoff } from '../../shared/lib/backoff.ts'
+import { linkSignals, retryWithBackoff, runningTimeSignal } from '../../shared/lib/abort.ts'
 import { GrpcCode } from '../../shared/temporal/grpc-code.ts'
 import { type Call, withTimeout } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'

@@ -1,5 +1,5 @@
 /** Waits for the end of a run or its chain, and reads its result. */
-import { retryWithBackoff } from '../../shared/lib/backoff.ts'
+import { retryWithBackoff } from '../../shared/lib/abort.ts'
 import type { TraceTemplates } from '../../shared/wire/catalog.ts'
 import { type Closing, type Execution, isOpen, type OpenStatus } from '../../shared/wire/execution.ts'
 import type { RunRef } from '../../shared/wire/run-ref.ts'

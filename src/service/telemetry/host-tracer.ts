@@ -2,7 +2,7 @@
  * Finds the tracer that the host of the service has installed: the embedding program, the runtime, or `exportSpans`.
  */
 
-import { lazy } from '../../shared/lib/lazy.ts'
+import { lazy } from '../../shared/lib/cache.ts'
 import type { RequestSpan, RequestTracer } from '../http/pipeline/observe.ts'
 import type { Spans } from './spans.ts'
 

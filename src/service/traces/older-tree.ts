@@ -1,7 +1,7 @@
 /** Converts traces that workers of the older generation have stored, which are trees of nodes: `docs/protocol.md`. */
 
 import { isObject } from '../../shared/lib/json.ts'
-import { unwrapOutput } from '../../shared/wire/older-wrapper.ts'
+import { unwrapOutput } from '../../shared/temporal/outcome.ts'
 import { isInstant, MAX_STRING_LENGTH, type Parsed } from '../../shared/wire/trace/document.ts'
 import { MAX_CAUSES, type TraceEntry, type TraceError } from '../../shared/wire/trace/entry.ts'
 import { stepId } from '../../shared/wire/trace/keys.ts'

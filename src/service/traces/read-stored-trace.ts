@@ -1,6 +1,6 @@
 /** Shared by the readers of stored traces: parsing, and errors that become warnings of the response. */
 
-import { parseLenientJson } from '../../shared/lib/lenient-json.ts'
+import { parseLenientJson } from '../../shared/lib/json.ts'
 import { StoreError } from '../../shared/stores/store-call.ts'
 import { parseEntries, readTraceDocument } from '../../shared/wire/trace/document.ts'
 import { ServiceError } from '../model/errors.ts'

@@ -2,11 +2,18 @@
 
 import type { CompileKeyword } from './check.ts'
 import { UnsupportedError } from './errors.ts'
-import { contains, itemsFrom, prefixItems, unevaluatedItems } from './keywords/arrays.ts'
 import { asArray, asEntries, asNumber, asString } from './keywords/keyword-value.ts'
 import { type Keywords, SUBSCHEMA_KEYWORDS, VALUE_KEYWORDS } from './keywords/keywords.ts'
 import { allOf } from './keywords/logic.ts'
-import { ifHasProperty, required, unevaluatedProperties } from './keywords/objects.ts'
+import {
+  contains,
+  ifHasProperty,
+  itemsFrom,
+  prefixItems,
+  required,
+  unevaluatedItems,
+  unevaluatedProperties,
+} from './keywords/values.ts'
 
 export interface Dialect {
   keywords: Keywords

@@ -1,5 +1,6 @@
 /**
- * Aborting, deadlines and sleeping. `test/source-files.test.ts` checks that no other file listens to an `AbortSignal`.
+ * Aborting, deadlines, sleeping and retrying. `test/source-files.test.ts` checks that no other file listens to an
+ * `AbortSignal`.
  */
 import { MAX_TIMER_MS } from './duration.ts'
 
@@ -164,4 +165,28 @@ export function callAt(time: number, act: () => void): () => void {
 
 function delayUntilMs(deadlineAt: number): number {
   return Math.min(Math.max(0, deadlineAt - Date.now()), MAX_TIMER_MS)
+}
+
+interface Backoff {
+  /** The delay before the next attempt. Throws instead to end the retries; the caller gets that error. */
+  delayMs(error: unknown, retries: number): number
+  /** Ends a delay at once. The next attempt is made nevertheless, and must reject. */
+  signal: AbortSignal
+  /** Called after the delay. It can throw to end the retries too. */
+  beforeRetry?(error: unknown): Promise<void>
+}
+
+/** The result of the first attempt that succeeds. */
+export async function retryWithBackoff<T>(
+  attempt: () => Promise<T>,
+  { delayMs, signal, beforeRetry }: Backoff,
+): Promise<T> {
+  for (let retries = 0; ; retries++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      await sleep(delayMs(error, retries), signal)
+      await beforeRetry?.(error)
+    }
+  }
 }

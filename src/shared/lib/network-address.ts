@@ -2,12 +2,6 @@
 export const NETWORK_ADDRESSES =
   /(?<=\b(?:connect|getaddrinfo) E[A-Z_]+ )(?!<\w+>[.,;)]*(?:\s|$))\S+|\[[\da-fA-F:.]*:[\da-fA-F:.]*\](?::\d+)?|\b(?:\d{1,3}\.){3}\d{1,3}\b(?::\d{1,5})?/g
 
-/** A `Host` header whose IPv6 address is written in the form of URLs. Other headers are unchanged. */
-export function canonicalHost(host: string): string {
-  const url = `http://${host}`
-  return host.startsWith('[') && URL.canParse(url) ? new URL(url).host : host
-}
-
 /** Whether a host, without brackets and port, is this machine. A name such as `127.0.0.1.example.com` is not. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/.test(host)

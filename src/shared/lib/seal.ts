@@ -1,6 +1,6 @@
 /** Sealed texts: opaque to everyone else, and rejected after any change. AES-256-GCM with keys that HKDF derives. */
 import { fromBase64, toBase64Url } from './base64.ts'
-import { type Lazy, lazy } from './lazy.ts'
+import { type Lazy, lazy } from './cache.ts'
 
 export interface Sealer {
   /** Base64url, with 28 bytes more than the text. Two seals of the same text differ. */

@@ -1,5 +1,4 @@
-import { deadlineSignal } from '../lib/abort.ts'
-import { retryWithBackoff } from '../lib/backoff.ts'
+import { deadlineSignal, retryWithBackoff } from '../lib/abort.ts'
 import { readText } from '../lib/read-text.ts'
 
 /** How long one operation on a store may take. */

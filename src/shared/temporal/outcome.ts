@@ -1,9 +1,8 @@
 /** The status of a run and how it ended, in our words. */
-
 import type { temporal } from '@temporalio/proto'
+import { isObject } from '../lib/json.ts'
 import type { Closing, Outcome, Status } from '../wire/execution.ts'
-import { unwrapWorkflowOutput } from '../wire/older-wrapper.ts'
-import type { TraceMeta } from '../wire/trace/trace-meta.ts'
+import { type TraceMeta, toTraceMeta } from '../wire/trace/trace-meta.ts'
 import { WorkflowExecutionStatus as S } from './enums.ts'
 import { decodeFailure, type Failure, toErrorDetails } from './failure.ts'
 import type { PayloadReader } from './payload.ts'
@@ -146,4 +145,26 @@ function withReason(sentence: string, reason: string | null | undefined): string
 function cancelReason(events: readonly TemporalEvent[]): string | null {
   const request = events.findLast((event) => event.workflowExecutionCancelRequestedEventAttributes)
   return request?.workflowExecutionCancelRequestedEventAttributes?.cause || null
+}
+
+// Workers of the older generation wrap their outputs: docs/protocol.md.
+const WORKFLOW_WRAPPER = '__output_workflow_wrapper_version'
+const ACTIVITY_WRAPPER = '__output_activity_wrapper_version'
+
+interface WorkflowOutput {
+  output: unknown
+  /** Null when the output is not wrapped, or its wrapper does not say. */
+  trace: TraceMeta | null
+}
+
+/** Unwraps the output of a workflow, if it is wrapped. */
+export function unwrapWorkflowOutput(value: unknown): WorkflowOutput {
+  if (!isObject(value) || !Object.hasOwn(value, WORKFLOW_WRAPPER)) return { output: value, trace: null }
+  return { output: value.output ?? null, trace: toTraceMeta(value.trace) }
+}
+
+/** The output of a workflow or an activity without its wrapper; null if the wrapper holds none. */
+export function unwrapOutput(value: unknown): unknown {
+  if (isObject(value) && Object.hasOwn(value, ACTIVITY_WRAPPER)) return value.output ?? null
+  return unwrapWorkflowOutput(value).output
 }

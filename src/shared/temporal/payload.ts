@@ -1,7 +1,7 @@
 /** Temporal's payloads, the JSON values in them, and memos, which are maps of payloads: pure conversions. */
 import type { temporal } from '@temporalio/proto'
 import { toBase64 } from '../lib/base64.ts'
-import { parseLenientJson } from '../lib/lenient-json.ts'
+import { parseLenientJson } from '../lib/json.ts'
 import { ASKS_MEMO } from '../wire/asks.ts'
 import { type StoredElsewhere, toSingleValue } from '../wire/execution.ts'
 import { isReservedMemo, memoKeys } from '../wire/memo-keys.ts'

@@ -7,7 +7,7 @@
  */
 
 import { fromBase64, toBase64 } from '../../../shared/lib/base64.ts'
-import type { Lazy } from '../../../shared/lib/lazy.ts'
+import type { Lazy } from '../../../shared/lib/cache.ts'
 import { GrpcCode } from '../../../shared/temporal/grpc-code.ts'
 import { createHistoryReader } from '../../../shared/temporal/history/reader.ts'
 import { closeStatus, type TemporalEvent } from '../../../shared/temporal/outcome.ts'

@@ -1,4 +1,4 @@
-import { type Lazy, lazy } from '../../../shared/lib/lazy.ts'
+import { type Lazy, lazy } from '../../../shared/lib/cache.ts'
 import type { TemporalEvent as EventMessage } from '../../../shared/temporal/outcome.ts'
 import type { Payload, PayloadReader } from '../../../shared/temporal/payload.ts'
 import { REDACTED } from '../../../shared/wire/secret-names.ts'

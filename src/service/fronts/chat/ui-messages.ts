@@ -6,8 +6,7 @@
  */
 import type { Context } from 'hono'
 import { fromBase64 } from '../../../shared/lib/base64.ts'
-import { isObject } from '../../../shared/lib/json.ts'
-import { parseLenientJson } from '../../../shared/lib/lenient-json.ts'
+import { isObject, parseLenientJson } from '../../../shared/lib/json.ts'
 import { type Env, respond, toCall } from '../../http/context.ts'
 import { dataFrame, eventStream, reportedProblem } from '../../http/events/events.ts'
 import type { StreamFormat, StreamFormatOptions } from '../../http/events/stream-events.ts'

@@ -1,4 +1,4 @@
-import { lazy } from '../../../shared/lib/lazy.ts'
+import { lazy } from '../../../shared/lib/cache.ts'
 import type { ReadPageFile } from '../../http/page-files.ts'
 
 const files = lazy(

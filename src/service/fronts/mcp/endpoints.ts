@@ -1,8 +1,8 @@
 /** The Model Context Protocol: agents call workflows as tools. `src/service/fronts/mcp/` answers the messages. */
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
+import { lazy } from '../../../shared/lib/cache.ts'
 import { isObject } from '../../../shared/lib/json.ts'
-import { lazy } from '../../../shared/lib/lazy.ts'
 import { type Env, jsonResponse, respond } from '../../http/context.ts'
 import { endpoint, type Tools } from '../../http/endpoint.ts'
 import { BODY_ERRORS } from '../../http/endpoints/errors.ts'

@@ -3,7 +3,6 @@
  * its `Idempotency-Key`.
  */
 import type { Context } from 'hono'
-import { canonicalHost } from '../../../shared/lib/network-address.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { type Env, type RequestCheck, type RequestHead, type RequestStep, setHeader } from '../context.ts'
 import { isAllowedOrigin } from './cors.ts'
@@ -64,6 +63,12 @@ function hostOfOrigin(origin: string): string | null {
 
 function hostOf(c: RequestHead): string {
   return canonicalHost(c.req.header('Host') ?? new URL(c.req.url).host).toLowerCase()
+}
+
+/** A `Host` header whose IPv6 address is written in the form of URLs. Other headers are unchanged. */
+export function canonicalHost(host: string): string {
+  const url = `http://${host}`
+  return host.startsWith('[') && URL.canParse(url) ? new URL(url).host : host
 }
 
 const LOOPBACK_HOST = /^(?:(?:[\w-]+\.)*localhost\.?|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/

@@ -1,13 +1,26 @@
 /** How each keyword is compiled: those that both dialects share. `format` and unknown keywords are annotations. */
 import type { Check, CompileKeyword, Compiler } from '../check.ts'
 import { SchemaError } from '../errors.ts'
-import { uniqueItems } from './arrays.ts'
 import { oneOfValues } from './equality.ts'
 import { asArray, asBoolean, asEntries, asString } from './keyword-value.ts'
 import { allOf, anyOf, ifThenElse, not, oneOf } from './logic.ts'
 import { exclusiveMaximum, exclusiveMinimum, maximum, minimum, multipleOf } from './numbers.ts'
-import { additionalProperties, patternProperties, properties, propertyNames, required } from './objects.ts'
-import { maxItems, maxLength, maxProperties, minItems, minLength, minProperties, pattern, type } from './scalars.ts'
+import {
+  additionalProperties,
+  maxItems,
+  maxLength,
+  maxProperties,
+  minItems,
+  minLength,
+  minProperties,
+  pattern,
+  patternProperties,
+  properties,
+  propertyNames,
+  required,
+  type,
+  uniqueItems,
+} from './values.ts'
 
 /** Keywords in the order in which they are checked. */
 export type Keywords = [keyword: string, compile: CompileKeyword][]

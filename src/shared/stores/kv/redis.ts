@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis'
 import { unlessAborted } from '../../lib/abort.ts'
-import { lazy } from '../../lib/lazy.ts'
+import { lazy } from '../../lib/cache.ts'
 import { singleFlight } from '../../lib/single-flight.ts'
 import { retryStoreCall, type StoreCall, StoreError } from '../store-call.ts'
 import { KEY_VALUE_STORE, type KvConnection } from './connection.ts'

@@ -1,6 +1,6 @@
 import type { Redis } from '@upstash/redis'
+import { lazy } from '../../lib/cache.ts'
 import { isObject } from '../../lib/json.ts'
-import { lazy } from '../../lib/lazy.ts'
 import { readResponseBody, retryStoreCall, type StoreCall, StoreError } from '../store-call.ts'
 import { KEY_VALUE_STORE, type KvConnection } from './connection.ts'
 import { redisErrorCode } from './redis-error-code.ts'

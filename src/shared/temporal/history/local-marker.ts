@@ -1,7 +1,6 @@
 /** The markers that SDKs record when a local activity ends. */
 import type { temporal } from '@temporalio/proto'
-import { isObject } from '../../lib/json.ts'
-import { parseLenientJson } from '../../lib/lenient-json.ts'
+import { isObject, parseLenientJson } from '../../lib/json.ts'
 import type { TemporalEvent } from '../outcome.ts'
 import type { Payload } from '../payload.ts'
 import { eventTime } from './history-state.ts'

@@ -1,8 +1,7 @@
-import { unwrapOutput } from '../../wire/older-wrapper.ts'
 import type { TraceEntry, TraceError } from '../../wire/trace/entry.ts'
 import { toTaskError } from '../failed-task.ts'
 import { decodeFailure, type Failure, toErrorDetails, toTraceError } from '../failure.ts'
-import { type TemporalEvent, toClosing } from '../outcome.ts'
+import { type TemporalEvent, toClosing, unwrapOutput } from '../outcome.ts'
 import { type Decoded, type PayloadList, type PayloadReader, toSingleDecoded } from '../payload.ts'
 
 /** A trace entry whose payloads and failures are not decoded yet. */

@@ -2,8 +2,7 @@
  * The format of stored traces (an object in a bucket, or a file) and of stored lists of entries: `docs/protocol.md`.
  */
 
-import { isObject, MAX_JSON_DEPTH } from '../../lib/json.ts'
-import { parseLenientJson } from '../../lib/lenient-json.ts'
+import { isObject, MAX_JSON_DEPTH, parseLenientJson } from '../../lib/json.ts'
 import { ERROR_VALUES, MAX_CAUSES, TRUNCATED, type TraceEntry, type TraceError } from './entry.ts'
 
 export const TRACE_CONTENT_TYPE = 'application/json'

@@ -1,5 +1,5 @@
 import type { temporal } from '@temporalio/proto'
-import { retryWithBackoff } from '../../../../shared/lib/backoff.ts'
+import { retryWithBackoff } from '../../../../shared/lib/abort.ts'
 import { fromBase64, toBase64 } from '../../../../shared/lib/base64.ts'
 import { GrpcCode } from '../../../../shared/temporal/grpc-code.ts'
 import { redactMachineDetails } from '../../../../shared/temporal/redact-machine-details.ts'

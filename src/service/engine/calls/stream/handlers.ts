@@ -1,6 +1,6 @@
 /** What a workflow with a stream answers to queries. */
 
-import { retryWithBackoff } from '../../../../shared/lib/backoff.ts'
+import { retryWithBackoff } from '../../../../shared/lib/abort.ts'
 import type { RunRef } from '../../../../shared/wire/run-ref.ts'
 import { isOffset, type PollResult, STREAM_OFFSET, STREAM_POLL } from '../../../../shared/wire/stream.ts'
 import { atMost, type Call } from '../../../model/call.ts'

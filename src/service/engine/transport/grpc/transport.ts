@@ -1,5 +1,5 @@
 /** Any number of concurrent calls, over as many connections as they need. */
-import { lazy } from '../../../../shared/lib/lazy.ts'
+import { lazy } from '../../../../shared/lib/cache.ts'
 import {
   isLongPoll,
   type Method,

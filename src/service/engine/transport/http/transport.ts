@@ -1,5 +1,5 @@
 import { deadlineSignal } from '../../../../shared/lib/abort.ts'
-import { lazy } from '../../../../shared/lib/lazy.ts'
+import { lazy } from '../../../../shared/lib/cache.ts'
 import { sentOnce } from '../../../../shared/lib/sent-once.ts'
 import { GrpcCode } from '../../../../shared/temporal/grpc-code.ts'
 import {
