@@ -92,15 +92,6 @@ describe('encode', () => {
   })
 })
 
-test('codec: decodes its own output', async () => {
-  const payloads = createPayloads({ codec: turning, maxBytes: 1000 })
-
-  const encoded = await payloads.encode([{ secret: 1 }, 'two'])
-
-  expect(encoded?.payloads?.[0]?.metadata?.encoding).toEqual(Buffer.from('binary/turned'))
-  expect(await payloads.decode(encoded?.payloads)).toEqual([{ secret: 1 }, 'two'])
-})
-
 describe('encoded outputs', () => {
   const encoded = payload('binary/encrypted', 'x')
   const reported = async (

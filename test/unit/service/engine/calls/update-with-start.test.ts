@@ -57,21 +57,6 @@ test('startUpdateWithStart: the engine responds once the update is accepted, and
   expect(sent.map(({ stage }) => stage)).toEqual([ACCEPTED, ACCEPTED])
 })
 
-test('update-with-start: after a lost response it is sent again with the same ids if there is no run', async () => {
-  const { context, sent } = scriptedContext(LOST, NOT_FOUND, done('r', true))
-
-  expect(await send(context)).toMatchObject({ runId: 'r', started: true })
-  expect(methods(sent)).toEqual(['executeMultiOperation', 'describeWorkflowExecution', 'executeMultiOperation'])
-  expect([sent[2]?.requestId, sent[2]?.updateId]).toEqual([sent[0]?.requestId, 'the-update'])
-})
-
-test('update-with-start: after a lost response it polls the run that it has started', async () => {
-  const { context, sent } = scriptedContext(LOST, startedByRequest({ runId: 'r', status: COMPLETED }), outcome('r'))
-
-  expect(await send(context)).toMatchObject({ runId: 'r', started: true, result: 'done' })
-  expect(methods(sent)).toEqual(['executeMultiOperation', 'describeWorkflowExecution', 'updateWorkflowExecution r'])
-})
-
 test('update-with-start: after a lost response it polls the first run of the chain that it has started', async () => {
   const polled = async (lost: RpcError) => {
     const { context, sent } = scriptedContext(
@@ -87,24 +72,6 @@ test('update-with-start: after a lost response it polls the first run of the cha
   expect(await polled(LOST)).toEqual(begun)
   // The start succeeded, and the response to the update is lost.
   expect(await polled(updateRejected(LOST))).toEqual(begun)
-})
-
-test('update-with-start: after a lost response it polls a run that is older than the request', async () => {
-  const { context, sent } = scriptedContext(LOST, described({ runId: 'r', sinceMs: HOUR_MS }), outcome('r'))
-
-  expect(await send(context)).toMatchObject({ runId: 'r', started: false, result: 'done' })
-  expect(methods(sent).at(-1)).toBe('updateWorkflowExecution r')
-})
-
-test('update-with-start: after a lost response it is sent again if the latest run ended before the request', async () => {
-  const { context, sent } = scriptedContext(
-    LOST,
-    described({ runId: 'old', status: COMPLETED, sinceMs: HOUR_MS }),
-    done('r', true),
-  )
-
-  expect(await send(context)).toMatchObject({ runId: 'r', started: true })
-  expect(methods(sent).at(-1)).toBe('executeMultiOperation')
 })
 
 test('update-with-start: after a lost response it fails with the ids if another client has started a newer run', async () => {
