@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../../../src/service/model/errors.ts'
 import type { Workflows } from '../../../../../src/service/verbs.ts'
 import { catalogOf, rejecting } from '../../http/api.ts'
 import { entry } from '../../openapi/typed/catalog-document.ts'
@@ -38,38 +37,6 @@ test('?workflows: selects tools by the names of workflows and of tools, and keep
   const names = list.body.result.tools.map(({ name }: { name: string }) => name)
   expect(names.slice(0, 3)).toEqual(['greet', 'a_b_c8687a08', 'workflow_result'])
   expect([call.status, call.body.error.code]).toEqual([200, -32_602])
-})
-
-test.each(['legacy', 'modern'] as const)(
-  'tools/call: takes arguments that are JSON in strings (%s)',
-  async (client) => {
-    const run: Workflows['run'] = async ({ args: [input] }) => {
-      const { ms } = input as { ms: unknown }
-      if (typeof ms === 'number') return COMPLETED
-      const issues = [{ path: '/ms', message: 'must be of type number, not string' }]
-      throw new ServiceError('ValidationError', 'Invalid input', { details: { issues } })
-    }
-    const api = mcpApi({ workflows: { run } })
-
-    const taken = await api[client]('tools/call', { name: 'greet', arguments: { ms: '700' } })
-    const rejected = await api[client]('tools/call', { name: 'greet', arguments: { ms: 'soon' } })
-
-    expect(taken.body.result).toMatchObject({ structuredContent: { status: 'completed', output: 'Hello' } })
-    expect(rejected.body.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('/ms') }] })
-  },
-)
-
-test.each(['legacy', 'modern'] as const)('tools/call: a long text is cut, and read on (%s)', async (client) => {
-  const completed = { ...COMPLETED, output: 'x'.repeat(200_000) }
-  const api = mcpApi({ workflows: { run: async () => completed, result: async () => completed } })
-
-  const first = await api[client]('tools/call', { name: 'greet', arguments: { name: 'Ada' } })
-  const next = await api[client]('tools/call', { name: 'workflow_result', arguments: { ...RUN, offset: 196_608 } })
-
-  expect(first.body.result.structuredContent.output).toHaveLength(200_000)
-  const texts = [first, next].map(({ body }) => body.result.content[0].text.length)
-  expect(texts).toEqual([65_536, 3392])
-  expect(JSON.stringify(first.body.result.content)).toContain('offset 65536')
 })
 
 test('tools/call: a key in _meta comes before the one in the header', async () => {
