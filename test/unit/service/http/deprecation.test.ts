@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { generalDocument } from '../../../../src/service/openapi/general-document.ts'
 import { makeApi } from './api.ts'
 import { result } from './run-api.ts'
 
@@ -10,13 +9,4 @@ test('deprecation: the log line of the request names the field', async () => {
   await call('POST', '/workflow/run', { workflowName: 'greet', input: 1, catalog: 'orders' })
 
   expect(events.map(({ fields }) => fields.deprecated)).toEqual(['taskQueue', undefined])
-})
-
-test('deprecation: the OpenAPI document marks the field', async () => {
-  const { StartRequest } = JSON.parse(JSON.stringify((await generalDocument()).components.schemas))
-
-  const marked = Object.entries<{ deprecated?: boolean }>(StartRequest.properties).filter(
-    ([, field]) => field.deprecated,
-  )
-  expect(marked.map(([name]) => name)).toEqual(['taskQueue'])
 })

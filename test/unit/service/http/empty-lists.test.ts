@@ -98,10 +98,13 @@ test.for<[path: string, body: object]>([
   ['/workflow/start', { ...NAMED, input: 1, args: [2], payloads: [] }],
   ['/workflow/start', { ...NAMED, args: [1], payloads: [BYTES] }],
   ['/workflow/w/signal/n', { payload: 1, args: [], payloads: [BYTES] }],
+  ['/workflow/update-with-start/n', { ...NAMED, args: [1] }],
+  ['/workflow/update-with-start/n', { ...NAMED, input: 1, startArgs: [2] }],
+  ['/workflow/update-with-start/n', { ...NAMED, input: 1, payload: 1, args: [2] }],
   ['/workflow/w/activities/a/complete', { output: 1, payloads: [BYTES] }],
   ['/workflow/w/stream', { items: [], topic: 't' }],
   ['/workflow/w/stream', { items: [{ topic: 't', data: 1 }], data: 1 }],
-])('%s: %o is ambiguous, and rejected', async ([path, body]) => {
+])('%s: %o is ambiguous or lacks an argument, and is rejected', async ([path, body]) => {
   const { call, received } = makeRecorder()
 
   expect(await rejection(await call('POST', path, body))).toEqual([400, 'ValidationError'])

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { PROBLEMS, toProblemBody } from '../../../../src/service/http/errors.ts'
 import { docsUrl } from '../../../../src/service/http/problem.ts'
 import { type ErrorName, ServiceError } from '../../../../src/service/model/errors.ts'
-import { anchorsIn, chapterOf } from '../../../support/markdown.ts'
+import { anchorsIn } from '../../../support/markdown.ts'
 import { textOf } from '../../../support/repository.ts'
 import { makeApi } from './api.ts'
 
@@ -14,18 +14,6 @@ test('docs/errors.md: has a section for each error name, in the order of the sou
   const headings = [...page.matchAll(/^## (.+Error)$/gm)].map(([, heading]) => heading)
 
   expect(headings).toEqual(names)
-})
-
-test('docs/errors.md: each section says the same things in the same order', () => {
-  for (const name of names) {
-    const labels = [...chapterOf(page, name).matchAll(/^- \*\*(.+?):\*\* \S/gm)].map(([, label]) => label)
-
-    expect([name, labels]).toEqual([name, ['Causes', 'What to do', 'Retry']])
-  }
-})
-
-test('docs/errors.md: says whether to retry in its first word', () => {
-  expect(names.filter((name) => !/^(?:Yes|No|Depends)[,. ]/.test(bullet(name, 'Retry')))).toEqual([])
 })
 
 test('errors: type is the URL of the section of the error, below the homepage of the package', async () => {
@@ -50,8 +38,3 @@ test('Link of a deprecated field: is the URL of a section of docs/api.md', async
   expect(url.split('#')[0]).toBe(docsUrl('api.md'))
   expect(anchorsIn(textOf('docs/api.md'))).toContain(new URL(url).hash.slice(1))
 })
-
-/** What the section says behind this label. */
-function bullet(name: ErrorName, label: string): string {
-  return new RegExp(`^- \\*\\*${label}:\\*\\* (.+)$`, 'm').exec(chapterOf(page, name))?.[1] ?? ''
-}

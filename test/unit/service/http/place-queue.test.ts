@@ -47,17 +47,6 @@ test('place queue: once it has not been empty for 50 ms, the last that came is s
   expect(served).toEqual([3, 2])
 })
 
-test('place queue: a request waits for 3 s while none gets a place', async () => {
-  const { join, rejected, sizes } = numbered()
-  join()
-
-  await vi.advanceTimersByTimeAsync(2999)
-  const before = [...rejected]
-  await vi.advanceTimersByTimeAsync(10)
-
-  expect([before, rejected, sizes]).toEqual([[], [1], [1, 0]])
-})
-
 test('place queue: once it has not been empty for 3 s, a request waits for 50 ms', async () => {
   const { join, rejected } = numbered()
   const after: number[][] = []

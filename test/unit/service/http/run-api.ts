@@ -1,4 +1,4 @@
-import type { Message, ResetTarget } from '../../../../src/service/model/engine.ts'
+import type { ResetTarget } from '../../../../src/service/model/engine.ts'
 import type { ExecutionRef, WorkflowResult } from '../../../../src/service/model/execution.ts'
 import type { Workflows } from '../../../../src/service/verbs.ts'
 import { catalogOf, makeApi, running } from './api.ts'
@@ -18,7 +18,6 @@ export const result: WorkflowResult = {
 
 interface Command {
   ref: ExecutionRef
-  message?: Message
   reason?: string | null
   target?: ResetTarget
 }
@@ -26,13 +25,11 @@ interface Command {
 /** The verbs of an execution, which record their arguments. */
 export function makeRunApi(overrides: Partial<Workflows> = {}) {
   const refs: ExecutionRef[] = []
-  const messages: Message[] = []
   const reasons: (string | null)[] = []
   const targets: ResetTarget[] = []
   /** Records the parts of the command, and returns the response. */
-  function record<Response>({ ref, message, reason, target }: Command, response: Response): Response {
+  function record<Response>({ ref, reason, target }: Command, response: Response): Response {
     refs.push(ref)
-    if (message !== undefined) messages.push(message)
     if (reason !== undefined) reasons.push(reason)
     if (target !== undefined) targets.push(target)
     return response
@@ -58,5 +55,5 @@ export function makeRunApi(overrides: Partial<Workflows> = {}) {
       ...overrides,
     },
   })
-  return { ...api, refs, messages, reasons, targets }
+  return { ...api, refs, reasons, targets }
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { ReadUpdateCommand } from '../../../../../src/service/model/commands.ts'
 import type { UpdateState } from '../../../../../src/service/model/engine.ts'
 import { ServiceError } from '../../../../../src/service/model/errors.ts'
-import { makeApi, rejection } from '../api.ts'
+import { makeApi } from '../api.ts'
 import { RUN_ID } from '../run-api.ts'
 
 const UPDATE = { workflowId: 'orders/17', runId: RUN_ID, updateId: 'u 1' }
@@ -26,23 +26,6 @@ function makeUpdateApi(state: UpdateState | ServiceError = { ...UPDATE, stage: '
   const send = (prefer: string) => api.call('POST', PATH, { payload: 1 }, { Prefer: prefer })
   return { ...api, send, reads }
 }
-
-test.for([
-  'respond-async',
-  'Respond-Async; foo="a, b"',
-  'handling=lenient, respond-async, wait=0',
-  'respond-async, wait=x',
-])('update: with Prefer: %s the response is a 202 that does not wait', async (prefer) => {
-  const { send, reads } = makeUpdateApi()
-
-  const response = await send(prefer)
-
-  const { headers } = response
-  const facts = [response.status, headers.get('Location'), headers.get('Preference-Applied')]
-  expect(facts).toEqual([202, LOCATION, 'respond-async'])
-  expect(await response.json()).toEqual({ ...UPDATE, stage: 'accepted' })
-  expect(reads).toEqual([])
-})
 
 test('update: with a time to wait it reads the run that accepted the update, at most 60 s', async () => {
   const { send, reads } = makeUpdateApi({ ...UPDATE, stage: 'completed', result: null })
@@ -86,21 +69,4 @@ test('update: any other error after it was accepted has its ids and no Retry-Aft
   const { headers } = response
   expect([response.status, headers.get('Location'), headers.get('Retry-After')]).toEqual([424, LOCATION, null])
   expect(await response.json()).toMatchObject({ error: 'ResultUnreadableError', ...UPDATE })
-})
-
-test('reading an update: waits as long as the query says; invalid parameters and ids are a 400', async () => {
-  const { call, reads } = makeUpdateApi()
-
-  const running = await call('GET', `${LOCATION}?wait=1.5s`)
-  const wrong = await Promise.all([
-    call('GET', `${LOCATION}?wait=2m`),
-    call('GET', `${LOCATION}?timeout=1`),
-    call('GET', `${PATH}/${'x'.repeat(1001)}`),
-    call('GET', '/workflow/w/update/__x/u'),
-  ])
-
-  expect([running.status, await running.json()]).toEqual([202, { ...UPDATE, stage: 'accepted' }])
-  expect(await Promise.all(wrong.map(rejection))).toEqual(wrong.map(() => [400, 'ValidationError']))
-  const ref = { workflowId: 'orders/17', runId: RUN_ID }
-  expect(reads).toEqual([{ ref, name: 'add/item', updateId: 'u 1', waitMs: 1500 }])
 })

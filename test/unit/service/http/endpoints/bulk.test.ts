@@ -4,7 +4,6 @@ import { type ApiOptions, inChunks, makeApi } from '../api.ts'
 import { bearer, tokenPolicy } from '../policies.ts'
 
 const RUN_ID = '3f2504e0-4f89-41d3-9a0c-0305e82c3301'
-const PINNED = '9c1b2d3e-4f5a-4b6c-8d7e-0f1a2b3c4d5e'
 const NDJSON = { 'Content-Type': 'application/x-ndjson' }
 const START = { workflowName: 'order', input: null }
 
@@ -59,42 +58,6 @@ async function bulk({ call }: Pick<ReturnType<typeof makeApi>, 'call'>, lines: r
   return { response, answers: answers.toSorted((one, other) => one.index - other.index), end }
 }
 
-test('bulk: each line is answered as its single request is, and the last line says that it is complete', async () => {
-  const api = makeBulkApi()
-  const lines = [
-    START,
-    { op: 'signal', workflowId: 'a/b', runId: PINNED, name: 'approve', payload: 1 },
-    { op: 'stop', workflowId: 'w', reason: 'sold out' },
-    ...['[1]', '{"workflowName":', '12345678901234567890', '{"workflowName":"x","inputs":1,"n":12345678901234567890}'],
-    { op: 'start', workflowName: 'order', input: null, timeout: 'soon' },
-    { op: 'stop', workflowId: 'w', reason: 'sold out', force: true },
-    { op: 'stop', workflowId: 'w', key: 'own' },
-  ]
-  const singles: [method: string, path: string, body: unknown, headers?: Record<string, string>][] = [
-    ['POST', 'start', START],
-    ['POST', `a%2Fb/runs/${PINNED}/signal/approve`, { payload: 1 }],
-    ['PATCH', 'w/stop', { reason: 'sold out' }],
-    ...[3, 4, 5, 6].map((at): [string, string, unknown] => ['POST', 'start', lines[at]]),
-    ['POST', 'start', { ...START, timeout: 'soon' }],
-    ['PATCH', 'w/stop', { reason: 'sold out', force: true }],
-    ['PATCH', 'w/stop', undefined, { 'Idempotency-Key': 'own' }],
-  ]
-  const { answers, end, response } = await bulk(api, ['', ' \r', ...lines, ''], { 'X-Request-Id': 'all' })
-  const expected = await Promise.all(
-    singles.map(async ([method, path, body, headers = {}], index) => {
-      const single = await api.call(method, `/workflow/${path}`, body, { ...headers, 'X-Request-Id': `all.${index}` })
-      return { index, status: single.status, body: await single.json() }
-    }),
-  )
-
-  expect(answers).toEqual(expected)
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400, 400, 400, 400, 400, 400, 501])
-  expect(end).toEqual({ done: true, items: 10, succeeded: 3, failed: 7 })
-  expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'application/x-ndjson'])
-  const logged = api.events.filter(({ message }) => message === 'request').map(({ fields }) => fields)
-  expect(logged).toContainEqual(expect.objectContaining({ route: '/workflow/bulk', requestId: 'all', items: 10 }))
-})
-
 test.for<[line: object, path: string]>([
   [{ op: 'run' }, '/op'],
   [{ op: 7 }, '/op'],
@@ -119,53 +82,6 @@ test('bulk: a name that a URL would resolve is a 400, and reaches no other path'
   const { answers } = await bulk(makeBulkApi(), [{ op: 'signal', workflowId: 'w', name: '..' }])
 
   expect(answers[0]).toMatchObject({ status: 400, body: { message: expect.stringContaining('".."') } })
-})
-
-test('bulk: a line has its own key, or that of the bulk with its index', async () => {
-  const api = makeBulkApi({ bulkConcurrency: 1 })
-  const lines = [
-    START,
-    { ...START, key: 'own' },
-    { op: 'signal', workflowId: 'w', name: 'n' },
-    { op: 'stop', workflowId: 'w' },
-  ]
-
-  const keyed = await bulk(api, lines, { 'Idempotency-Key': 'k'.repeat(240) })
-  const unkeyed = await bulk(api, lines.slice(0, 2))
-
-  const key = 'k'.repeat(240)
-  expect(api.seen.keys).toEqual([`${key}:0`, 'own', `${key}:2`, undefined, 'own'])
-  expect([...keyed.answers, ...unkeyed.answers].map(({ status, replayed }) => [status, replayed])).toEqual([
-    ...[
-      [200, false],
-      [200, false],
-      [200, undefined],
-      [200, undefined],
-    ],
-    ...[
-      [200, undefined],
-      [200, false],
-    ],
-  ])
-})
-
-test('bulk: is rejected before its first line without a credential, a type, a line, or with a long key', async () => {
-  const api = makeBulkApi({ auth: { tokens: ['s3cret'] } })
-  const known = { Authorization: 'Bearer s3cret', ...NDJSON }
-  async function statusOf(body: string | undefined, headers: Record<string, string>) {
-    const response = await api.call('POST', '/workflow/bulk', body, headers)
-    await response.text()
-    return response.status
-  }
-
-  expect(await statusOf(toLines([START]), NDJSON)).toBe(401)
-  expect(await statusOf(toLines([START]), { ...known, 'Content-Type': 'application/json' })).toBe(415)
-  expect(await statusOf(toLines([START]), { ...known, 'Content-Encoding': 'gzip' })).toBe(415)
-  expect(await statusOf('\n \n', known)).toBe(400)
-  expect(await statusOf(undefined, known)).toBe(400)
-  expect(await statusOf(toLines([START]), { ...known, 'Idempotency-Key': 'k'.repeat(241) })).toBe(400)
-  expect(await statusOf(toLines([START]), { ...known, 'Content-Type': 'application/jsonl; charset=utf-8' })).toBe(200)
-  expect(api.seen.keys.length).toBe(1)
 })
 
 test('bulk: the line after 10,000 is a 413, and the rest is read and dropped', async () => {

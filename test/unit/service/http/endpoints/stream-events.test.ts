@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { ServiceError } from '../../../../../src/service/model/errors.ts'
 import type { FeedEvent, StreamItem } from '../../../../../src/service/model/stream.ts'
 import { rejecting, rejection } from '../api.ts'
-import { DONE, FIRST, makeStreams, NEXT_ID, PATH, RUN_ID, WORKFLOW } from './stream-api.ts'
+import { DONE, FIRST, makeStreams, PATH, RUN_ID, WORKFLOW } from './stream-api.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -29,55 +29,12 @@ async function sent(events: (FeedEvent | Error)[]): Promise<unknown[][]> {
   return sentIn(await (await makeStreams(events).call('GET', PATH)).text())
 }
 
-test('events: each item has the id after which the stream continues', async () => {
-  expect(await sent([FIRST, itemsEvent(itemsAt(0, 2), 2), itemsEvent(itemsAt(2, 1), 3), DONE])).toEqual([
-    ['workflow', undefined, WORKFLOW],
-    ['item', `${RUN_ID}@0`, { offset: 0, topic: 't', data: 'x' }],
-    ['item', `${RUN_ID}@1`, { offset: 1, topic: 't', data: 'x' }],
-    ['item', `${RUN_ID}@2`, { offset: 2, topic: 't', data: 'x' }],
-    [
-      'done',
-      `${RUN_ID}@end`,
-      {
-        workflowId: 'w',
-        runId: RUN_ID,
-        status: 'completed',
-        completedAt: '1970-01-01T00:00:00.000Z',
-        next: 3,
-        complete: true,
-      },
-    ],
-  ])
-})
-
 test('events: a topic is never the name of an event', async () => {
   const item = { offset: 0, topic: 'error\ndata: 1', data: null }
 
   expect(await sent([FIRST, itemsEvent([item], 1)])).toEqual([
     ['workflow', undefined, WORKFLOW],
     ['item', `${RUN_ID}@0`, item],
-  ])
-})
-
-test('events: what is lost, the next run and why the workflow cannot answer are events without an id, and the reader is moved past them', async () => {
-  const problem = { failure: 'nope' } as never
-  const continued = { workflowId: 'w', runId: NEXT_ID, continuedFrom: RUN_ID, reset: true } as const
-
-  const events = await sent([
-    FIRST,
-    { type: 'obstacle', workflow: { ...WORKFLOW, problem }, error: new ServiceError('WorkflowNotReadyError', 'x') },
-    { type: 'truncated', runId: RUN_ID, from: 0, to: 4 },
-    { type: 'continued', continued, from: 0 },
-    { type: 'live', runId: NEXT_ID, next: 0, head: async () => 0 },
-  ])
-
-  expect(events).toEqual([
-    ['workflow', undefined, WORKFLOW],
-    ['workflow', undefined, { ...WORKFLOW, problem }],
-    ['truncated', undefined, { from: 0, to: 4 }],
-    [undefined, `${RUN_ID}@3`, undefined],
-    ['continued', undefined, continued],
-    [undefined, NEXT_ID, undefined],
   ])
 })
 

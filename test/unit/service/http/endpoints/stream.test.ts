@@ -1,7 +1,7 @@
 /** What the requests for a stream mean, and which are rejected. */
 import { expect, test } from 'vitest'
 import { rejection, running } from '../api.ts'
-import { JSON_ONLY, makeStreams, NEXT_ID, PATH, PINNED, RUN_ID } from './stream-api.ts'
+import { JSON_ONLY, makeStreams, PATH, RUN_ID } from './stream-api.ts'
 
 test.each([
   [undefined, 'text/event-stream'],
@@ -18,47 +18,6 @@ test.each([
   const { headers } = await call('GET', PATH, undefined, accept === undefined ? {} : { Accept: accept })
 
   expect(headers.get('Content-Type')).toBe(expected)
-})
-
-test('events: the parameters become a command', async () => {
-  const { call, followed } = makeStreams()
-  const position = { runId: NEXT_ID, last: 7 }
-  const id = encodeURIComponent(`${NEXT_ID.toUpperCase()}@7`)
-
-  await call('GET', PATH)
-  await call('GET', `${PATH}?topic=a&topic=b%26c&from=17`)
-  await call('GET', `${PATH}?from=now`)
-  await call('GET', `${PATH}?from=${id}`)
-  await call('GET', `${PATH}?from=3`, undefined, { 'Last-Event-ID': `${NEXT_ID}@7` })
-  await call('GET', PATH, undefined, { 'Last-Event-ID': '' })
-  await call('GET', PINNED)
-
-  const base = { ref: { workflowId: 'w' }, from: 0, topics: [], followsChain: true }
-  expect(followed).toEqual([
-    base,
-    { ...base, topics: ['a', 'b&c'], from: 17 },
-    { ...base, from: 'now' },
-    { ...base, from: position },
-    { ...base, from: position },
-    base,
-    { ...base, ref: { workflowId: 'w', runId: RUN_ID }, followsChain: false },
-  ])
-})
-
-test('JSON: waits in milliseconds, and for 1000 items by default', async () => {
-  const { call, read } = makeStreams()
-
-  const { status, headers } = await call('GET', PATH, undefined, JSON_ONLY)
-  await call('GET', `${PATH}?wait=1.5s&limit=7&topic=a`, undefined, JSON_ONLY)
-  await call('GET', `${PATH}?wait=60s&limit=1`, undefined, JSON_ONLY)
-
-  const base = { ref: { workflowId: 'w' }, from: 0, topics: [], followsChain: true }
-  expect([status, headers.get('Content-Type')]).toEqual([200, 'application/json'])
-  expect(read).toEqual([
-    { ...base, waitMs: 0, maxItems: 1000 },
-    { ...base, topics: ['a'], waitMs: 1500, maxItems: 7 },
-    { ...base, waitMs: 60_000, maxItems: 1 },
-  ])
 })
 
 test.each([

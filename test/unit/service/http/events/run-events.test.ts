@@ -1,5 +1,4 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { createOpenRequests } from '../../../../../src/service/http/pipeline/serve.ts'
 import type { RunCommand } from '../../../../../src/service/model/commands.ts'
 import { ServiceError, withoutRepeat } from '../../../../../src/service/model/errors.ts'
 import type { WorkflowResult } from '../../../../../src/service/model/execution.ts'
@@ -60,44 +59,6 @@ test('run as events: an error after the start is an event with the ids; a bug ha
   await expect
     .poll(() => events)
     .toMatchObject([{ level: 'error', fields: { status: 500, cause: new Error('secret') } }])
-})
-
-test('run as events: only when the Accept header prefers them', async () => {
-  const types = []
-  for (const accept of [
-    '*/*',
-    'application/json',
-    'application/json, text/event-stream',
-    'text/event-stream;q=0',
-    'text/event-stream, */*;q=0.1',
-    'text/event-stream, application/json',
-  ]) {
-    const { call, ended } = makeRun()
-    ended.resolve(RESULT)
-    types.push((await call('POST', '/workflow/run', BODY, { Accept: accept })).headers.get('Content-Type'))
-  }
-
-  expect(types).toEqual([...Array(4).fill('application/json'), 'text/event-stream', 'text/event-stream'])
-})
-
-test('run as events: a disconnect ends the wait', async () => {
-  const { ask, seen, events } = makeRun()
-
-  const response = await ask()
-  await response.body?.cancel()
-
-  await expect.poll(() => seen.aborted).toBe(true)
-  await expect.poll(() => events.length).toBe(1)
-})
-
-test('run as events: shutdown sends a timeout to waiting clients', async () => {
-  const openRequests = createOpenRequests()
-  const { ask } = makeRun({ openRequests })
-
-  const response = await ask()
-  openRequests.abortAll()
-
-  expect(await response.text()).toContain('event: timeout\n')
 })
 
 test('run as events: an event that cannot be serialized ends the response and the request', async () => {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { catalogOf, makeApi } from '../api.ts'
+import { makeApi } from '../api.ts'
 import { bearer, tokenPolicy } from '../policies.ts'
 
 const cors = () => makeApi({ corsOrigins: ['https://app.example'], auth: { tokens: ['s3cret'] } })
@@ -125,28 +125,8 @@ test('CORS: exposes only headers that the service sends', async () => {
   )
 })
 
-test('CORS: other origins are not allowed (threat 60)', async () => {
-  const response = await cors().call('OPTIONS', '/workflow/run', undefined, { Origin: 'https://evil.example' })
-
-  expect(response.headers.has('Access-Control-Allow-Origin')).toBe(false)
-})
-
 test('CORS: is off without configured origins (threat 60)', async () => {
   const response = await makeApi().call('GET', '/health', undefined, { Origin: 'https://app.example' })
 
   expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
-})
-
-test('CORS: a 304 can be read by the page', async () => {
-  const { call } = makeApi({
-    corsOrigins: ['*'],
-    workflows: { catalog: catalogOf() },
-  })
-
-  const response = await call('GET', '/workflow/catalog', undefined, {
-    Origin: 'https://app.example',
-    'If-None-Match': '*',
-  })
-
-  expect([response.status, response.headers.get('Access-Control-Allow-Origin')]).toEqual([304, '*'])
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createCallerLimiter } from '../../../../../src/service/http/pipeline/limit-callers.ts'
 import type { CallerLimits } from '../../../../../src/shared/access/caller.ts'
 import { unlessAborted } from '../../../../../src/shared/lib/abort.ts'
-import { inChunks, makeApi, rejection, running } from '../api.ts'
+import { makeApi, running } from '../api.ts'
 import { bearer, tokenPolicy } from '../policies.ts'
 import { result } from '../run-api.ts'
 
@@ -144,7 +144,7 @@ test('limits: beyond 10 000 callers the one that is idle for longest is forgotte
 /** The app with a caller that may have this much. Waits end when `release` is called. */
 function limitedApi(limits: CallerLimits) {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
-  const started = { waits: 0, signals: 0 }
+  const started = { waits: 0 }
   const api = makeApi({
     auth: {
       tokens: ['s3cret'],
@@ -166,11 +166,6 @@ function limitedApi(limits: CallerLimits) {
         await released
         return { workflowId: 'w', runId: 'r', started: true, result: 1 }
       },
-      async signal() {
-        started.signals++
-        await released
-        return { workflowId: 'w', runId: 'r', warnings: [] }
-      },
     },
   })
   const call = (path: string, token = 'ci', method = 'GET', body?: object) =>
@@ -179,7 +174,6 @@ function limitedApi(limits: CallerLimits) {
 }
 
 const RESULT = '/workflow/w/result?wait=60'
-const SIGNAL = '/workflow/w/signal/s'
 const UPDATE_WITH_START = '/workflow/update-with-start/u'
 
 test('limits: a request that waits is not in flight, and counts as a wait until its response (threat 29)', async () => {
@@ -196,21 +190,6 @@ test('limits: a request that waits is not in flight, and counts as a wait until 
 
   expect([third, status, ended]).toEqual([429, 200, [200, 200, 200, 200]])
   expect(await call(RESULT)).toBe(200)
-})
-
-test('limits: a request over inFlight does nothing, and its body is not read (threat 29)', async () => {
-  const { fetch, call, started, release } = limitedApi({ inFlight: 1 })
-  const first = call(SIGNAL, 'ci', 'POST')
-  await expect.poll(() => started.signals).toBe(1)
-  let pulled = 0
-  const body = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 })
-
-  const second = await fetch(inChunks(SIGNAL, body, bearer('ci')))
-  release()
-
-  expect(second.headers.get('Retry-After')).toBe('1')
-  expect(await rejection(second)).toEqual([429, 'TooManyRequestsError'])
-  expect([pulled, started.signals, await first]).toEqual([0, 1, 200])
 })
 
 test('limits: a request that fails gives back what it holds', async () => {
