@@ -5,7 +5,7 @@
 import { Hono } from 'hono'
 import type { Caller } from '../shared/access/caller.ts'
 import { type Access, callerIn, type Defaults } from '../shared/access/grant.ts'
-import type { CacheOptions } from '../shared/lib/cache.ts'
+import { type CacheOptions, lazy } from '../shared/lib/cache.ts'
 import { createLimiter } from '../shared/lib/limiter.ts'
 import { sharesPromises } from '../shared/lib/single-flight.ts'
 import { createCatalogFilter } from './access/catalog-filter.ts'
@@ -14,7 +14,6 @@ import type { AnyVerb, VerbPorts } from './access/guard.ts'
 import { type AppOptions, createService } from './app-options.ts'
 import { ENDPOINTS } from './endpoints.ts'
 import type { EngineOptions } from './engine/engine.ts'
-import { lazyEngine } from './engine/lazy-engine.ts'
 import { answerCloudEvents } from './fronts/hooks/challenges.ts'
 import {
   type Env,
@@ -74,7 +73,7 @@ import { checkOpenRun, createKnownRuns } from './start/known-runs.ts'
 import { createCapabilities } from './status/capabilities.ts'
 import { createEngineSupport } from './status/engine-support.ts'
 import { createReadiness } from './status/readiness.ts'
-import { type EngineObservers, measuredWaits, observedTransport } from './telemetry/observed-engine.ts'
+import { type EngineObservers, measuredWaits, observedTransport } from './telemetry/observers.ts'
 import { type BoundVerbs, VERBS, type Workflows } from './verbs.ts'
 
 /** The HTTP application of a namespace. */
@@ -340,4 +339,39 @@ const NO_KEYS = { keys: null, publicUrl: null, deployment: null, namespaces: [],
 export function createObservedEngine(options: EngineOptions, { tracer, metrics }: EngineObservers): Engine {
   const transport = observedTransport(options.transport, { tracer, metrics })
   return measuredWaits(lazyEngine({ ...options, transport }), metrics)
+}
+
+type AnyCall = (...args: unknown[]) => unknown
+
+/** An engine whose modules are loaded with its first call, so that a service listens earlier. */
+export function lazyEngine(options: EngineOptions): Engine {
+  const engine = lazy(
+    () => import('./engine/engine.ts'),
+    ({ createEngine }) => createEngine(options) as unknown as Record<string, AnyCall>,
+  )
+  const calls = new Map<PropertyKey, AnyCall>()
+
+  // Not async: each async function in which a waiting request is suspended takes half a KiB.
+  function later(name: string): AnyCall {
+    const act = (loaded: Record<string, AnyCall>, args: unknown[]) => loaded[name]?.(...args)
+    return (...args) => {
+      const { current } = engine
+      return current === undefined ? engine.get().then((loaded) => act(loaded, args)) : act(current, args)
+    }
+  }
+
+  const readEntries: Engine['readEntries'] = async function* (...args) {
+    const { readEntries } = (await engine.get()) as unknown as Engine
+    yield* readEntries(...args)
+  }
+
+  return new Proxy({ readEntries } as Engine, {
+    get(own, name) {
+      // An object with a method \`then\` would be awaited as if it were a promise.
+      if (name in own || typeof name === 'symbol' || name === 'then') return Reflect.get(own, name)
+      const call = calls.get(name) ?? later(name)
+      calls.set(name, call)
+      return call
+    },
+  })
 }

@@ -30,7 +30,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'service: the key of a start that was carried out is not recognized',
-    file: 'src/service/start/send-once.ts',
+    file: 'src/service/start/start.ts',
     target: 'if (found?.key !== startKey.key)',
     replacement: 'if (found !== undefined)',
   },
@@ -60,7 +60,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'service: a start with a key uses any open run',
-    file: 'src/service/start/send-once.ts',
+    file: 'src/service/start/start.ts',
     target: "{ workflowIdConflictPolicy: 'fail', workflowIdReusePolicy: 'reject-duplicate' } as const",
     replacement: "{ workflowIdConflictPolicy: 'use-existing' } as const",
   },

@@ -13,7 +13,7 @@ import { hasErrorName, MAX_AVAILABLE, ServiceError } from '../model/errors.ts'
 import { type StartKey, toStartKey } from '../model/keyed-id.ts'
 import { type ActivityResult, activityIdInUse, type EngineActivity } from '../model/standalone-activity.ts'
 import type { Ports } from '../ports.ts'
-import { mayBeRepeated, ONLY_UNUSED, withRetryAfter } from '../start/send-once.ts'
+import { mayBeRepeated, ONLY_UNUSED, withRetryAfter } from '../start/start.ts'
 import { type ActivityPorts, awaitResult, requireActivities } from './activities.ts'
 
 type StartPorts = ActivityPorts & Pick<Ports, 'catalogs' | 'deployment' | 'now' | 'searchAttributes'>

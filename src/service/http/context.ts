@@ -8,7 +8,7 @@ import type { Log } from '../../log.ts'
 import type { AuditFacts, Caller } from '../../shared/access/caller.ts'
 import type { Call } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
-import { docsUrl, NOT_STORED, toRequestId } from './problem.ts'
+import { docsUrl, NOT_STORED } from './problem.ts'
 
 /** A slot for a request in flight, of which there is a limited number. */
 export interface Place {
@@ -167,6 +167,14 @@ export function requestId(basePath: string, locationBase = basePath): RequestSte
     c.set('audit', [])
     c.set('headers', { 'X-Request-Id': id, ...NOT_STORED })
   }
+}
+
+const ACCEPTED = /^[\w.-]{1,128}$/
+
+/** The client's request id when it consists of safe characters, otherwise a new one. */
+export function toRequestId(given: string | undefined): string {
+  // V8 keeps a UUID as a tree of 20 parts until something reads all of it, here toLowerCase().
+  return given !== undefined && ACCEPTED.test(given) ? given : crypto.randomUUID().toLowerCase()
 }
 
 /** Forwards these request headers to workers, as Temporal headers with lower-case names. */

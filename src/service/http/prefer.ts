@@ -1,10 +1,16 @@
-/** How a client chooses the form of a response: `Accept`, `Prefer`, and `?body=output`. */
+/**
+ * How a client chooses the form of a response: `Accept`, `Prefer`, and `?body=output`; and where it continues:
+ * `Last-Event-ID`.
+ */
 import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import * as z from 'zod/mini'
 import type { Status } from '../../shared/wire/execution.ts'
+import { workflowIdIssue } from '../../shared/wire/names.ts'
+import { isOf, type Position, parsePosition } from '../../shared/wire/position.ts'
+import type { RunRef } from '../../shared/wire/run-ref.ts'
 import { invalidValue, ServiceError } from '../model/errors.ts'
-import type { WorkflowResult } from '../model/execution.ts'
+import type { ExecutionRef, WorkflowResult } from '../model/execution.ts'
 import type { ActivityResult } from '../model/standalone-activity.ts'
 import { type Env, jsonResponse, setHeader } from './context.ts'
 import { jsonForms } from './endpoints/fields/json-forms.ts'
@@ -56,6 +62,26 @@ function parse(header: string): Map<string, string> {
     return name === undefined ? [] : [[name.toLowerCase(), value]]
   })
   return new Map(pairs.reverse())
+}
+
+export interface LastRead extends Pick<Position, 'last'> {
+  run: RunRef
+}
+
+/**
+ * The run that `Last-Event-ID` names; null without it.
+ * Throws `WorkflowNotFoundError` if that is not a run of `expected`.
+ */
+export function lastReadRun(c: Context, expected: Partial<ExecutionRef>): LastRead | null {
+  const id = c.req.header('Last-Event-ID') ?? ''
+  if (id === '') return null
+  const position = parsePosition(id)
+  const { workflowId = expected.workflowId ?? '', runId = '', last = null } = position ?? {}
+  if (position !== null && isOf(position, expected) && workflowIdIssue(workflowId) === null)
+    return { run: { workflowId, runId }, last }
+  throw new ServiceError('WorkflowNotFoundError', 'Last-Event-ID does not name a run of this request', {
+    details: { source: 'gateway' },
+  })
 }
 
 const OUTPUT = z.literal('output', { error: 'must be output' })

@@ -35,14 +35,6 @@ export function problemHeaders({ source }: { source: string }): Record<string, s
   return { 'Content-Type': PROBLEM_TYPE, 'Portico-Error-Source': source, ...NOT_STORED }
 }
 
-const ACCEPTED = /^[\w.-]{1,128}$/
-
-/** The client's request id when it consists of safe characters, otherwise a new one. */
-export function toRequestId(given: string | undefined): string {
-  // V8 keeps a UUID as a tree of 20 parts until something reads all of it, here toLowerCase().
-  return given !== undefined && ACCEPTED.test(given) ? given : crypto.randomUUID().toLowerCase()
-}
-
 // The same pages are in the package, below docs/.
 const DOCS = 'https://github.com/portico/portico/blob/main/docs'
 

@@ -3,7 +3,7 @@
 import type { Log } from '../../log.ts'
 import type { Environment } from '../../shared/config.ts'
 import { withDeadline } from '../../shared/lib/abort.ts'
-import { isTracerInstalled } from '../telemetry/host-tracer.ts'
+import { isTracerInstalled } from '../telemetry/observers.ts'
 import { otlpSettings } from '../telemetry/otlp/settings.ts'
 
 /** Exports the spans that are left, until the deadline (epoch milliseconds) at the latest. */

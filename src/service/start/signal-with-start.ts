@@ -7,7 +7,7 @@ import { hasErrorName } from '../model/errors.ts'
 import { signalIdOf, toStartKey } from '../model/keyed-id.ts'
 import type { Ports } from '../ports.ts'
 import { admitStartWith } from './admit-start.ts'
-import { findRepeated, keyedStart, type RepeatedRun, withKeyedId, withRetryAfter } from './send-once.ts'
+import { findRepeated, keyedStart, type RepeatedRun, withKeyedId, withRetryAfter } from './start.ts'
 
 type SignalWithStartPorts = Pick<Ports, 'catalogs' | 'deployment' | 'engine' | 'knownRuns' | 'now' | 'searchAttributes'>
 

@@ -11,7 +11,7 @@ import { toStartKey, updateIdOf } from '../model/keyed-id.ts'
 import { assertSupported } from '../model/supported-feature.ts'
 import type { Ports } from '../ports.ts'
 import { admitStartWith } from './admit-start.ts'
-import { type OnceForKey, sendOnce, withKeyedId } from './send-once.ts'
+import { type OnceForKey, sendOnce, withKeyedId } from './start.ts'
 
 type UpdateWithStartPorts = Omit<Ports, 'traceMaxBytes' | 'traceSources'>
 

@@ -1,4 +1,4 @@
-/** Spans of requests and engine calls. `host-tracer.ts` imports this file when a tracer is installed. */
+/** Spans of requests and engine calls. `observers.ts` imports this file when a tracer is installed. */
 import {
   type Context,
   context,

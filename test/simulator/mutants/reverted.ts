@@ -224,14 +224,14 @@ export const REVERTED: readonly SimulatedMutant[] = [
   },
   {
     name: 'reverted: two requests with one key use the id of a closed run once',
-    file: 'src/service/start/send-once.ts',
+    file: 'src/service/start/start.ts',
     target: 'keyedStart(admitted, startKey, startKey.request)',
     replacement: 'keyedStart(admitted, startKey, crypto.randomUUID())',
     seed: 24,
   },
   {
     name: 'reverted: a run that the engine names may be that of the key, though the id was used again since',
-    file: 'src/service/start/send-once.ts',
+    file: 'src/service/start/start.ts',
     target: 'if (namedId !== undefined && namedId !== found.other?.runId) {',
     replacement: 'if (namedId === null) {',
     seed: 12165,

@@ -38,8 +38,7 @@ export const UNSEEN: readonly Unseen[] = [
 /** Corrections that no simulation can see. */
 export const UNSEEABLE: readonly Unseen[] = [
   {
-    correction:
-      'a repeated update-with-start is sent to exactly the run that may have the update (send-once.ts, sendTo)',
+    correction: 'a repeated update-with-start is sent to exactly the run that may have the update (start.ts, sendTo)',
     why: 'a run that closed with the update answers it: the engine compares the id of the update before it starts a run',
   },
   {

@@ -3,7 +3,7 @@ import { type Payload, storedElsewhere } from '../../../shared/temporal/payload.
 import { toDate } from '../../../shared/temporal/time.ts'
 import { toSingleValue } from '../../../shared/wire/execution.ts'
 import type { Heartbeats } from '../../model/execution.ts'
-import { type Payloads, sizeOf } from '../payloads.ts'
+import { type Payloads, sizeOf } from '../context.ts'
 
 type Activity = temporal.api.workflow.v1.IPendingActivityInfo
 

@@ -10,7 +10,7 @@ import type { StartInput } from '../../model/engine.ts'
 import type { ExecutionRef } from '../../model/execution.ts'
 import { type EngineContext, executionIds } from '../context.ts'
 import { toServiceError } from '../errors.ts'
-import { readClosing } from '../read-closing.ts'
+import { readClosing } from '../waits/follow-run.ts'
 import { describe } from './describe.ts'
 import { readPage } from './history-pages.ts'
 

@@ -19,9 +19,8 @@ import type {
   VersioningOverride,
   WorkflowOptions,
 } from '../../model/workflow-options.ts'
-import { type EngineContext, identityOf, requestHeaders, toExecution } from '../context.ts'
+import { type EngineContext, identityOf, requestHeaders, toExecution, toPayloads } from '../context.ts'
 import { isGoneOrClosed, toServiceError } from '../errors.ts'
-import { toPayloads } from '../payloads.ts'
 import { type LostResponseAction, withEngineWatchdog } from '../rpc.ts'
 import type { Request, RpcError } from '../transport/transport.ts'
 import { type FoundRun, toLookupError } from './at-most-once/find-run.ts'

@@ -1,17 +1,21 @@
-/** How waits follow a run on the engine, whether they share polls or not. */
-
+/** How waits follow a run on the engine, whether they share polls or not, and how a run ended, from its last events. */
+import { isObject } from '../../../shared/lib/json.ts'
 import { HistoryEventFilterType } from '../../../shared/temporal/enums.ts'
-import { toStatusWord } from '../../../shared/temporal/outcome.ts'
+import type { Failure } from '../../../shared/temporal/failure.ts'
+import { type TemporalEvent, toClosing, toStatusWord } from '../../../shared/temporal/outcome.ts'
+import type { PayloadReader } from '../../../shared/temporal/payload.ts'
 import { quoteLiteral } from '../../../shared/temporal/visibility-query.ts'
 import { type Closing, isOpen, STATUSES } from '../../../shared/wire/execution.ts'
 import type { RunRef } from '../../../shared/wire/run-ref.ts'
+import { MAX_CAUSES } from '../../../shared/wire/trace/entry.ts'
+import { type TraceMeta, toTraceMeta } from '../../../shared/wire/trace/trace-meta.ts'
 import { atMost, backgroundCall, type Call } from '../../model/call.ts'
 import { TIMEOUT_MS } from '../../model/deadlines.ts'
+import { ServiceError } from '../../model/errors.ts'
 import { readLast } from '../calls/history-pages.ts'
 import { type EngineContext, executionIds, toExecution } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import { classifyPollFailure, pollUntil } from '../polls.ts'
-import { readClosing } from '../read-closing.ts'
 import type { SharedWaitsPorts } from './shared-waits.ts'
 
 /** How the engine says that something has ended: the run of a workflow, or of an activity of its own. */
@@ -163,4 +167,46 @@ export async function findEnded(
     backgroundCall('waits', TIMEOUT_MS.describe),
   )
   return new Set((executions ?? []).map(({ execution }) => execution?.runId ?? ''))
+}
+
+/** How a run ended and where its trace is, from its last events; null when they hold no close event. */
+export async function readClosing(
+  events: readonly TemporalEvent[],
+  payloads: PayloadReader,
+  workflowId: string,
+): Promise<Closing | null> {
+  const failure = events.at(-1)?.workflowExecutionFailedEventAttributes?.failure
+  if (!failure) return toClosing(events, payloads, workflowId)
+  const [closing, trace] = await Promise.all([
+    toClosing(events, payloads, workflowId),
+    traceInFailure(failure, payloads),
+  ])
+  return closing === null || trace === null ? closing : { ...closing, trace }
+}
+
+/**
+ * Workers of the older generation put the location of the trace in the details of a failure, or of one of its causes.
+ */
+export async function traceInFailure(
+  failure: Failure,
+  payloads: Pick<PayloadReader, 'decode'>,
+): Promise<TraceMeta | null> {
+  const details = chainOf(failure).flatMap(
+    ({ applicationFailureInfo }) => applicationFailureInfo?.details?.payloads ?? [],
+  )
+  if (details.length === 0) return null
+  try {
+    const found = (await payloads.decode(details)).find((detail) => isObject(detail) && isObject(detail.trace))
+    return isObject(found) ? toTraceMeta(found.trace) : null
+  } catch (error) {
+    // The codec failed. How the run ended is known without its details.
+    if (error instanceof ServiceError) return null
+    throw error
+  }
+}
+
+function chainOf(failure: Failure): Failure[] {
+  const chain = [failure]
+  for (let next = failure.cause; next && chain.length <= MAX_CAUSES; next = next.cause) chain.push(next)
+  return chain
 }

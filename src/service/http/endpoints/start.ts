@@ -9,7 +9,7 @@ import { hasErrorName, type ServiceError } from '../../model/errors.ts'
 import type { WorkflowResult } from '../../model/execution.ts'
 import { DEPRECATION_HEADERS, type Env, jsonResponse, setHeader } from '../context.ts'
 import { endpoint, type Tools } from '../endpoint.ts'
-import { type LastRead, lastReadRun, RUN_EVENTS, type RunEvents, runEvents } from '../events/run-events.ts'
+import { RUN_EVENTS, type RunEvents, runEvents } from '../events/run-events.ts'
 import { formatOf } from '../events/stream-events.ts'
 import type { ResponseHeader } from '../openapi/headers.ts'
 import { ref as schemaOf } from '../openapi/schema.ts'
@@ -19,6 +19,8 @@ import {
   type AsyncPreference,
   asyncPreference,
   bodyParameter,
+  type LastRead,
+  lastReadRun,
   OUTPUT_ALONE,
   OUTPUT_HEADERS,
   preferenceApplied,

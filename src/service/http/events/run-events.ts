@@ -1,15 +1,15 @@
-/** Responds with the events of a run, or reads where a client that reconnects has stopped. */
+/** Responds with the events of a run. */
 import type { Context } from 'hono'
 import { linkSignals } from '../../../shared/lib/abort.ts'
-import { workflowIdIssue } from '../../../shared/wire/names.ts'
-import { isOf, type Position, parsePosition, positionAt, positionId } from '../../../shared/wire/position.ts'
+import { type Position, positionAt, positionId } from '../../../shared/wire/position.ts'
 import type { RunRef } from '../../../shared/wire/run-ref.ts'
 import { ServiceError } from '../../model/errors.ts'
-import type { ExecutionRef, WorkflowResult } from '../../model/execution.ts'
+import type { WorkflowResult } from '../../model/execution.ts'
 import type { FeedEvent, StreamFeed, StreamStart } from '../../model/stream.ts'
 import { type Env, respond } from '../context.ts'
 import { isTransientProblem, PROBLEMS, type ProblemBody, severityOf } from '../errors.ts'
 import { ref as schemaOf } from '../openapi/schema.ts'
+import type { LastRead } from '../prefer.ts'
 import { eventFrame, eventStream } from './events.ts'
 
 /** The events, with the schemas of their data. Those of a stream are only sent if the request has `stream`. */
@@ -119,24 +119,4 @@ function runEventsOf(event: FeedEvent): [name: string, data: unknown, position: 
     default:
       return []
   }
-}
-
-export interface LastRead extends Pick<Position, 'last'> {
-  run: RunRef
-}
-
-/**
- * The run that `Last-Event-ID` names; null without it.
- * Throws `WorkflowNotFoundError` if that is not a run of `expected`.
- */
-export function lastReadRun(c: Context, expected: Partial<ExecutionRef>): LastRead | null {
-  const id = c.req.header('Last-Event-ID') ?? ''
-  if (id === '') return null
-  const position = parsePosition(id)
-  const { workflowId = expected.workflowId ?? '', runId = '', last = null } = position ?? {}
-  if (position !== null && isOf(position, expected) && workflowIdIssue(workflowId) === null)
-    return { run: { workflowId, runId }, last }
-  throw new ServiceError('WorkflowNotFoundError', 'Last-Event-ID does not name a run of this request', {
-    details: { source: 'gateway' },
-  })
 }

@@ -12,10 +12,11 @@ import {
   type RequestHead,
   type RequestStep,
   respondWithoutContext,
+  toRequestId,
   whenResponded,
 } from '../context.ts'
 import { toProblemBody } from '../errors.ts'
-import { problemHeaders, toRequestId } from '../problem.ts'
+import { problemHeaders } from '../problem.ts'
 import { corsHeaders } from './cors.ts'
 import type { Observers, RequestMetrics } from './observe.ts'
 

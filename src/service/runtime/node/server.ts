@@ -12,11 +12,12 @@ import {
 import type { Duplex, Readable } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { errorCode } from '../../../shared/lib/error-code.ts'
+import { toRequestId } from '../../http/context.ts'
 import { rawPath } from '../../http/path.ts'
 import { BULK_PATH, NDJSON } from '../../http/pipeline/body.ts'
 import { isHeld, isPlace, type LoadShedder, type ReceivedHead, type ShedResponse } from '../../http/pipeline/places.ts'
 import { canonicalHost, DOT_SEGMENT_MESSAGE, hasDotSegment } from '../../http/pipeline/request-checks.ts'
-import { type ProblemFields, problemHeaders, toProblem, toRequestId } from '../../http/problem.ts'
+import { type ProblemFields, problemHeaders, toProblem } from '../../http/problem.ts'
 import type { Listener, ListenOptions } from '../service.ts'
 import { hasArrived, isBodiless, lastOfConnection } from './early-response.ts'
 

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { RpcError, type Transport } from '../../../../src/service/engine/transport/transport.ts'
-import { hostTracer } from '../../../../src/service/telemetry/host-tracer.ts'
 import { createMetrics } from '../../../../src/service/telemetry/metrics.ts'
-import { observedTransport } from '../../../../src/service/telemetry/observed-engine.ts'
+import { hostTracer, observedTransport } from '../../../../src/service/telemetry/observers.ts'
 import { parseMetrics, sumOf } from '../../../support/prometheus.ts'
 import { ALL_FEATURES } from '../engine/calls/scripted-context.ts'
 

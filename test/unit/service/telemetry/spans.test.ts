@@ -1,6 +1,6 @@
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { hostTracer } from '../../../../src/service/telemetry/host-tracer.ts'
+import { hostTracer } from '../../../../src/service/telemetry/observers.ts'
 import { createSpans } from '../../../../src/service/telemetry/spans.ts'
 import { installTracer } from '../../../support/tracer.ts'
 

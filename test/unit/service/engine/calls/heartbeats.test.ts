@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { toHeartbeats } from '../../../../../src/service/engine/calls/heartbeats.ts'
-import { createPayloads } from '../../../../../src/service/engine/payloads.ts'
+import { createPayloads } from '../../../../../src/service/engine/context.ts'
 import { type Payload, toPayload } from '../../../../../src/shared/temporal/payload.ts'
 import { turning } from '../../../shared/temporal/turning-codec.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { read } from '../../../../../src/service/engine/calls/read.ts'
-import { createPayloads } from '../../../../../src/service/engine/payloads.ts'
+import { createPayloads } from '../../../../../src/service/engine/context.ts'
 import { toPayload } from '../../../../../src/shared/temporal/payload.ts'
 import { aCall } from '../../../call.ts'
 import { scriptedContext } from './scripted-context.ts'

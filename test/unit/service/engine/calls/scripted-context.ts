@@ -1,7 +1,6 @@
 /** An engine context with scripted responses, for the order of calls that a real engine cannot be made to cause. */
 
-import { createEngineClock, type EngineContext } from '../../../../../src/service/engine/context.ts'
-import { createPayloads } from '../../../../../src/service/engine/payloads.ts'
+import { createEngineClock, createPayloads, type EngineContext } from '../../../../../src/service/engine/context.ts'
 import { createPollSlots } from '../../../../../src/service/engine/polls.ts'
 import { createRpc } from '../../../../../src/service/engine/rpc.ts'
 import { RpcError, type Transport } from '../../../../../src/service/engine/transport/transport.ts'

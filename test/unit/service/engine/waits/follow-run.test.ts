@@ -1,13 +1,15 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createEngineClock, type EngineContext } from '../../../../../src/service/engine/context.ts'
-import { createPayloads } from '../../../../../src/service/engine/payloads.ts'
+import { createEngineClock, createPayloads, type EngineContext } from '../../../../../src/service/engine/context.ts'
 import { createPollSlots } from '../../../../../src/service/engine/polls.ts'
 import type { Rpc } from '../../../../../src/service/engine/rpc.ts'
 import { HTTP_API_FEATURES } from '../../../../../src/service/engine/transport/http/features.ts'
 import { RpcError } from '../../../../../src/service/engine/transport/transport.ts'
-import { unsharedWait } from '../../../../../src/service/engine/waits/follow-run.ts'
+import { readClosing, traceInFailure, unsharedWait } from '../../../../../src/service/engine/waits/follow-run.ts'
+import { ServiceError } from '../../../../../src/service/model/errors.ts'
+import type { Failure } from '../../../../../src/shared/temporal/failure.ts'
 import { GrpcCode } from '../../../../../src/shared/temporal/grpc-code.ts'
+import { createPayloadReader, type PayloadReader, toPayload } from '../../../../../src/shared/temporal/payload.ts'
 import { aCall, rejection } from '../../../call.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -149,4 +151,43 @@ test('wait: leaves no listener on its signal and no timer', async () => {
 
   expect(getEventListeners(signal, 'abort')).toEqual([])
   expect(vi.getTimerCount()).toBe(0)
+})
+
+const PAYLOADS = createPayloadReader(null)
+
+function failing(details: unknown[], cause: Failure | null = null): Failure {
+  return { applicationFailureInfo: { type: 'X', details: { payloads: details.map(toPayload) } }, cause }
+}
+
+test('traceInFailure: finds the trace in the details of the failure, or of a cause', async () => {
+  const trace = { destinations: { local: '/a.json' } }
+
+  expect(await traceInFailure(failing(['other', { trace }]), PAYLOADS)).toEqual(trace)
+  expect(
+    await traceInFailure(failing([{ code: 17 }], { message: 'between', cause: failing([{ trace }]) }), PAYLOADS),
+  ).toEqual(trace)
+})
+
+test('traceInFailure: decodes nothing without details, and ignores details without a trace', async () => {
+  const neverDecodes: Pick<PayloadReader, 'decode'> = { decode: () => Promise.reject(new Error('decoded')) }
+
+  expect(await traceInFailure({ message: 'no', cause: { message: 'none' } }, neverDecodes)).toBeNull()
+  expect(await traceInFailure(failing([null, 1, [], { trace: 'x' }]), PAYLOADS)).toBeNull()
+})
+
+test('traceInFailure: is null when the codec fails', async () => {
+  const failed: Pick<PayloadReader, 'decode'> = {
+    decode: () => Promise.reject(new ServiceError('EngineError', 'The codec server could not decode the payloads.')),
+  }
+
+  expect(await traceInFailure(failing([1]), failed)).toBeNull()
+})
+
+test('readClosing: adds the trace that the details of a failure name', async () => {
+  const trace = { destinations: { remote: 's3://traces/a.json' } }
+  const failed = (details: unknown[]) => [{ workflowExecutionFailedEventAttributes: { failure: failing(details) } }]
+
+  expect(await readClosing(failed([{ trace }]), PAYLOADS, 'w')).toMatchObject({ outcome: { status: 'failed' }, trace })
+  expect(await readClosing(failed([]), PAYLOADS, 'w')).not.toHaveProperty('trace')
+  expect(await readClosing([], PAYLOADS, 'w')).toBeNull()
 })
