@@ -2,7 +2,7 @@
 import { newId } from '../../shared/lib/new-id.ts'
 import { type Closing, isOpen } from '../../shared/wire/execution.ts'
 import { REDACTED, redactSecrets } from '../../shared/wire/secret-names.ts'
-import { readPublished } from '../catalog/read-published.ts'
+import { readPublished } from '../catalog/catalogs.ts'
 import type {
   ActivityReport,
   CompleteActivityCommand,

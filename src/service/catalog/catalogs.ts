@@ -19,14 +19,16 @@ import { isOpen } from '../../shared/wire/execution.ts'
 import type { RunRef } from '../../shared/wire/run-ref.ts'
 import { fillTemplate } from '../../shared/wire/trace/template.ts'
 import { type TraceMeta, toTraceMeta } from '../../shared/wire/trace/trace-meta.ts'
+import { isSameVersion, type WorkerVersion } from '../../shared/wire/worker-version.ts'
 import { backgroundCall, type Call, withinCall } from '../model/call.ts'
 import type { CatalogListing } from '../model/catalog-listing.ts'
 import type { Arguments } from '../model/commands.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import type { Engine, TaskKind } from '../model/engine.ts'
-import { type Issue, nullWhenNotFound, ServiceError } from '../model/errors.ts'
+import { hasErrorName, type Issue, nullWhenNotFound, ServiceError } from '../model/errors.ts'
 import type { Description } from '../model/execution.ts'
 import { isRawPayload } from '../model/raw-payload.ts'
+import type { KnownRun } from '../start/known-runs.ts'
 
 /** The catalogs of the task queues. Cached for a short time, and shared by all requests. */
 export interface Catalogs {
@@ -149,6 +151,55 @@ export async function readCatalog(
     throw new ServiceError('CatalogNotFoundError', `Catalog "${catalog}" is not published`)
   const activities = await withinCall(catalogs.activities(published), call)
   return { catalog, inputsChecked: !catalogs.isOlderForm(published.run.workflowId), workflows, activities }
+}
+
+/**
+ * The workflow of a run as its catalog publishes it. Null if the catalog says nothing about the run: it is not
+ * published, or its schemas do not apply to the run.
+ */
+export async function publishedEntry(
+  catalogs: Catalogs,
+  { workflowName, catalog, pinnedVersion }: Pick<KnownRun, 'catalog' | 'pinnedVersion' | 'workflowName'>,
+  freshSince: number,
+  call: Call,
+): Promise<{ entry: CatalogEntry | null; readAt: number }> {
+  const { value: published, readAt } = await withinCall(catalogs.published(catalog, freshSince), call)
+  if (published === null || !isEnforced(catalogs, published, pinnedVersion)) return { entry: null, readAt }
+  const workflows = await withinCall(catalogs.workflows(published), call)
+  return { entry: workflows?.find(({ name }) => name === workflowName) ?? null, readAt }
+}
+
+/** The catalog of a run, and whether its values must be redacted, because only its workers know which may be shown. */
+export async function readPublished(
+  { catalogs }: { catalogs: Catalogs },
+  { catalog }: Pick<Description, 'catalog'>,
+  call: Call,
+): Promise<{ published: Published | null; redacted: boolean }> {
+  try {
+    const { value: published } = await withinCall(catalogs.published(catalog), call)
+    return { published, redacted: published?.redacted === true }
+  } catch (error) {
+    // The transport cannot send this name, so nothing is known: the workers may have a `redact` function.
+    if (hasErrorName(error, 'NotSupportedError')) return { published: null, redacted: true }
+    throw error
+  }
+}
+
+// The engine lists a worker for 300 s after its last poll; a running worker polls at least once a minute.
+const MAX_POLL_AGE_MS = 75_000
+
+/** Whether a worker still polls a task queue that was last polled at that time. */
+export function isPolling(lastPolledAt: Date | null, now: number): boolean {
+  return now - (lastPolledAt?.getTime() ?? 0) < MAX_POLL_AGE_MS
+}
+
+/**
+ * Whether the schemas of the catalog apply to a run. Those in the older format are informational: they describe the
+ * input after the workflow has filled in defaults. Those of another version than the one that the run is pinned to are
+ * not its own.
+ */
+export function isEnforced(catalogs: Catalogs, { run, version }: Published, pinned: WorkerVersion | null): boolean {
+  return (pinned === null || isSameVersion(pinned, version)) && !catalogs.isOlderForm(run.workflowId)
 }
 
 // Loaded on first use: docs/decisions/020-what-is-loaded-when.md.

@@ -1,7 +1,5 @@
 import { REDACTED } from '../../shared/wire/secret-names.ts'
-import type { Published } from '../catalog/catalogs.ts'
-import { isPolling } from '../catalog/is-polling.ts'
-import { readPublished } from '../catalog/read-published.ts'
+import { isPolling, type Published, readPublished } from '../catalog/catalogs.ts'
 import { rejectReserved } from '../control/catalog-guard.ts'
 import { type Call, withinCall } from '../model/call.ts'
 import type { May } from '../model/commands.ts'

@@ -1,8 +1,7 @@
 /** Checks a message against what the catalog publishes about its handler: docs/decisions/022-handler-schemas.md. */
 import { decideFresh } from '../../shared/lib/cache.ts'
 import type { CatalogEntry } from '../../shared/wire/catalog.ts'
-import { checkArgument } from '../catalog/catalogs.ts'
-import { publishedEntry } from '../catalog/published-entry.ts'
+import { checkArgument, publishedEntry } from '../catalog/catalogs.ts'
 import { atMost, type Call, withinCall } from '../model/call.ts'
 import type { MessageCommand, SendCommand, StartCommand } from '../model/commands.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'

@@ -1,6 +1,6 @@
 import { toSingleValue } from '../../shared/wire/execution.ts'
 import { REDACTED, redactSecrets } from '../../shared/wire/secret-names.ts'
-import { readPublished } from '../catalog/read-published.ts'
+import { readPublished } from '../catalog/catalogs.ts'
 import { rejectReserved } from '../control/catalog-guard.ts'
 import type { Call } from '../model/call.ts'
 import type { RunInput } from '../model/commands.ts'

@@ -1,6 +1,6 @@
 /** Reads, changes and lists schedules. */
 import { REDACTED, redactSecrets } from '../../shared/wire/secret-names.ts'
-import { readPublished } from '../catalog/read-published.ts'
+import { readPublished } from '../catalog/catalogs.ts'
 import type { Call } from '../model/call.ts'
 import { invalidValue, ServiceError } from '../model/errors.ts'
 import { isEngineToken, openPageToken, sealPageToken } from '../model/page-token.ts'

@@ -2,9 +2,7 @@
 import { decideFresh } from '../../shared/lib/cache.ts'
 import { newId } from '../../shared/lib/new-id.ts'
 import type { TraceTemplates } from '../../shared/wire/catalog.ts'
-import { isSameVersion } from '../../shared/wire/worker-version.ts'
-import { checkArgument, type Published } from '../catalog/catalogs.ts'
-import { isPolling } from '../catalog/is-polling.ts'
+import { checkArgument, isEnforced, isPolling, type Published } from '../catalog/catalogs.ts'
 import { rejectOlderCatalog } from '../control/catalog-guard.ts'
 import { admitWithStart } from '../messages/admit-message.ts'
 import { type Call, withinCall } from '../model/call.ts'
@@ -111,19 +109,11 @@ async function decideByCatalog(
   if (workflows === null)
     call.note({ inputUnchecked: `the definition of catalog ${command.catalog} could not be read` })
   const entry = workflows?.find(({ name }) => name === workflowName)
-  // Schemas in the older catalog format are informational: they describe the input after the workflow has filled in
-  // defaults.
-  const isEnforced = !catalogs.isOlderForm(published.run.workflowId) && isVersionOf(published, command)
+  const isChecked = entry !== undefined && isEnforced(catalogs, published, pinnedVersionOf(command.options))
   const owner = `workflow "${workflowName}" in catalog "${command.catalog}"`
-  const issues = isEnforced && entry !== undefined ? await checkArgument(command, entry, owner, call) : []
+  const issues = isChecked ? await checkArgument(command, entry, owner, call) : []
   if (issues.length > 0) return { rejection: invalid(command, issues) }
   return { rejection: null, workflowName, traces }
-}
-
-/** Whether the start is pinned to the version that published the catalog, or to none. */
-function isVersionOf({ version }: Published, { options }: StartCommand): boolean {
-  const pinned = pinnedVersionOf(options)
-  return pinned === null || isSameVersion(pinned, version)
 }
 
 function decideWithoutCatalog(command: StartCommand): Decision {
