@@ -92,6 +92,17 @@ export function inChunks(path: string, body: ReadableStream, headers: Record<str
   return new Request(`http://portico.test${path}`, { method: 'POST', body, headers, duplex: 'half' } as RequestInit)
 }
 
+/** Counts nothing. */
+export const NO_METRICS: RequestMetrics = {
+  requestStarted() {},
+  requestEnded() {},
+  inFlightChanged() {},
+  queuedChanged() {},
+  callerDenied() {},
+  callerLimited() {},
+  eventIgnored() {},
+}
+
 /** What `status` answers of a run. */
 export const running = {
   workflowId: 'w',

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { ServiceError } from '../../../../src/service/model/errors.ts'
 import type { Workflows } from '../../../../src/service/verbs.ts'
-import { makeApi, running as runningWorkflow } from './api.ts'
+import { makeApi, NO_METRICS, running as runningWorkflow } from './api.ts'
 import { result } from './run-api.ts'
 
 const RUN = { workflowName: 'greet', input: null }
@@ -22,15 +22,11 @@ function limited(maxInFlight: number, workflows: Partial<Workflows> = {}, bodyTi
   const changes: number[] = []
   let queued = 0
   const metrics = {
-    requestStarted() {},
-    requestEnded() {},
+    ...NO_METRICS,
     inFlightChanged: (by: number) => void changes.push(by),
     queuedChanged(by: number) {
       queued += by
     },
-    callerDenied() {},
-    callerLimited() {},
-    eventIgnored() {},
   }
   const api = makeApi({
     metrics,

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { rawPath } from '../../../../src/service/http/path.ts'
 import { createInFlightLimit, createLoadShedder, isHeld } from '../../../../src/service/http/pipeline/places.ts'
-import { type ApiOptions, makeApi, never, running } from './api.ts'
+import { type ApiOptions, makeApi, NO_METRICS, never, running } from './api.ts'
 
 const SIGNAL = '/workflow/w/signal/s'
 
@@ -163,13 +163,10 @@ test('shed load: the metrics count each rejection, without a route, and how long
   vi.useFakeTimers()
   const counted: unknown[] = []
   const metrics = {
+    ...NO_METRICS,
     requestStarted: (method: string) => void counted.push(method),
     requestEnded: (request: object) => void counted.push(request),
-    inFlightChanged() {},
     queuedChanged: (by: number) => void counted.push(by),
-    callerDenied() {},
-    callerLimited() {},
-    eventIgnored() {},
   }
   const limit = createInFlightLimit(1, metrics)
   limit.take()
@@ -195,15 +192,7 @@ test('shed load: the metrics count each rejection, without a route, and how long
 
 test('shed load: a client that leaves gives its turn up, and a place that it has already got', async () => {
   const changes: number[] = []
-  const metrics = {
-    requestStarted: never,
-    requestEnded: never,
-    queuedChanged() {},
-    callerDenied() {},
-    callerLimited() {},
-    eventIgnored() {},
-  }
-  const limit = createInFlightLimit(1, { ...metrics, inFlightChanged: (by) => void changes.push(by) })
+  const limit = createInFlightLimit(1, { ...NO_METRICS, inFlightChanged: (by) => void changes.push(by) })
   const first = limit.take()
   const { hold } = createLoadShedder({
     limit,

@@ -39,6 +39,19 @@ test('?workflows: selects tools by the names of workflows and of tools, and keep
   expect([call.status, call.body.error.code]).toEqual([200, -32_602])
 })
 
+test.each(['legacy', 'modern'] as const)('tools/call: a long text is cut, and read on (%s)', async (client) => {
+  const completed = { ...COMPLETED, output: 'x'.repeat(200_000) }
+  const api = mcpApi({ workflows: { run: async () => completed, result: async () => completed } })
+
+  const first = await api[client]('tools/call', { name: 'greet', arguments: { name: 'Ada' } })
+  const next = await api[client]('tools/call', { name: 'workflow_result', arguments: { ...RUN, offset: 196_608 } })
+
+  expect(first.body.result.structuredContent.output).toHaveLength(200_000)
+  const texts = [first, next].map(({ body }) => body.result.content[0].text.length)
+  expect(texts).toEqual([65_536, 3392])
+  expect(JSON.stringify(first.body.result.content)).toContain('offset 65536')
+})
+
 test('tools/call: a key in _meta comes before the one in the header', async () => {
   const keys: unknown[] = []
   const run: Workflows['run'] = async ({ idempotencyKey }) => {

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Workflows } from '../../../../../src/service/verbs.ts'
-import { type ApiOptions, inChunks, makeApi } from '../api.ts'
+import { type ApiOptions, inChunks, makeApi, NO_METRICS } from '../api.ts'
 import { bearer, tokenPolicy } from '../policies.ts'
 
 const RUN_ID = '3f2504e0-4f89-41d3-9a0c-0305e82c3301'
+const PINNED = '9c1b2d3e-4f5a-4b6c-8d7e-0f1a2b3c4d5e'
 const NDJSON = { 'Content-Type': 'application/x-ndjson' }
 const START = { workflowName: 'order', input: null }
 
@@ -12,15 +13,10 @@ function makeBulkApi(options: ApiOptions = {}, released: Promise<unknown> = Prom
   const seen = { now: 0, most: 0, keys: [] as (string | undefined)[] }
   let inFlight = 0
   const metrics = {
-    requestStarted() {},
-    requestEnded() {},
+    ...NO_METRICS,
     inFlightChanged(by: number) {
       inFlight += by
     },
-    queuedChanged() {},
-    callerDenied() {},
-    callerLimited() {},
-    eventIgnored() {},
   }
   const workflows: Partial<Workflows> = {
     async start({ workflowId = 'made', idempotencyKey }) {
@@ -59,6 +55,7 @@ async function bulk({ call }: Pick<ReturnType<typeof makeApi>, 'call'>, lines: r
 }
 
 test.for<[line: object, path: string]>([
+  [[START], ''],
   [{ op: 'run' }, '/op'],
   [{ op: 7 }, '/op'],
   [{ op: 'toString' }, '/op'],
@@ -76,6 +73,12 @@ test.for<[line: object, path: string]>([
 
   expect(answers).toEqual([{ index: 0, status: 400, body: expect.objectContaining({ error: 'ValidationError' }) }])
   expect(answers[0].body.issues).toEqual([{ path, message: expect.any(String) }])
+})
+
+test('bulk: a line with a run id is about that run', async () => {
+  const { answers } = await bulk(makeBulkApi(), [{ op: 'signal', workflowId: 'w', runId: PINNED, name: 'n' }])
+
+  expect(answers[0].body.runId).toBe(PINNED)
 })
 
 test('bulk: a name that a URL would resolve is a 400, and reaches no other path', async () => {

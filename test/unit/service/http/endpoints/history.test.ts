@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
 import type { Call } from '../../../../../src/service/model/call.ts'
 import { ServiceError } from '../../../../../src/service/model/errors.ts'
-import type { FollowCommand, HistoryFeed, HistoryFeedPage } from '../../../../../src/service/model/history-page.ts'
+import type {
+  FollowCommand,
+  HistoryCommand,
+  HistoryFeed,
+  HistoryFeedPage,
+} from '../../../../../src/service/model/history-page.ts'
 import { makeApi, rejection } from '../api.ts'
 
 const RUN = {
@@ -37,6 +42,26 @@ function makeFeed(pagesOf: (call: Call) => HistoryFeed['pages']) {
   })
   return { ...api, commands }
 }
+
+test('history: passes the parameters on, waiting in milliseconds', async () => {
+  const commands: HistoryCommand[] = []
+  const history = async (command: HistoryCommand) => {
+    commands.push(command)
+    return { workflow: RUN, events: [], nextPageToken: null }
+  }
+  const { call } = makeApi({ workflows: { history } })
+
+  await call('GET', PATH)
+  await call('GET', `${PATH}?pageSize=7&pageToken=t&wait=1.5s&includePayloads=false`)
+  for (const size of [1, 1000]) await call('GET', `${PATH}?pageSize=${size}`)
+
+  const ref = { workflowId: 'w' }
+  expect(commands).toEqual([
+    { ref, pageSize: 100, pageToken: null, waitMs: 0, includePayloads: true },
+    { ref, pageSize: 7, pageToken: 't', waitMs: 1500, includePayloads: false },
+    ...[1, 1000].map((pageSize) => ({ ref, pageSize, pageToken: null, waitMs: 0, includePayloads: true })),
+  ])
+})
 
 test('history stream: an error between two events is one, and is logged with its status', async () => {
   const { call, events } = makeFeed(async function* () {
