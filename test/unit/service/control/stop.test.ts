@@ -62,16 +62,6 @@ test('stop: is rejected for a catalog (threat 40)', async () => {
   expect(requests).toEqual([])
 })
 
-test('terminate: describes a run again that continued as a new run meanwhile', async () => {
-  const { terminate, requests } = makeControl([{ runId: 'run-1' }, { runId: 'run-2' }], [rejectedByEngine()])
-
-  expect(await terminate()).toMatchObject({ runId: 'run-2' })
-  expect(requests).toEqual([
-    { runId: 'run-1', reason: null },
-    { runId: 'run-2', reason: null },
-  ])
-})
-
 test('terminate: after three attempts on a run that keeps continuing as new, the error says that a retry is safe', async () => {
   const { terminate, requests } = makeControl([{}], [1, 2, 3, 4].map(rejectedByEngine))
 

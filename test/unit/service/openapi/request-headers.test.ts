@@ -55,18 +55,6 @@ test('an operation has exactly the headers that its route reads', async () => {
   expect(wrong).toEqual([])
 })
 
-test('Idempotency-Key is a parameter of exactly the operations that check it', async () => {
-  const wrong: string[] = []
-  for (const { method, path, headers, bodies } of operations) {
-    const response = await fetch(requestOf({ method, path, body: bodies[0] }, { 'Idempotency-Key': 'not valid' }))
-    // Where it is not supported, the response says so in other words; where it is ignored, nothing.
-    const isChecked = (await response.text()).includes('The header Idempotency-Key')
-    if (isChecked !== headers.includes('idempotency-key')) wrong.push(`${method} ${path}`)
-  }
-
-  expect(wrong).toEqual([])
-})
-
 function requestOf({ method, path, body }: { method: string; path: string; body: unknown }, headers: object): Request {
   const sent = body === undefined ? {} : { body: JSON.stringify(body) }
   return new Request(`http://portico.test${path}`, {

@@ -163,16 +163,6 @@ test('run: a result that cannot be read is an error with the ids and without Ret
   expect(rejected).not.toHaveProperty('retryAfterSeconds')
 })
 
-test('run: describes the run at shutdown, but not after a disconnect', async () => {
-  const left = scripted({ ends: [null] })
-  const waits = scripted({ ends: [null] })
-
-  await rejection(left.run(COMMAND, aCall({ signal: AbortSignal.abort() })))
-  await rejection(waits.run(COMMAND, aCall({ signal: AbortSignal.abort(SHUTTING_DOWN) })))
-
-  expect([left.described, waits.described]).toEqual([[], ['run-1']])
-})
-
 test('run: an error after the start has the ids and no Retry-After', async () => {
   const details = { workflowId: 'orders-17', retryAfterSeconds: 1, source: 'engine' as const }
   const { run } = scripted({

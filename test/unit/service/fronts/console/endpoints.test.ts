@@ -57,11 +57,3 @@ test('console: has the headers of the reference page, and is sent once (threat 6
   expect([page, script, again].map(headersOf)).toEqual([docs, docs, docs].map(headersOf))
   expect([script?.headers.get('Content-Type'), again.status]).toEqual(['text/javascript; charset=utf-8', 304])
 })
-
-test('console: is 501 if its own file is missing, and the message says what to configure', async () => {
-  const { call } = makeApi({ readConsoleFile: async () => null })
-  const page = await call('GET', '/console/runs')
-
-  expect((await page.clone().json()).message).toContain('the binding ASSETS')
-  expect(await rejection(page)).toEqual([501, 'NotSupportedError'])
-})

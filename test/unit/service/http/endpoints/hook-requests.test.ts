@@ -6,7 +6,7 @@ import { proofHeaders } from '../../../../../src/shared/hooks/schemes.ts'
 import { inChunks, makeApi, rejecting, rejection } from '../api.ts'
 import { FORM_TYPE, JSON_TYPE, makeHookApi, START } from './hook-api.ts'
 
-test('a request without a valid proof is a 401 with the same body for each reason, and reaches no verb (threat 70)', async () => {
+test('a request without a valid proof is a 401 with the same body for each reason, which the log has, and reaches no verb (threat 70)', async () => {
   const { call, send, sent, events } = makeHookApi({ scheme: 'stripe', start: START })
   const signature = (seconds: number, secret = 's3cret') =>
     proofHeaders(
@@ -32,7 +32,11 @@ test('a request without a valid proof is a 401 with the same body for each reaso
   expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 401))
   expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1)
   expect(sent).toHaveLength(1)
-  expect(events.filter(({ message }) => message === 'request').map(({ fields }) => fields.hook)).toContain('h')
+  const logged = events.filter(({ message }) => message === 'request').map(({ fields }) => fields)
+  expect(logged.map(({ hook, reason }) => `${hook}: ${reason}`).toSorted()).toEqual([
+    ...['h: header missing', 'h: header missing', 'h: header missing'],
+    ...['h: signature', 'h: signature', 'h: timestamp', 'h: timestamp', 'h: undefined'],
+  ])
   expect(JSON.stringify(events)).not.toMatch(/s3cret|v1=/)
 })
 
