@@ -1,6 +1,6 @@
 /** What the client sends, and when. The responses are those of `fetch`; test/conformance/client/ has a real service. */
 import { expect, test, vi } from 'vitest'
-import { createClient, PorticoError } from '../../../src/client/index.ts'
+import { PorticoError } from '../../../src/client/index.ts'
 import { clientOf, cut, ok, problem, type Respond, resetBeforeEach, sent, settled } from './scripted-service.ts'
 
 resetBeforeEach()
@@ -172,11 +172,6 @@ test('an error of Portico is one whatever a proxy adds to its Content-Type', asy
   ])
 
   expect(await client.status('x').catch((error) => error.error)).toBe('WorkflowNotFoundError')
-})
-
-test('createClient: throws for a URL that cannot be requested', () => {
-  expect(() => createClient({ url: 'portico.test' })).toThrow(TypeError)
-  expect(() => createClient({ url: 'http://user:secret@portico.test' })).toThrow(TypeError)
 })
 
 test.for(['', '.', '..'])(

@@ -73,12 +73,6 @@ test('parseConfig: lists every error at once (threat 36)', () => {
   ])
 })
 
-test('ConfigError: its message has each error on a line of its own', () => {
-  expect(() => parseConfig({ SERVICE_PORT: 'x' }, { binds: true })).toThrow(
-    /^The configuration has 2 errors:\n {2}SERVICE_.+\n {2}SERVICE_.+$/,
-  )
-})
-
 test('parseConfig: never shows a value, right or wrong (threat 95)', () => {
   const env = Object.fromEntries([...variableNames()].map((name) => [name, `\0 s3cr€t ${name.toLowerCase()}`]))
 

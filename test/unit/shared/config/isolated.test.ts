@@ -22,14 +22,6 @@ test('isolated: requests in flight are not limited, because they cannot be count
   expect(parse(env).limits.maxInFlight).toBe(5)
 })
 
-test('isolated: a loopback address does not replace a token (threat 43)', () => {
-  expect(issuesOf({ ...enough, SERVICE_API_AUTH_TOKEN: '', SERVICE_HOST: '127.0.0.1' }, workerd)).toEqual([
-    expect.stringMatching(
-      /^SERVICE_API_AUTH_TOKEN or SERVICE_POLICY is required when the service does not bind its own socket/,
-    ),
-  ])
-})
-
 test('isolated: Redis over TCP is rejected with an alternative, and a folder for traces is rejected', () => {
   expect(issuesOf({ ...enough, SERVICE_KVSTORE_URL: 'redis://kv:6379' }, workerd)).toEqual([
     'SERVICE_KVSTORE_URL must begin with https:// on workerd (no TCP sockets); use the REST URL of an Upstash Redis',

@@ -11,12 +11,6 @@ test('parseWorkerConfig: has a default for everything except the catalog', () =>
   })
 })
 
-test('parseWorkerConfig: an API key implies TLS', () => {
-  const { engine } = parse({ SERVICE_CATALOG_ID: 'shop', ENGINE_API_KEY: 'secret' })
-
-  expect(engine).toMatchObject({ apiKey: 'secret', tls: { caPath: null } })
-})
-
 test('parseWorkerConfig: does not require a catalog if the code sets the task queue', () => {
   expect(parseWorkerConfig({}, { catalogRequired: false }).catalog).toBeNull()
 })
@@ -35,11 +29,5 @@ test('parseWorkerConfig: lists all errors at once, without values', () => {
     'ENGINE_MAX_CONCURRENT_ACTIVITY_TASK_EXECUTIONS must be an integer of at least 1',
     'ENGINE_MAX_CACHED_WORKFLOWS must be an integer of at least 0',
     'ENGINE_MAX_CONCURRENT_WORKFLOW_TASK_POLLS must be an integer of at least 2',
-  ])
-})
-
-test('parseWorkerConfig: rejects a catalog that is not a valid task queue', () => {
-  expect(issuesFrom(() => parse({ SERVICE_CATALOG_ID: '__temporal_x' }))).toEqual([
-    'SERVICE_CATALOG_ID must not start with "__temporal_", which is reserved',
   ])
 })

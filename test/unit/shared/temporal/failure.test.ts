@@ -32,44 +32,59 @@ const DECLINED = {
   cause: null,
 }
 
-test('toErrorDetails: is the failure itself when it has no wrapper', () => {
-  const failure = application('declined', 'CardDeclined', { stackTrace: 'at /app/orders.ts', source: 'GoSDK' })
+const NAMED = { ...DECLINED, name: 'ActivityFailure' }
+const CHARGE = activity('3', application('declined', 'CardDeclined'))
+const OF_CHILD: Failure = { message: 'Child Workflow execution failed', childWorkflowExecutionFailureInfo: {} }
+const RETHROWN = application('Activity task failed', 'ActivityFailure', { cause: CHARGE })
+const OF_NEXUS: Failure = { message: 'handler error', cause: application('declined', 'CardDeclined') }
 
-  expect(toErrorDetails(failure)).toEqual(DECLINED)
+test.for<[what: string, failure: Failure, details: object]>([
+  ['the failure itself', application('declined', 'CardDeclined', { stackTrace: 'at /app', source: 'GoSDK' }), DECLINED],
+  ['what is in an activity', CHARGE, { ...DECLINED, activityId: '3' }],
+  ['what is in a child workflow', { ...OF_CHILD, cause: CHARGE }, { ...DECLINED, activityId: '3' }],
+  [
+    'of two activities the nearest one',
+    activity('1', { ...OF_CHILD, cause: CHARGE }),
+    { ...DECLINED, activityId: '3' },
+  ],
+  ['what is in a Nexus operation', { ...nexus({}), cause: OF_NEXUS.cause ?? null }, DECLINED],
+  ['what is in the error of a Nexus handler', nexus({ type: 'INTERNAL' }, OF_NEXUS), DECLINED],
+  ['what an activity says that is thrown again', RETHROWN, { ...DECLINED, activityId: '3' }],
+  [
+    'what a child says that is thrown again',
+    application('Child Workflow execution failed', 'ChildWorkflowFailure', { cause: { ...OF_CHILD, cause: RETHROWN } }),
+    { ...DECLINED, activityId: '3' },
+  ],
+  ['a wrapper without a cause', activity('1', null), { ...NAMED, message: 'Activity task failed', activityId: '1' }],
+  ['an error of that name', application('mine', 'ActivityFailure'), { ...NAMED, message: 'mine' }],
+])('toErrorDetails: is %s', ([, failure, details]) => {
+  expect(toErrorDetails(failure)).toEqual(details)
 })
 
-test('toErrorDetails: unwraps an activity and names it', () => {
-  expect(toErrorDetails(activity('7', application('declined', 'CardDeclined')))).toEqual({
-    ...DECLINED,
-    activityId: '7',
-  })
-})
+const FINAL = { cause: { applicationFailureInfo: { nonRetryable: true } } }
 
-test('toErrorDetails: unwraps a child workflow and names its activity, the nearest one', () => {
-  const child: Failure = {
-    message: 'Child failed',
-    childWorkflowExecutionFailureInfo: {},
-    cause: activity('2', application('declined', 'X')),
-  }
-
-  expect(toErrorDetails(activity('1', child))).toMatchObject({ message: 'declined', activityId: '2' })
-})
-
-test('toErrorDetails: unwraps a Nexus operation', () => {
-  expect(toErrorDetails({ nexusOperationExecutionFailureInfo: {}, cause: application('declined', 'X') })).toMatchObject(
-    { name: 'X' },
-  )
-})
-
-test('toErrorDetails: unwraps an application failure that has the type of a wrapper and a cause', () => {
-  const rethrown = application('Activity task failed', 'ActivityFailure', {
-    cause: activity('3', application('declined', 'CardDeclined')),
-  })
-  const byParent = application('Child Workflow execution failed', 'ChildWorkflowFailure', {
-    cause: { message: 'Child Workflow execution failed', childWorkflowExecutionFailureInfo: {}, cause: rethrown },
-  })
-
-  for (const failure of [rethrown, byParent]) expect(toErrorDetails(failure)).toEqual({ ...DECLINED, activityId: '3' })
+test.for<[failure: Failure, name: string, retryable: boolean]>([
+  [{ timeoutFailureInfo: {} }, 'TimeoutFailure', true],
+  [{ canceledFailureInfo: {} }, 'CanceledFailure', false],
+  [{ terminatedFailureInfo: {} }, 'TerminatedFailure', false],
+  [{ applicationFailureInfo: { type: '' } }, 'Error', true],
+  [{ applicationFailureInfo: { nonRetryable: true } }, 'Error', false],
+  [{ serverFailureInfo: {} }, 'Error', true],
+  [{ serverFailureInfo: { nonRetryable: true } }, 'Error', false],
+  [{}, 'Error', true],
+  ...['BAD_REQUEST', 'UNAUTHENTICATED', 'UNAUTHORIZED', 'NOT_FOUND', 'CONFLICT', 'NOT_IMPLEMENTED'].map(
+    (type): [Failure, string, boolean] => [nexus({ type }), type, false],
+  ),
+  ...['INTERNAL', 'UNAVAILABLE', 'RESOURCE_EXHAUSTED', 'REQUEST_TIMEOUT', 'NEW_TYPE'].map(
+    (type): [Failure, string, boolean] => [nexus({ type }), type, true],
+  ),
+  [nexus({ type: '' }), 'Error', true],
+  [nexus({ type: 'NOT_FOUND', retryBehavior: 1 }), 'NOT_FOUND', true],
+  [nexus({ type: 'INTERNAL', retryBehavior: 2 }), 'INTERNAL', false],
+  [nexus({ type: 'BAD_REQUEST' }, { cause: application('declined', 'X') }), 'X', false],
+  [nexus({ type: 'INTERNAL', retryBehavior: 1 }, FINAL), 'Error', false],
+])('toErrorDetails: the name of %j is %s, and whether it is retryable %s', ([failure, name, retryable]) => {
+  expect(toErrorDetails(failure)).toMatchObject({ name, retryable })
 })
 
 test('toErrorDetails: keeps an application failure of that type which says something of its own', async () => {
@@ -105,39 +120,6 @@ test('toErrorDetails: the trace that workers of the older generation add to a wr
   expect(toErrorDetails(await decodeFailure(failure, PAYLOADS))).toEqual(DECLINED)
 })
 
-test('toErrorDetails: unwraps the error of a Nexus handler around a cause, whatever its message', () => {
-  const failure = nexus(
-    { type: 'INTERNAL' },
-    { message: 'handler error', cause: application('declined', 'CardDeclined') },
-  )
-
-  expect(toErrorDetails(failure)).toEqual(DECLINED)
-})
-
-test('toErrorDetails: the error of a Nexus handler without a cause has its type as the name', () => {
-  const named = ['NOT_FOUND', 'UPSTREAM_TIMEOUT', ''].map((type) => toErrorDetails(nexus({ type })).name)
-
-  expect(named).toEqual(['NOT_FOUND', 'UPSTREAM_TIMEOUT', 'Error'])
-})
-
-test('toErrorDetails: a Nexus error is retryable as its handler says, or else its type, unless its cause is not', () => {
-  const final = { cause: { applicationFailureInfo: { nonRetryable: true } } }
-  const rows: [Failure, boolean][] = [
-    ...['BAD_REQUEST', 'UNAUTHENTICATED', 'UNAUTHORIZED', 'NOT_FOUND', 'CONFLICT', 'NOT_IMPLEMENTED'].map(
-      (type): [Failure, boolean] => [nexus({ type }), false],
-    ),
-    ...['INTERNAL', 'UNAVAILABLE', 'RESOURCE_EXHAUSTED', 'REQUEST_TIMEOUT', 'NEW_TYPE', ''].map(
-      (type): [Failure, boolean] => [nexus({ type }), true],
-    ),
-    [nexus({ type: 'NOT_FOUND', retryBehavior: 1 }), true],
-    [nexus({ type: 'INTERNAL', retryBehavior: 2 }), false],
-    [nexus({ type: 'BAD_REQUEST' }, { cause: application('declined', 'X') }), false],
-    [nexus({ type: 'INTERNAL', retryBehavior: 1 }, final), false],
-  ]
-
-  expect(rows.map(([failure]) => toErrorDetails(failure).retryable)).toEqual(rows.map(([, retryable]) => retryable))
-})
-
 test('toErrorDetails: a timeout has the details of the last heartbeat, if there was one, and no others', async () => {
   const lastHeartbeatDetails = { payloads: [toPayload({ row: 120 }), toPayload(7)] }
   const timeouts = [{ lastHeartbeatDetails }, { lastHeartbeatDetails: { payloads: [] } }, {}]
@@ -169,13 +151,6 @@ test('withoutIdentities: removes the identities that SDKs write into messages, a
   expect([...rows.keys()].map(withoutIdentities)).toEqual([...rows.values()])
 })
 
-test('toErrorDetails: keeps an application failure that has the type of a wrapper and no cause', () => {
-  expect(toErrorDetails(application('mine', 'ActivityFailure'))).toMatchObject({
-    name: 'ActivityFailure',
-    message: 'mine',
-  })
-})
-
 test('toErrorDetails: keeps the causes of the user’s failure', () => {
   const failure = application('outer', 'Outer', { cause: activity('1', application('inner', 'Inner')) })
 
@@ -192,46 +167,6 @@ test('toErrorDetails: keeps the causes of the user’s failure', () => {
       cause: { name: 'Inner', message: 'inner', details: [], cause: null },
     },
   })
-})
-
-test('toErrorDetails: is the wrapper when it has no cause', () => {
-  const details = toErrorDetails(activity('1', null))
-  expect(details).toMatchObject({ name: 'ActivityFailure', message: 'Activity task failed', activityId: '1' })
-})
-
-test('toErrorDetails: is not retryable when the failure says so, or was a cancellation or termination', () => {
-  const failures: Failure[] = [
-    { applicationFailureInfo: { nonRetryable: true } },
-    { serverFailureInfo: { nonRetryable: true } },
-    { canceledFailureInfo: {} },
-    { terminatedFailureInfo: {} },
-  ]
-
-  expect(failures.map((failure) => toErrorDetails(failure).retryable)).toEqual([false, false, false, false])
-})
-
-test('toErrorDetails: a timeout is retryable', () => {
-  expect(toErrorDetails({ timeoutFailureInfo: {} }).retryable).toBe(true)
-})
-
-test('toErrorDetails: names a failure without a type by its kind', () => {
-  const failures: Failure[] = [
-    { timeoutFailureInfo: {} },
-    { canceledFailureInfo: {} },
-    { terminatedFailureInfo: {} },
-    { applicationFailureInfo: { type: '' } },
-    { serverFailureInfo: {} },
-    {},
-  ]
-
-  expect(failures.map((failure) => toErrorDetails(failure).name)).toEqual([
-    'TimeoutFailure',
-    'CanceledFailure',
-    'TerminatedFailure',
-    'Error',
-    'Error',
-    'Error',
-  ])
 })
 
 test('toErrorCause: is truncated after ten causes', () => {
@@ -279,12 +214,6 @@ test('decodeFailure: keeps the message when the encoded one cannot be decoded', 
   )
 
   expect(failure.message).toBe('Encoded failure')
-})
-
-test('decodeFailure: returns a failure without encoded messages unchanged', async () => {
-  const failure = application('a', 'A', { cause: application('b', 'B') })
-
-  expect(await decodeFailure(failure, PAYLOADS)).toMatchObject(failure)
 })
 
 test('decodeFailure: decodes the details of the whole chain, encoded messages or not, with one call', async () => {

@@ -45,98 +45,83 @@ function closing(...events: TemporalEvent[]) {
   return toClosing(events, PAYLOADS)
 }
 
-test('toClosing: a completed run has its one value', async () => {
-  expect(
-    await closing({ workflowExecutionCompletedEventAttributes: { result: { payloads: [toPayload({ n: 1 })] } } }),
-  ).toEqual({ outcome: { status: 'completed', output: { n: 1 } }, nextRunId: null })
-})
+const ERROR = { retryable: false, activityId: null, details: [], cause: null }
+const FAILURE = { message: 'no', applicationFailureInfo: { type: 'No', nonRetryable: true } }
+const CANCEL_REQUESTS = ['first', 'last'].map(
+  (cause): TemporalEvent => ({ workflowExecutionCancelRequestedEventAttributes: { cause } }),
+)
+const TIMED_OUT = { ...ERROR, name: 'TimeoutFailure', message: 'The workflow timed out', retryable: true }
+const terminated = (message: string) => ({ ...ERROR, name: 'TerminatedFailure', message })
+const canceled = (message: string) => ({ ...ERROR, name: 'CanceledFailure', message })
+const next = { newExecutionRunId: 'next' }
 
-test('toClosing: a completed run without a value has null', async () => {
-  expect(await closing({ workflowExecutionCompletedEventAttributes: {} })).toMatchObject({ outcome: { output: null } })
-})
-
-test('toClosing: a failed run has its failure', async () => {
-  const failure = { message: 'no', applicationFailureInfo: { type: 'No', nonRetryable: true } }
-
-  expect(await closing({ workflowExecutionFailedEventAttributes: { failure } })).toEqual({
-    outcome: {
-      status: 'failed',
-      error: { name: 'No', message: 'no', retryable: false, activityId: null, details: [], cause: null },
-    },
-    nextRunId: null,
-  })
-})
-
-test('toClosing: a timeout is retryable', async () => {
-  expect(await closing({ workflowExecutionTimedOutEventAttributes: {} })).toMatchObject({
-    outcome: {
-      status: 'timed_out',
-      error: { name: 'TimeoutFailure', message: 'The workflow timed out', retryable: true },
-    },
-  })
-})
-
-test('toClosing: a terminated run has the reason', async () => {
-  expect(
-    await closing({ workflowExecutionTerminatedEventAttributes: { reason: 'enough', identity: 'admin@host' } }),
-  ).toEqual({
-    outcome: {
-      status: 'terminated',
-      error: {
-        name: 'TerminatedFailure',
-        message: 'The workflow was terminated: enough',
-        retryable: false,
-        activityId: null,
-        details: [],
-        cause: null,
-      },
-    },
-    nextRunId: null,
-  })
-})
-
-test('toClosing: a canceled run has the reason of the last request', async () => {
-  const requests = ['first', 'last'].map(
-    (cause): TemporalEvent => ({ workflowExecutionCancelRequestedEventAttributes: { cause } }),
-  )
-
-  expect(await closing(...requests, {}, { workflowExecutionCanceledEventAttributes: {} })).toMatchObject({
-    outcome: {
-      status: 'canceled',
-      error: { name: 'CanceledFailure', message: 'The workflow was canceled: last', retryable: false },
-    },
-  })
-})
-
-test('toClosing: a missing reason is left out of the message', async () => {
-  expect(await closing({ workflowExecutionCanceledEventAttributes: {} })).toMatchObject({
-    outcome: { error: { message: 'The workflow was canceled' } },
-  })
-  expect(await closing({ workflowExecutionTerminatedEventAttributes: { reason: '' } })).toMatchObject({
-    outcome: { error: { message: 'The workflow was terminated' } },
-  })
-})
-
-test('toClosing: a continued run has its next run', async () => {
-  expect(await closing({ workflowExecutionContinuedAsNewEventAttributes: { newExecutionRunId: 'next' } })).toEqual({
-    outcome: { status: 'continued' },
-    nextRunId: 'next',
-  })
-})
-
-test('toClosing: completed, failed and timed out runs may have a next run', async () => {
-  const newExecutionRunId = 'next'
-  const closings = await Promise.all([
-    closing({ workflowExecutionCompletedEventAttributes: { newExecutionRunId } }),
-    closing({ workflowExecutionFailedEventAttributes: { newExecutionRunId } }),
-    closing({ workflowExecutionTimedOutEventAttributes: { newExecutionRunId } }),
-  ])
-
-  expect(closings.map((end) => [end?.outcome.status, end?.nextRunId])).toEqual([
-    ['completed', 'next'],
-    ['failed', 'next'],
-    ['timed_out', 'next'],
-  ])
+test.for<[what: string, events: TemporalEvent[], outcome: object, nextRunId?: string]>([
+  [
+    'a completed run has its one value',
+    [{ workflowExecutionCompletedEventAttributes: { result: { payloads: [toPayload({ n: 1 })] } } }],
+    { status: 'completed', output: { n: 1 } },
+  ],
+  [
+    'without a value it has null',
+    [{ workflowExecutionCompletedEventAttributes: {} }],
+    { status: 'completed', output: null },
+  ],
+  [
+    'a failed run has its failure',
+    [{ workflowExecutionFailedEventAttributes: { failure: FAILURE } }],
+    { status: 'failed', error: { ...ERROR, name: 'No', message: 'no' } },
+  ],
+  [
+    'a timeout is retryable',
+    [{ workflowExecutionTimedOutEventAttributes: {} }],
+    { status: 'timed_out', error: TIMED_OUT },
+  ],
+  [
+    'a terminated run has the reason',
+    [{ workflowExecutionTerminatedEventAttributes: { reason: 'enough', identity: 'admin@host' } }],
+    { status: 'terminated', error: terminated('The workflow was terminated: enough') },
+  ],
+  [
+    'or none',
+    [{ workflowExecutionTerminatedEventAttributes: { reason: '' } }],
+    { status: 'terminated', error: terminated('The workflow was terminated') },
+  ],
+  [
+    'a canceled run has the reason of the last request',
+    [...CANCEL_REQUESTS, {}, { workflowExecutionCanceledEventAttributes: {} }],
+    { status: 'canceled', error: canceled('The workflow was canceled: last') },
+  ],
+  [
+    'or none',
+    [{ workflowExecutionCanceledEventAttributes: {} }],
+    { status: 'canceled', error: canceled('The workflow was canceled') },
+  ],
+  [
+    'a continued run has its next run',
+    [{ workflowExecutionContinuedAsNewEventAttributes: next }],
+    { status: 'continued' },
+    'next',
+  ],
+  [
+    'a completed run may have one',
+    [{ workflowExecutionCompletedEventAttributes: next }],
+    { status: 'completed', output: null },
+    'next',
+  ],
+  [
+    'a failed run too',
+    [{ workflowExecutionFailedEventAttributes: { failure: FAILURE, ...next } }],
+    { status: 'failed', error: { ...ERROR, name: 'No', message: 'no' } },
+    'next',
+  ],
+  [
+    'and one that timed out',
+    [{ workflowExecutionTimedOutEventAttributes: next }],
+    { status: 'timed_out', error: TIMED_OUT },
+    'next',
+  ],
+])('toClosing: %s', async ([, events, outcome, nextRunId = null]) => {
+  expect(await closing(...events)).toEqual({ outcome, nextRunId })
 })
 
 test('toClosing: is null without a close event', async () => {

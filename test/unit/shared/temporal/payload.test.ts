@@ -19,102 +19,55 @@ import { payload, turning } from './turning-codec.ts'
 
 const PLAIN = createPayloadReader(null)
 
-async function decoded(...payloads: Payload[]): Promise<unknown> {
-  return (await PLAIN.decode(payloads))[0]
-}
-
-test('decode: reads json/plain, exact in its numbers', async () => {
-  expect(JSON.stringify(await decoded(payload('json/plain', '{"n":9007199254740993,"x":1e400}')))).toBe(
-    '{"n":9007199254740993,"x":1e400}',
-  )
+const DEEP = '['.repeat(1001) + ']'.repeat(1001)
+const MANY = Uint8Array.from({ length: 200_000 }, (_, index) => index)
+const asBytes = (encoding: string, data: string | Uint8Array) => ({
+  encoding,
+  data: Buffer.from(data).toString('base64'),
 })
 
-test('decode: binary/null is null', async () => {
-  expect(
-    await PLAIN.decode([payload('binary/null', ''), { metadata: { encoding: Buffer.from('binary/null') } }]),
-  ).toEqual([null, null])
+test.for<[what: string, given: Payload, value: unknown]>([
+  ['null', payload('binary/null', ''), null],
+  ['null without data', { metadata: { encoding: Buffer.from('binary/null') } }, null],
+  ['json/protobuf', payload('json/protobuf', '{"seconds":"1"}'), { seconds: '1' }],
+  ['Infinity', payload('json/plain', 'Infinity'), 'Infinity'],
+  [
+    'an unknown encoding',
+    payload('binary/plain', new Uint8Array([0, 255])),
+    asBytes('binary/plain', new Uint8Array([0, 255])),
+  ],
+  ['many bytes', payload('binary/plain', MANY), asBytes('binary/plain', MANY)],
+  ['no encoding', { data: Buffer.from('a') }, asBytes('', 'a')],
+  ['nothing', {}, asBytes('', '')],
+  ['invalid JSON', payload('json/plain', '{'), asBytes('json/plain', '{')],
+  ['empty JSON', payload('json/plain', ''), asBytes('json/plain', '')],
+  ['JSON without data', { metadata: { encoding: Buffer.from('json/plain') } }, asBytes('json/plain', '')],
+  ['JSON that is nested too deep', payload('json/plain', DEEP), asBytes('json/plain', DEEP)],
+  [
+    'invalid UTF-8',
+    payload('json/plain', new Uint8Array([0x22, 0xff, 0x22])),
+    asBytes('json/plain', new Uint8Array([0x22, 0xff, 0x22])),
+  ],
+])('decode: shows %s', async ([, given, value]) => {
+  expect(await PLAIN.decode([given])).toEqual([value])
 })
 
-test('decode: shows json/protobuf as its JSON', async () => {
-  expect(await decoded(payload('json/protobuf', '{"seconds":"1"}'))).toEqual({ seconds: '1' })
-})
+test.for(['json/plain', 'json/protobuf'])('decode: reads NaN of %s as text, beside exact numbers', async (encoding) => {
+  const json = '{"password":"p","scores":[NaN,-Infinity,9007199254740993,1e400],"text":"NaN"}'
+  const shown = '{"password":"p","scores":["NaN","-Infinity",9007199254740993,1e400],"text":"NaN"}'
 
-test('decode: shows an unknown encoding as bytes', async () => {
-  expect(await decoded(payload('binary/plain', new Uint8Array([0, 255])))).toEqual({
-    encoding: 'binary/plain',
-    data: 'AP8=',
-  })
-})
+  const [own] = await PLAIN.decode([payload(encoding, json)])
+  const [ofCodec] = await createPayloadReader(turning).decode(await turning.encode([payload(encoding, json)]))
 
-test('decode: shows a payload without encoding or data as bytes', async () => {
-  expect(await PLAIN.decode([{ data: Buffer.from('a') }, {}])).toEqual([
-    { encoding: '', data: 'YQ==' },
-    { encoding: '', data: '' },
-  ])
-})
-
-test('decode: shows invalid JSON as bytes', async () => {
-  expect(
-    await PLAIN.decode([
-      payload('json/plain', '{'),
-      payload('json/plain', ''),
-      { metadata: { encoding: Buffer.from('json/plain') } },
-    ]),
-  ).toEqual([
-    { encoding: 'json/plain', data: 'ew==' },
-    { encoding: 'json/plain', data: '' },
-    { encoding: 'json/plain', data: '' },
-  ])
-})
-
-test('decode: shows invalid UTF-8 as bytes', async () => {
-  expect(await decoded(payload('json/plain', new Uint8Array([0x22, 0xff, 0x22])))).toEqual({
-    encoding: 'json/plain',
-    data: 'Iv8i',
-  })
-})
-
-test('decode: reads NaN, Infinity and -Infinity as strings, beside exact numbers', async () => {
-  for (const encoding of ['json/plain', 'json/protobuf']) {
-    const json = '{"password":"p","scores":[NaN,-Infinity,9007199254740993],"text":"NaN"}'
-    expect(JSON.stringify(await decoded(payload(encoding, json)))).toBe(
-      '{"password":"p","scores":["NaN","-Infinity",9007199254740993],"text":"NaN"}',
-    )
-  }
-  expect(await decoded(payload('json/plain', 'Infinity'))).toBe('Infinity')
-  expect(await PLAIN.decodeJson([payload('json/plain', '[NaN]'), payload('text/plain', 'NaN')])).toEqual([
+  expect([JSON.stringify(own), JSON.stringify(ofCodec)]).toEqual([shown, shown])
+  expect(await PLAIN.decodeJson([payload(encoding, '[NaN]'), payload('text/plain', 'NaN')])).toEqual([
     ['NaN'],
     undefined,
   ])
 })
 
-test('decode: through a codec, NaN is read too', async () => {
-  const encoded = await turning.encode([payload('json/plain', '{"score":NaN}')])
-
-  expect(await createPayloadReader(turning).decode(encoded)).toEqual([{ score: 'NaN' }])
-})
-
-test('decode: shows JSON that is nested too deep as bytes', async () => {
-  const deep = '['.repeat(1001) + ']'.repeat(1001)
-
-  expect(await decoded(payload('json/plain', deep))).toEqual({
-    encoding: 'json/plain',
-    data: Buffer.from(deep).toString('base64'),
-  })
-})
-
-test('decode: shows many bytes without truncation', async () => {
-  const bytes = Uint8Array.from({ length: 200_000 }, (_, index) => index)
-
-  expect(await decoded(payload('binary/plain', bytes))).toEqual({
-    encoding: 'binary/plain',
-    data: Buffer.from(bytes).toString('base64'),
-  })
-})
-
 test('decode: an absent list is empty', async () => {
-  expect(await PLAIN.decode(null)).toEqual([])
-  expect(await PLAIN.decode(undefined)).toEqual([])
+  expect([await PLAIN.decode(null), await PLAIN.decode(undefined)]).toEqual([[], []])
 })
 
 test('codec: decodes its own output', async () => {
@@ -168,48 +121,21 @@ function reference(
 
 const rejecting = () => Promise.reject(new Error('downloaded'))
 
-test('storedElsewhere: reads the size from every form of reference', () => {
-  expect(
-    [reference([5]), reference(['5']), reference([{ toString: () => '5' }]), reference([2, '3']), reference()].map(
-      storedElsewhere,
-    ),
-  ).toEqual([5, 5, 5, 5, 0].map((sizeBytes) => ({ sizeBytes })))
-})
-
-test('storedElsewhere: recognizes a payload that only lists external payloads', () => {
-  expect(storedElsewhere({ ...toPayload(1), externalPayloads: reference([7]).externalPayloads ?? [] })).toEqual({
-    sizeBytes: 7,
-  })
-})
-
-test('storedElsewhere: is null for a payload of another type', () => {
-  for (const payload of [
-    toPayload(1),
-    {},
-    reference([], { messageType: 'my.Message' }),
-    reference([], { encoding: 'json/plain' }),
-  ])
-    expect([storedElsewhere(payload), isReference(payload)]).toEqual([null, false])
-})
-
-test('isReference: accepts both protobuf encodings, and that of the first SDK with references', () => {
-  const first = reference([], { encoding: 'json/external-storage-reference', messageType: null })
-
-  const verdicts = [reference(), reference([], { encoding: 'binary/protobuf' }), first].map(isReference)
-  expect(verdicts).toEqual([true, true, true])
-})
-
-test('resolveReferences: replaces references by the payloads found', async () => {
-  const [one, two] = [reference([1]), reference([2])]
-  const asked: Payload[][] = []
-
-  const resolved = await resolveReferences([one, toPayload('between'), two], async (references) => {
-    asked.push(references)
-    return ['first', 'last'].map(toPayload)
-  })
-
-  expect(resolved).toEqual(['first', 'between', 'last'].map(toPayload))
-  expect(asked).toEqual([[one, two]])
+test.for<[what: string, given: Payload, sizeBytes: number | null, isReference: boolean]>([
+  ['a number', reference([5]), 5, true],
+  ['text', reference(['5']), 5, true],
+  ['an object that is text', reference([{ toString: () => '5' }]), 5, true],
+  ['several', reference([2, '3']), 5, true],
+  ['no size', reference(), 0, true],
+  ['binary protobuf', reference([], { encoding: 'binary/protobuf' }), 0, true],
+  ['the first SDK', reference([], { encoding: 'json/external-storage-reference', messageType: null }), 0, true],
+  ['a payload that lists others', { ...toPayload(1), externalPayloads: [{ sizeBytes: 7 as never }] }, 7, false],
+  ['a value', toPayload(1), null, false],
+  ['nothing', {}, null, false],
+  ['another message', reference([], { messageType: 'my.Message' }), null, false],
+  ['another encoding', reference([], { encoding: 'json/plain' }), null, false],
+])('storedElsewhere, isReference: a reference with %s', ([, given, sizeBytes, is]) => {
+  expect([storedElsewhere(given), isReference(given)]).toEqual([sizeBytes === null ? null : { sizeBytes }, is])
 })
 
 test('resolveReferences: downloads nothing without references, and keeps references that are not found', async () => {

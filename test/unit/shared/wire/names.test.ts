@@ -7,106 +7,60 @@ import {
   workflowNameIssue,
 } from '../../../../src/shared/wire/names.ts'
 
-test('workflowIdIssue: accepts 1 to 1000 bytes of anything else', () => {
-  const ids = [
-    'a',
-    'orders/17 ü?#%',
-    '...',
-    'catalogs',
-    'Runs',
-    '_',
-    '__x',
-    '/_sys/x',
-    'line\nbreak',
-    'x'.repeat(1000),
-    'é'.repeat(500),
-  ]
+const LONG = 'x'.repeat(1000)
 
-  expect(ids.map(workflowIdIssue)).toEqual(ids.map(() => null))
+test.for<[issueOf: (name: string) => string | null, accepted: string[]]>([
+  [workflowIdIssue, ['a', 'orders/17 ü?#%', '...', 'catalogs', 'Runs', '_', '__x', '/_sys/x', 'line\nbreak', LONG]],
+  [workflowIdIssue, ['é'.repeat(500), '€'.repeat(333), '😀'.repeat(250)]],
+  [workflowNameIssue, ['greet', 'catalog', '.', '__x', 'toString', '__proto__', LONG]],
+  [handlerNameIssue, ['approve', '_approve', 'catalog', LONG]],
+  // 1000 with the prefix of the workflow id.
+  [catalogIssue, ['orders', '_sys/x', '__x', 'x'.repeat(991)]],
+  [characterIssue, ['', '😀']],
+])('%o: accepts names', ([issueOf, accepted]) => {
+  expect(accepted.map(issueOf)).toEqual(accepted.map(() => null))
 })
 
-test('workflowIdIssue: counts UTF-8 bytes, not characters', () => {
-  expect(workflowIdIssue('x'.repeat(1001))).toBe('must be 1 to 1000 bytes of UTF-8, not 1001')
-  expect(workflowIdIssue(`${'é'.repeat(500)}x`)).toBe('must be 1 to 1000 bytes of UTF-8, not 1001')
-  expect(workflowIdIssue('€'.repeat(333))).toBeNull()
-  expect(workflowIdIssue('€'.repeat(334))).toBe('must be 1 to 1000 bytes of UTF-8, not 1002')
-  expect(workflowIdIssue('😀'.repeat(250))).toBeNull()
-  expect(workflowIdIssue('😀'.repeat(251))).toBe('must be 1 to 1000 bytes of UTF-8, not 1004')
-})
+const lengthIssue = (bytes: number, max = 1000) => `must be 1 to ${max} bytes of UTF-8, not ${bytes}`
+const reserved = (prefix: string) => `must not start with "${prefix}", which is reserved`
+const SURROGATE = 'must be well-formed Unicode (it contains a lone surrogate)'
+const NUL = 'must not contain NUL characters'
 
-test('workflowIdIssue: rejects the empty id', () => {
-  expect(workflowIdIssue('')).toBe('must be 1 to 1000 bytes of UTF-8, not 0')
-})
-
-test('workflowIdIssue: rejects ids that URLs cannot contain and ids of static routes', () => {
-  const ids = ['.', '..', 'catalog', 'runs', 'signal-with-start', 'update-with-start']
-
-  expect(ids.map(workflowIdIssue)).toEqual(ids.map((id) => `"${id}" is reserved`))
-})
-
-test('workflowIdIssue: rejects reserved prefixes (threat 40)', () => {
-  expect(workflowIdIssue('$catalog:orders')).toBe('must not start with "$", which is reserved')
-  expect(workflowIdIssue('__temporal_x')).toBe('must not start with "__temporal_", which is reserved')
-  expect(workflowIdIssue('temporal-sys-scheduler:nightly')).toBe(
-    'must not start with "temporal-sys-", which is reserved',
-  )
-})
-
-test('workflowIdIssue: rejects characters that Temporal does not accept', () => {
-  expect(workflowIdIssue('a\ud800')).toBe('must be well-formed Unicode (it contains a lone surrogate)')
-  expect(workflowIdIssue('\udc00a')).toBe('must be well-formed Unicode (it contains a lone surrogate)')
-  expect(workflowIdIssue('a\0b')).toBe('must not contain NUL characters')
-})
-
-test('workflowNameIssue: accepts 1 to 1000 bytes, also names that are reserved as ids', () => {
-  const names = ['greet', 'catalog', '.', '__x', 'toString', '__proto__', 'x'.repeat(1000)]
-
-  expect(names.map(workflowNameIssue)).toEqual(names.map(() => null))
-})
-
-test('workflowNameIssue: rejects empty, long, reserved and invalid names', () => {
-  const names = ['', 'x'.repeat(1001), '$catalog', '__temporal_x', 'temporal-sys-batch-workflow', '\ud800', '\0']
-
-  expect(names.filter((name) => workflowNameIssue(name) === null)).toEqual([])
-})
-
-test('handlerNameIssue: accepts 1 to 1000 bytes', () => {
-  const names = ['approve', '_approve', 'catalog', 'x'.repeat(1000)]
-
-  expect(names.map(handlerNameIssue)).toEqual(names.map(() => null))
-})
-
-test('handlerNameIssue: rejects names that start with two underscores (threat 40)', () => {
-  expect(handlerNameIssue('__stack_trace')).toBe('must not start with "__", which is reserved')
-  expect(handlerNameIssue('__')).toBe('must not start with "__", which is reserved')
-})
-
-test('handlerNameIssue: rejects empty, long, reserved and invalid names', () => {
-  const names = ['', 'x'.repeat(1001), '$x', '\ud800', '\0']
-
-  expect(names.filter((name) => handlerNameIssue(name) === null)).toEqual([])
-})
-
-test('catalogIssue: accepts 1 to 991 bytes, which make 1000 with the prefix of the workflow id', () => {
-  const catalogs = ['orders', '_sys/x', '__x', 'x'.repeat(991)]
-
-  expect(catalogs.map(catalogIssue)).toEqual(catalogs.map(() => null))
-})
-
-test('catalogIssue: rejects 992 bytes', () => {
-  expect(catalogIssue('x'.repeat(992))).toBe('must be 1 to 991 bytes of UTF-8, not 992')
-})
-
-test('catalogIssue: rejects prefixes that Temporal or its workers reject', () => {
-  expect(catalogIssue('/_sys/x')).toBe('must not start with "/_sys/", which is reserved')
-  expect(catalogIssue('__temporal_x')).toBe('must not start with "__temporal_", which is reserved')
-})
-
-test('catalogIssue: rejects empty and invalid names', () => {
-  expect(['', '\ud800', '\0'].filter((catalog) => catalogIssue(catalog) === null)).toEqual([])
-})
-
-test('characterIssue: accepts the empty string and surrogate pairs', () => {
-  expect(characterIssue('')).toBeNull()
-  expect(characterIssue('😀')).toBeNull()
+test.for<[issueOf: (name: string) => string | null, name: string, issue: string]>([
+  [workflowIdIssue, '', lengthIssue(0)],
+  [workflowIdIssue, `${LONG}x`, lengthIssue(1001)],
+  [workflowIdIssue, `${'é'.repeat(500)}x`, lengthIssue(1001)],
+  [workflowIdIssue, '€'.repeat(334), lengthIssue(1002)],
+  [workflowIdIssue, '😀'.repeat(251), lengthIssue(1004)],
+  ...['.', '..', 'catalog', 'runs', 'signal-with-start', 'update-with-start'].map(
+    (id): [typeof workflowIdIssue, string, string] => [workflowIdIssue, id, `"${id}" is reserved`],
+  ),
+  [workflowIdIssue, '$catalog:orders', reserved('$')],
+  [workflowIdIssue, '__temporal_x', reserved('__temporal_')],
+  [workflowIdIssue, 'temporal-sys-scheduler:nightly', reserved('temporal-sys-')],
+  [workflowIdIssue, 'a\ud800', SURROGATE],
+  [workflowIdIssue, '\udc00a', SURROGATE],
+  [workflowIdIssue, 'a\0b', NUL],
+  [workflowNameIssue, '', lengthIssue(0)],
+  [workflowNameIssue, `${LONG}x`, lengthIssue(1001)],
+  [workflowNameIssue, '$catalog', reserved('$')],
+  [workflowNameIssue, '__temporal_x', reserved('__temporal_')],
+  [workflowNameIssue, 'temporal-sys-batch-workflow', reserved('temporal-sys-')],
+  [workflowNameIssue, '\ud800', SURROGATE],
+  [workflowNameIssue, '\0', NUL],
+  [handlerNameIssue, '__stack_trace', reserved('__')],
+  [handlerNameIssue, '__', reserved('__')],
+  [handlerNameIssue, '', lengthIssue(0)],
+  [handlerNameIssue, `${LONG}x`, lengthIssue(1001)],
+  [handlerNameIssue, '$x', reserved('$')],
+  [handlerNameIssue, '\ud800', SURROGATE],
+  [handlerNameIssue, '\0', NUL],
+  [catalogIssue, 'x'.repeat(992), lengthIssue(992, 991)],
+  [catalogIssue, '/_sys/x', reserved('/_sys/')],
+  [catalogIssue, '__temporal_x', reserved('__temporal_')],
+  [catalogIssue, '', lengthIssue(0, 991)],
+  [catalogIssue, '\ud800', SURROGATE],
+  [catalogIssue, '\0', NUL],
+])('%o: rejects what is reserved or not valid (threat 40): %j', ([issueOf, name, issue]) => {
+  expect(issueOf(name)).toBe(issue)
 })

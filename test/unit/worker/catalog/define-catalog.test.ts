@@ -1,9 +1,11 @@
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { type } from 'arktype'
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import * as mini from 'zod/mini'
+import * as z3 from 'zod/v3'
 import { parseCatalogWorkflows } from '../../../../src/shared/wire/catalog.ts'
 import { defineCatalog } from '../../../../src/worker/catalog/define-catalog.ts'
 import type { InputSchema } from '../../../../src/worker/catalog/schemas/json-schema.ts'
@@ -15,6 +17,14 @@ const WORKFLOWS = {
   hasDefault: async (name = 'Ada') => name,
   anything: async (input: unknown) => input,
   notAWorkflow: 17,
+}
+
+const HANDLERS = {
+  greet: async (_who: { name: string }, _times: number) => 'Hello',
+  approve: defineSignal<[{ by: string }]>('approve'),
+  cancel: defineSignal<[reason?: string]>('cancel'),
+  stageOf: defineQuery<{ stage: 'open' | 'done' }, [], 'stage-of'>('stage-of'),
+  addItem: defineUpdate<number, [{ sku: string }, boolean?]>('addItem'),
 }
 
 test('defineCatalog: returns every key of each workflow, null or empty by default', () => {
@@ -145,21 +155,6 @@ test('defineCatalog: keeps JSON Schema unchanged', () => {
   expect(workflows[0]?.inputSchema).toEqual(schema)
 })
 
-test('defineCatalog: accepts both dialects of JSON Schema that the API supports', () => {
-  const dialects = [
-    'https://json-schema.org/draft/2020-12/schema',
-    'http://json-schema.org/draft-07/schema#',
-    'http://json-schema.org/draft-07/schema',
-  ]
-
-  for (const $schema of dialects) {
-    expect(defineCatalog({ greet: { input: { $schema, type: 'string' } } }).workflows[0]?.inputSchema).toEqual({
-      $schema,
-      type: 'string',
-    })
-  }
-})
-
 test('defineCatalog: returns a catalog that the API can parse', () => {
   const { workflows } = defineCatalog({ greet: { input: z.object({ name: z.string() }), signals: { stop: {} } } })
 
@@ -234,6 +229,48 @@ test('defineCatalog: accepts only exported workflows, with schemas that match th
   defineCatalog<typeof WORKFLOWS>({ hasDefault: { input: z.string().optional(), inputOptional: false } })
   // @ts-expect-error the workflow returns a string
   defineCatalog<typeof WORKFLOWS>({ greet: { output: z.number() } })
+})
+
+test('defineCatalog: handlers have the names and the types of their definitions', () => {
+  const define = defineCatalog<typeof HANDLERS>
+  const by = z.object({ by: z.string() })
+  define({
+    greet: {
+      input: z.object({ name: z.string() }),
+      signals: { approve: { input: by }, cancel: { input: z.string().optional(), inputOptional: true } },
+      queries: { 'stage-of': { output: z.object({ stage: z.enum(['open', 'done']) }) } },
+      updates: { addItem: { input: z.object({ sku: z.string() }), output: z.int() } },
+    },
+  })
+
+  // @ts-expect-error the first parameter is an object
+  define({ greet: { input: z.number() } })
+  // @ts-expect-error no signal of that name
+  define({ greet: { signals: { aprove: {} } } })
+  // @ts-expect-error a definition with a name in its type is known only by that name
+  define({ greet: { queries: { stageOf: {} } } })
+  // @ts-expect-error `by` is a string
+  define({ greet: { signals: { approve: { input: z.object({ by: z.number() }) } } } })
+  // @ts-expect-error the catalog must say whether the argument may be left out
+  define({ greet: { signals: { cancel: { input: z.string().optional() } } } })
+  // @ts-expect-error `sku` is a string
+  define({ greet: { updates: { addItem: { input: z.object({ sku: z.number() }) } } } })
+  // @ts-expect-error the update returns a number
+  define({ greet: { updates: { addItem: { output: z.string() } } } })
+  // @ts-expect-error the query has no such stage
+  define({ greet: { queries: { 'stage-of': { output: z.object({ stage: z.enum(['closed']) }) } } } })
+  // @ts-expect-error a module with definitions must export every kind that its catalog uses
+  defineCatalog<Pick<typeof HANDLERS, 'greet' | 'approve'>>({ greet: { queries: { progress: {} } } })
+  defineCatalog<typeof WORKFLOWS>({ greet: { queries: { progress: { output: z.number() } } } })
+})
+
+test('defineCatalog: a schema that cannot be converted to JSON Schema does not compile', () => {
+  const define = defineCatalog<typeof WORKFLOWS>
+
+  // @ts-expect-error it needs toStandardJsonSchema
+  expect(() => define({ greet: { input: v.object({ name: v.string() }) } })).toThrow(TypeError)
+  // @ts-expect-error zod 3
+  expect(() => define({ greet: { input: z3.object({ name: z3.string() }) } })).toThrow(TypeError)
 })
 
 function errorOf(define: () => unknown): string {

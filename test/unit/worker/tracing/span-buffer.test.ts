@@ -163,14 +163,6 @@ test('span buffer: while a store is unreachable the oldest spans are dropped, wh
   expect(sent.toSorted((one, other) => one - other)).toEqual(latest)
 })
 
-test('span buffer: flush sends all buffered spans', async () => {
-  const { buffer, sent } = makeBuffer()
-  buffer.add(RUN, entry('a'))
-
-  expect(await buffer.flush()).toBe(0)
-  expect(sent).toEqual([['r', ['a']]])
-})
-
 function makeBuffer({ redact = (_path: string, value: unknown) => value, maxBytes = 1_000_000 } = {}) {
   const sent: [string, string[]][] = []
   const warnings: string[] = []

@@ -121,13 +121,6 @@ test('toTraceTree: a start and its end make one node', () => {
   ])
 })
 
-test('toTraceTree: a node without an end is open', () => {
-  expect(tree(entry('s', 'run', { at: 110 }), entry('s', 'run', { at: 120 })).children[0]).toMatchObject({
-    startedAt: 110,
-    endedAt: null,
-  })
-})
-
 test('toTraceTree: a node without a start starts at its end', () => {
   expect(tree(entry('s', 'run', { at: 150, phase: 'ended' })).children[0]).toMatchObject({
     startedAt: 150,
