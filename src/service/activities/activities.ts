@@ -22,7 +22,7 @@ import { type Call, isAbortedByService, unabortable, withTimeout } from '../mode
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import { hasErrorName, isOutage, ServiceError } from '../model/errors.ts'
 import { activityMarkOf } from '../model/keyed-id.ts'
-import { isEngineToken, openPageToken, sealPageToken } from '../model/page-token.ts'
+import { enginePage } from '../model/page-token.ts'
 import {
   type ActivityPage,
   type ActivityResult,
@@ -327,12 +327,11 @@ function notStarted(run: StandaloneRun): ServiceError {
 
 export async function listActivities(
   ports: ActivityPorts & Pick<Ports, 'catalogs'>,
-  { filter, pageSize, pageToken }: ListActivitiesCommand,
+  { filter, ...page }: ListActivitiesCommand,
   call: Call,
 ): Promise<ActivityPage> {
-  const request = { namespace: ports.catalogs.namespace, activities: filter }
-  const token = pageToken === null ? null : await openPageToken(request, pageToken, isEngineToken)
-  await requireActivities(ports, call)
-  const { activities, nextToken } = await ports.engine.listActivities(filter, { size: pageSize, token }, call)
-  return { activities, nextPageToken: nextToken === null ? null : await sealPageToken(request, nextToken) }
+  return enginePage({ namespace: ports.catalogs.namespace, activities: filter }, page, async (from) => {
+    await requireActivities(ports, call)
+    return ports.engine.listActivities(filter, from, call)
+  })
 }

@@ -2,7 +2,7 @@
 import { type Batch, type BatchPage, batchNotFound, type OnBatch } from '../model/batch.ts'
 import type { Call } from '../model/call.ts'
 import type { ListBatchesCommand, StopBatchCommand } from '../model/commands.ts'
-import { isEngineToken, openPageToken, sealPageToken } from '../model/page-token.ts'
+import { enginePage } from '../model/page-token.ts'
 import type { Ports } from '../ports.ts'
 
 export async function readBatch({ engine }: Pick<Ports, 'engine'>, { batchId }: OnBatch, call: Call): Promise<Batch> {
@@ -21,11 +21,8 @@ export async function stopBatch(ports: Pick<Ports, 'engine'>, { batchId, reason 
 
 export async function listBatches(
   { engine, catalogs: { namespace } }: Pick<Ports, 'catalogs' | 'engine'>,
-  { pageSize, pageToken }: ListBatchesCommand,
+  page: ListBatchesCommand,
   call: Call,
 ): Promise<BatchPage> {
-  const request = { namespace, batches: {} }
-  const token = pageToken === null ? null : await openPageToken(request, pageToken, isEngineToken)
-  const { batches, nextToken } = await engine.listBatches({ size: pageSize, token }, call)
-  return { batches, nextPageToken: nextToken === null ? null : await sealPageToken(request, nextToken) }
+  return enginePage({ namespace, batches: {} }, page, (from) => engine.listBatches(from, call))
 }

@@ -38,6 +38,17 @@ export function isEngineToken(value: unknown): value is string {
   return typeof value === 'string' && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value)
 }
 
+/** One page of what the engine lists. `request` is that of `sealPageToken`. */
+export async function enginePage<Found extends { nextToken: string | null }>(
+  request: object,
+  { pageSize, pageToken }: { pageSize: number; pageToken: string | null },
+  list: (page: { size: number; token: string | null }) => Promise<Found>,
+): Promise<Omit<Found, 'nextToken'> & { nextPageToken: string | null }> {
+  const token = pageToken === null ? null : await openPageToken(request, pageToken, isEngineToken)
+  const { nextToken, ...found } = await list({ size: pageSize, token })
+  return { ...found, nextPageToken: nextToken === null ? null : await sealPageToken(request, nextToken) }
+}
+
 async function hash(request: unknown, positionText: string): Promise<string> {
   return (await sha256(`page token\n${canonicalJson(request)}\n${positionText}`)).slice(0, HASH_LENGTH)
 }

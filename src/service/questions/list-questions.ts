@@ -2,7 +2,7 @@
 import { rejectReserved } from '../control/catalog-guard.ts'
 import type { Call } from '../model/call.ts'
 import type { May } from '../model/commands.ts'
-import { isEngineToken, openPageToken, sealPageToken } from '../model/page-token.ts'
+import { enginePage } from '../model/page-token.ts'
 import {
   type ListQuestionsCommand,
   parseAsks,
@@ -19,20 +19,16 @@ const mayDoAll: May = () => true
 /** One page: those of the runs that the caller may read. The run that started last comes first. */
 export async function listQuestions(
   { engine, catalogs, searchAttributes }: Pick<Ports, 'catalogs' | 'engine' | 'searchAttributes'>,
-  { filter, to, pageSize, pageToken, may = mayDoAll }: ListQuestionsCommand,
+  { filter, to, may = mayDoAll, ...page }: ListQuestionsCommand,
   call: Call,
 ): Promise<QuestionPage> {
-  const request = { namespace: catalogs.namespace, questions: filter, to }
-  const token = pageToken === null ? null : await openPageToken(request, pageToken, isEngineToken)
-  const typed = await searchAttributes.resolve({ ...filter, open: true }, call)
-  const { runs, nextToken } = await engine.listAsking(typed, { size: pageSize, token }, call)
-  const readable = runs.filter(({ workflowId, workflowName }) => may({ verb: 'read', workflowId, workflowName }))
-  const questions = readable.flatMap((run) => questionsOf(run, may))
   const isWanted = (question: Question) => to.length === 0 || to.some((name) => question.to?.includes(name))
-  return {
-    questions: questions.filter(isWanted),
-    nextPageToken: nextToken === null ? null : await sealPageToken(request, nextToken),
-  }
+  return enginePage({ namespace: catalogs.namespace, questions: filter, to }, page, async (from) => {
+    const typed = await searchAttributes.resolve({ ...filter, open: true }, call)
+    const { runs, nextToken } = await engine.listAsking(typed, from, call)
+    const readable = runs.filter(({ workflowId, workflowName }) => may({ verb: 'read', workflowId, workflowName }))
+    return { questions: readable.flatMap((run) => questionsOf(run, may)).filter(isWanted), nextToken }
+  })
 }
 
 /** Those of one run, none if it is closed. */

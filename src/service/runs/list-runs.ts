@@ -1,6 +1,6 @@
 import type { Call } from '../model/call.ts'
 import type { CountCommand, ListCommand, RunPage } from '../model/commands.ts'
-import { isEngineToken, openPageToken, sealPageToken } from '../model/page-token.ts'
+import { enginePage } from '../model/page-token.ts'
 import type { RunCount } from '../model/run-filter.ts'
 import type { Ports } from '../ports.ts'
 
@@ -9,14 +9,12 @@ type ListPorts = Pick<Ports, 'catalogs' | 'engine' | 'searchAttributes'>
 /** One page of the runs that match the filter: open runs first, then the one that closed last. */
 export async function listRuns(
   { engine, catalogs, searchAttributes }: ListPorts,
-  { filter, pageSize, pageToken }: ListCommand,
+  { filter, ...page }: ListCommand,
   call: Call,
 ): Promise<RunPage> {
-  const request = { namespace: catalogs.namespace, runs: filter }
-  const token = pageToken === null ? null : await openPageToken(request, pageToken, isEngineToken)
-  const page = await engine.listRuns(await searchAttributes.resolve(filter, call), { size: pageSize, token }, call)
-  const { runs, nextToken } = page
-  return { runs, nextPageToken: nextToken === null ? null : await sealPageToken(request, nextToken) }
+  return enginePage({ namespace: catalogs.namespace, runs: filter }, page, async (from) =>
+    engine.listRuns(await searchAttributes.resolve(filter, call), from, call),
+  )
 }
 
 /** How many runs match the filter: all together, and by status if `byStatus` is set. */

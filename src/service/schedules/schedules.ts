@@ -3,7 +3,7 @@ import { REDACTED, redactSecrets } from '../../shared/wire/secret-names.ts'
 import { readPublished } from '../catalog/catalogs.ts'
 import type { Call } from '../model/call.ts'
 import { invalidValue, ServiceError } from '../model/errors.ts'
-import { isEngineToken, openPageToken, sealPageToken } from '../model/page-token.ts'
+import { enginePage } from '../model/page-token.ts'
 import {
   type BackfillScheduleCommand,
   type ListSchedulesCommand,
@@ -132,12 +132,11 @@ function requireOrder({ from, until }: { from: string; until: string }): void {
 
 export async function listSchedules(
   ports: SchedulePorts & Pick<Ports, 'catalogs'>,
-  { filter, pageSize, pageToken }: ListSchedulesCommand,
+  { filter, ...page }: ListSchedulesCommand,
   call: Call,
 ): Promise<SchedulePage> {
-  const request = { namespace: ports.catalogs.namespace, schedules: filter }
-  const token = pageToken === null ? null : await openPageToken(request, pageToken, isEngineToken)
-  await requireSchedules(ports, call)
-  const { schedules, nextToken } = await ports.engine.listSchedules(filter, { size: pageSize, token }, call)
-  return { schedules, nextPageToken: nextToken === null ? null : await sealPageToken(request, nextToken) }
+  return enginePage({ namespace: ports.catalogs.namespace, schedules: filter }, page, async (from) => {
+    await requireSchedules(ports, call)
+    return ports.engine.listSchedules(filter, from, call)
+  })
 }
