@@ -1,6 +1,5 @@
-import type { Call } from '../../src/service/model/call.ts'
+import type { AuditFacts, Call } from '../../src/service/model/call.ts'
 import { type ErrorFacts, type ErrorName, ServiceError } from '../../src/service/model/errors.ts'
-import type { AuditFacts } from '../../src/shared/access/caller.ts'
 
 /** A call with 5 s that records its notes, errors and warnings. */
 export function aCall(overrides: Partial<Call> = {}) {

@@ -5,8 +5,8 @@
  */
 import type { Context } from 'hono'
 import type { Log } from '../../log.ts'
-import type { AuditFacts, Caller } from '../../shared/access/caller.ts'
-import type { Call } from '../model/call.ts'
+import type { Caller } from '../../shared/access/caller.ts'
+import type { AuditFacts, Call } from '../model/call.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import { docsUrl, NOT_STORED } from './problem.ts'
 

@@ -1,8 +1,8 @@
-import type { AuditFacts, Caller } from '../../shared/access/caller.ts'
+import type { Caller } from '../../shared/access/caller.ts'
 import { deadlineSignal, unlessAborted } from '../../shared/lib/abort.ts'
 import { sharesPromises, singleFlight } from '../../shared/lib/single-flight.ts'
 import { TIMEOUT_MS } from './deadlines.ts'
-import { ServiceError } from './errors.ts'
+import { type ResourceIds, ServiceError } from './errors.ts'
 
 /** The deadline, abort signal and log of one request. The last argument of every verb. */
 export interface Call {
@@ -175,4 +175,26 @@ function noResponse(): ServiceError {
   return new ServiceError('EngineUnavailableError', 'The workflow engine is not responding.', {
     details: { retryAfterSeconds: 1 },
   })
+}
+
+/** What the audit log says about one decision of the policy. */
+export interface AuditFacts extends ResourceIds {
+  /** A verb, with the handler if there is one: `start`, `signal:approve`. Empty if it turned out not to be done. */
+  action: string
+  /** The rule that allows it, `none` if it is denied; null for operators, and for requests without a credential. */
+  rule: string | null
+  /** Of the run, if the path does not name it. */
+  namespace?: string
+  workflowId?: string
+  runId?: string
+  workflowName?: string
+  /** Of a standalone activity. */
+  activityId?: string
+  /**
+   * What a batch does to its runs: `terminate`, `signal:approve`. `stop-batch` if the batch itself is stopped. What is
+   * done to a standalone activity: `stop`.
+   */
+  operation?: string
+  /** To how many. */
+  matching?: number
 }

@@ -69,8 +69,13 @@ export interface Issue {
 /** The maximum number of names in `available`: a longer list would not help. */
 export const MAX_AVAILABLE = 50
 
+/** The ids of what is neither a run nor an activity, as errors and the audit log name them. */
+export const RESOURCE_IDS = ['scheduleId', 'batchId'] as const
+
+export type ResourceIds = { [Name in (typeof RESOURCE_IDS)[number]]?: string }
+
 /** What a client can act on; part of the response body. */
-export interface ErrorFacts {
+export interface ErrorFacts extends ResourceIds {
   workflowId?: string
   runId?: string
   workflowStatus?: Status
@@ -80,8 +85,6 @@ export interface ErrorFacts {
   activityId?: string
   /** Of a standalone activity. */
   activityStatus?: Status
-  scheduleId?: string
-  batchId?: string
   /** The key of a question. */
   key?: string
   /** Set if the activity has completed. */

@@ -77,27 +77,3 @@ export interface Grant extends Pick<Rule, 'can' | 'catalogs' | 'ids' | 'namespac
   rule: string | null
   options: readonly string[]
 }
-
-/** What the audit log says about one decision of the policy. */
-export interface AuditFacts {
-  /** A verb, with the handler if there is one: `start`, `signal:approve`. Empty if it turned out not to be done. */
-  action: string
-  /** The rule that allows it, `none` if it is denied; null for operators, and for requests without a credential. */
-  rule: string | null
-  /** Of the run, if the path does not name it. */
-  namespace?: string
-  workflowId?: string
-  runId?: string
-  workflowName?: string
-  scheduleId?: string
-  /** Of a standalone activity. */
-  activityId?: string
-  batchId?: string
-  /**
-   * What a batch does to its runs: `terminate`, `signal:approve`. `stop-batch` if the batch itself is stopped. What is
-   * done to a standalone activity: `stop`.
-   */
-  operation?: string
-  /** To how many. */
-  matching?: number
-}

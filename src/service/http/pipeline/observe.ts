@@ -217,27 +217,14 @@ export function audit({ mode, namespace, observers }: AuditOptions, access: Acce
   }
 
   function recordOne(c: Context<Env>, { isEffect, ...decision }: ReturnType<typeof decided>[number]): void {
-    const { action, rule = null, namespace: ofRun = namespace } = decision
-    const { workflowId, runId, workflowName, scheduleId, activityId, batchId, operation, matching } = decision
+    const { action, rule = null, namespace: ofRun = namespace, ...facts } = decision
     if (rule !== null && isDenied(decision)) metrics?.callerDenied(verbOf(action ?? ''), rule)
     if (mode === 'off' || (mode === 'effects' && !isEffect)) return
     const status = statusOf(c)
     log('info', AUDIT, {
-      requestId: c.get('requestId'),
-      caller: c.get('caller')?.id ?? null,
-      rule,
-      action,
-      namespace: ofRun,
-      workflowId,
-      runId,
-      workflowName,
-      scheduleId,
-      activityId,
-      batchId,
-      operation,
-      matching,
-      status,
-      error: errorOf(c, status),
+      ...{ requestId: c.get('requestId'), caller: c.get('caller')?.id ?? null, rule, action, namespace: ofRun },
+      ...facts,
+      ...{ status, error: errorOf(c, status) },
     })
   }
 

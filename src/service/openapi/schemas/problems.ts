@@ -14,7 +14,7 @@ import {
   time,
 } from '../../http/openapi/schema.ts'
 import type { ProblemFields } from '../../http/problem.ts'
-import type { ErrorFacts, ErrorName, Issue } from '../../model/errors.ts'
+import { type ErrorFacts, type ErrorName, type Issue, RESOURCE_IDS, type ResourceIds } from '../../model/errors.ts'
 
 export const ERROR_NAMES = Object.keys(PROBLEMS) as ErrorName[]
 
@@ -42,7 +42,11 @@ type Body = Required<ProblemFields & Omit<ErrorFacts, 'mayHaveTakenEffect' | 're
   detail: string
 }
 
+const schemas: Record<string, Schema> = Object.fromEntries(RESOURCE_IDS.map((name) => [name, string]))
+const ids = schemas as Record<keyof ResourceIds, Schema>
+
 const OPTIONAL = [
+  ...RESOURCE_IDS,
   ...(['workflowId', 'runId', 'updateId', 'stage', 'workflowStatus', 'problem', 'available', 'issues'] as const),
   ...([
     'action',
@@ -52,8 +56,6 @@ const OPTIONAL = [
     'activityStatus',
     'completed',
     'key',
-    'scheduleId',
-    'batchId',
     'recorded',
     'at',
   ] as const),
@@ -78,8 +80,7 @@ function problem(status: Schema, error: Schema): Schema {
       activityStatus: ref('ActivityStatus'),
       completed: described(boolean, 'True: the activity has completed'),
       key: described(string, 'The key of the question'),
-      scheduleId: string,
-      batchId: string,
+      ...ids,
       workflowStatus: ref('Status'),
       problem: ref('WorkflowTaskProblem'),
       action: described(string, 'What the policy does not allow'),
