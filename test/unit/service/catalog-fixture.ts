@@ -1,7 +1,7 @@
 import { type Catalogs, createCatalogs } from '../../../src/service/catalog/catalogs.ts'
 import type { StartCommand } from '../../../src/service/model/commands.ts'
 import type { Deployment } from '../../../src/service/model/deployment.ts'
-import type { Engine } from '../../../src/service/model/engine.ts'
+import { decorated, type Engine } from '../../../src/service/model/engine.ts'
 import { ServiceError } from '../../../src/service/model/errors.ts'
 import type { Description } from '../../../src/service/model/execution.ts'
 import { createSearchAttributes } from '../../../src/service/runs/search-attributes.ts'
@@ -34,7 +34,7 @@ export const DEPLOYMENT: Deployment = {
 
 /** An engine with these verbs; any other verb is a bug. */
 export function anEngine(verbs: Partial<Engine>): Engine {
-  return { ...unexpected, ...verbs }
+  return decorated(unexpected, verbs)
 }
 
 export function aDescription(overrides: Partial<Description> = {}): Description {
@@ -170,71 +170,10 @@ function never(): Promise<never> {
   return Promise.reject(new Error('This verb was not expected'))
 }
 
-const unexpected: Engine = {
-  start: never,
-  checkStart: never,
-  wait: never,
-  describe: never,
-  read: never,
-  input: never,
-  signal: never,
-  openStream: never,
-  publish: never,
-  query: never,
-  update: never,
-  updateWithStart: never,
-  startUpdateWithStart: never,
-  describeTaskQueue: never,
-  pause: never,
-  unpause: never,
-  pauseSupported: never,
-  schedulesSupported: never,
-  activitiesSupported: never,
-  startActivity: never,
-  describeActivity: never,
-  readActivity: never,
-  waitForActivity: never,
-  cancelActivity: never,
-  terminateActivity: never,
-  listActivities: never,
-  describeSchedule: never,
-  createSchedule: never,
-  updateSchedule: never,
-  deleteSchedule: never,
-  changeSchedule: never,
-  scheduleTimes: never,
-  listSchedules: never,
-  startBatch: never,
-  describeBatch: never,
-  stopBatch: never,
-  listBatches: never,
-  reset: never,
-  reportActivity: never,
-  endedActivity: never,
-  retryActivity: never,
-  pauseActivity: never,
-  unpauseActivity: never,
-  setActivity: never,
-  repairSupported: never,
-  setOptions: never,
-  startUpdate: never,
-  pollUpdate: never,
-  findMessage: never,
-  signalWithStart: never,
-  cancel: never,
-  terminate: never,
-  events: never,
-  followEntries: never,
-  listRuns: never,
-  listAsking: never,
-  countRuns: never,
-  searchAttributeTypes: never,
-  // biome-ignore lint/correctness/useYield: it always throws
-  readEntries: async function* () {
-    await never()
-  },
-  decode: never,
-  lastPolledAt: never,
-  readiness: never,
-  ping: never,
+// biome-ignore lint/correctness/useYield: it always throws
+async function* noEntries(): AsyncGenerator<never> {
+  await never()
 }
+
+/** Every call of the engine rejects. */
+const unexpected = new Proxy({} as Engine, { get: (_, name) => (name === 'readEntries' ? noEntries : never) })

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { ENDPOINTS } from '../../../../src/service/endpoints.ts'
+import { templateOf } from '../../../../src/service/http/endpoint.ts'
 import { splitNamespace } from '../../../../src/service/http/path.ts'
 import { sha256 } from '../../../../src/shared/lib/digest.ts'
 import { makeApi, rejecting, rejection, running } from './api.ts'
@@ -193,24 +195,8 @@ test('namespaces: the OpenAPI document names the URL of the namespace, and nothi
   const [own, acme] = documents
   expect(own.info.description).toContain('/namespaces/<name>')
   expect(Object.keys(own.paths)).toEqual(expect.arrayContaining(['/health', '/metrics', '/ready']))
-  expect(Object.keys(acme.paths).filter((path) => !/^\/(?:activity|workflow)\//.test(path))).toEqual([
-    '/task-queues/{taskQueue}',
-    '/questions',
-    '/schedules',
-    '/schedules/{scheduleId}',
-    '/schedules/{scheduleId}/pause',
-    '/schedules/{scheduleId}/unpause',
-    '/schedules/{scheduleId}/trigger',
-    '/schedules/{scheduleId}/backfill',
-    '/schedules/{scheduleId}/times',
-    '/batches',
-    '/batches/{batchId}',
-    '/batches/{batchId}/stop',
-    '/tokens',
-    '/openapi.json',
-    '/capabilities',
-    '/ready',
-  ])
+  const ofEach = ENDPOINTS.filter(({ isOfService, feature }) => !isOfService && feature === undefined)
+  expect(new Set(Object.keys(acme.paths))).toEqual(new Set(ofEach.map(({ path }) => templateOf(path))))
   expect(
     [own, acme].map(({ paths }) => [paths['/ready'].get.security, '401' in paths['/ready'].get.responses]),
   ).toEqual([
