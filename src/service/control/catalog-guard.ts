@@ -1,6 +1,6 @@
 /** Catalogs are workflow runs that belong to their workers. Clients must not change them. */
 import { CATALOG_TYPE } from '../../shared/wire/catalog.ts'
-import { ServiceError, workflowNotFound } from '../model/errors.ts'
+import { ServiceError } from '../model/errors.ts'
 import type { Description, ExecutionRef } from '../model/execution.ts'
 import type { Ports } from '../ports.ts'
 
@@ -16,14 +16,6 @@ export function rejectCatalog(run: Pick<Description, 'workflowId' | 'workflowNam
  */
 export function rejectOlderCatalog({ catalogs }: Pick<Ports, 'catalogs'>, ref: ExecutionRef): void {
   if (catalogs.isOlderForm(ref.workflowId)) throw forbidden(ref)
-}
-
-/**
- * Throws `WorkflowNotFoundError` for a run whose workflow name is reserved: it belongs to the workers, as catalogs do.
- */
-export function rejectReserved({ workflowId, workflowName }: Pick<Description, 'workflowId' | 'workflowName'>): void {
-  if (!workflowName.startsWith('$')) return
-  throw workflowNotFound({ workflowId })
 }
 
 function forbidden({ workflowId }: ExecutionRef): ServiceError {

@@ -3,6 +3,7 @@ import type { Closing, ErrorCause, ErrorDetails, RunInfo, Status } from '../../s
 import type { TraceMeta } from '../../shared/wire/trace/trace-meta.ts'
 import type { WorkerVersion } from '../../shared/wire/worker-version.ts'
 import type { Call } from './call.ts'
+import { workflowNotFound } from './errors.ts'
 import type { PendingWork } from './pending-work.ts'
 import type { Problem } from './problem.ts'
 
@@ -144,4 +145,12 @@ export interface WorkflowResult {
   trace: TraceMeta | null
   error: string | null
   errorDetails: ErrorDetails | null
+}
+
+/**
+ * Throws `WorkflowNotFoundError` for a run whose workflow name is reserved: it belongs to the workers, as catalogs do.
+ */
+export function rejectReserved({ workflowId, workflowName }: Pick<Description, 'workflowId' | 'workflowName'>): void {
+  if (!workflowName.startsWith('$')) return
+  throw workflowNotFound({ workflowId })
 }

@@ -1,7 +1,8 @@
 /** The open questions of one run, and of all runs that match a filter. */
-import { rejectReserved } from '../control/catalog-guard.ts'
+
 import type { Call } from '../model/call.ts'
 import type { May } from '../model/commands.ts'
+import { rejectReserved } from '../model/execution.ts'
 import { enginePage } from '../model/page-token.ts'
 import {
   type ListQuestionsCommand,

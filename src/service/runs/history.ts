@@ -1,9 +1,8 @@
 import { isObject } from '../../shared/lib/json.ts'
 import { runIdIssue } from '../../shared/wire/names.ts'
 import { redactSecrets } from '../../shared/wire/secret-names.ts'
-import { rejectReserved } from '../control/catalog-guard.ts'
 import { type Call, withinCall } from '../model/call.ts'
-import type { Description, ExecutionRef } from '../model/execution.ts'
+import { type Description, type ExecutionRef, rejectReserved } from '../model/execution.ts'
 import {
   type EventPage,
   type EventValues,

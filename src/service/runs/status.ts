@@ -1,11 +1,17 @@
 import { toSingleValue } from '../../shared/wire/execution.ts'
 import { REDACTED, redactSecrets } from '../../shared/wire/secret-names.ts'
 import { readPublished } from '../catalog/catalogs.ts'
-import { rejectReserved } from '../control/catalog-guard.ts'
 import type { Call } from '../model/call.ts'
 import type { RunInput } from '../model/commands.ts'
 import { hasErrorName } from '../model/errors.ts'
-import type { ActivityProgress, Description, Heartbeats, OnRun, UserValues } from '../model/execution.ts'
+import {
+  type ActivityProgress,
+  type Description,
+  type Heartbeats,
+  type OnRun,
+  rejectReserved,
+  type UserValues,
+} from '../model/execution.ts'
 import type { WorkflowStatus } from '../model/workflow-status.ts'
 import type { Ports } from '../ports.ts'
 

@@ -5,7 +5,7 @@ import { readTraceMeta } from '../catalog/catalogs.ts'
 import type { Call } from '../model/call.ts'
 import type { Engine } from '../model/engine.ts'
 import { ServiceError } from '../model/errors.ts'
-import type { Description, OnRun } from '../model/execution.ts'
+import { type Description, type OnRun, rejectReserved } from '../model/execution.ts'
 import { includesEnd, type Trace, type TracedRun } from '../model/trace-source.ts'
 import type { Ports } from '../ports.ts'
 import { addChildRuns } from './child-runs.ts'
@@ -21,6 +21,7 @@ type TracePorts = Pick<Ports, 'catalogs' | 'engine' | 'traceMaxBytes' | 'traceSo
  */
 export async function readTrace(ports: TracePorts, { ref }: OnRun, call: Call): Promise<Trace> {
   const description = await ports.engine.describe(ref, call)
+  rejectReserved(description)
   const run = toTracedRun(description, ports)
   const warnings = new Set<string>()
   const root = await readRun(ports, { run, catalog: description.catalog }, call, warnings)

@@ -3,9 +3,10 @@ import { expect, inject, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { defineCatalog } from '../../../src/worker/catalog/define-catalog.ts'
 import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
+import { READS_OF_RUN } from '../../faults/endpoints.ts'
 import { rule } from '../../support/rules.ts'
 import { startWorker } from '../../support/worker.ts'
-import { type ApiFixture, startDirectly } from './api-fixture.ts'
+import { type ApiFixture, anId, startDirectly } from './api-fixture.ts'
 
 /** As its workers publish them: with numbers converted, and what has a default required. */
 const OF_RESULTS = {
@@ -196,6 +197,24 @@ export function catalogs(api: () => ApiFixture): void {
     const { status, body } = await service.post(`${encodeURIComponent(`$catalog:${catalog}`)}/terminate`)
 
     expect([status, body.error]).toEqual([400, 'ValidationError'])
+  })
+
+  test('names: each read of a run with a reserved name is a 404, as of a run that is missing; its status has no values', async () => {
+    const { service } = api()
+    const values = { args: ['secret'], memo: { note: 'secret' } }
+    const { workflowId } = await startDirectly(api(), '$hidden', { taskQueue: anId(), ...values })
+    const readAll = (id: string) =>
+      Promise.all(READS_OF_RUN.map(async (what) => ({ what, ...(await service.get(`${id}/${what}`)) })))
+
+    const [missing, hidden] = await Promise.all([anId(), workflowId].map(readAll))
+
+    expect(missing?.map(({ status, body }) => [status, body.error])).toEqual(
+      READS_OF_RUN.map(() => [404, 'WorkflowNotFoundError']),
+    )
+    expect(hidden?.filter(({ status }) => status !== 404).map(({ what, status }) => [what, status])).toEqual([
+      ['status', 200],
+    ])
+    expect(JSON.stringify(hidden?.map(({ body }) => body))).not.toContain('secret')
   })
 
   test('names: a workflow that is not in the catalog is rejected, and the error lists the ones that are', async () => {

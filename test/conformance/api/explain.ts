@@ -277,15 +277,4 @@ export function explain(api: () => ApiFixture): void {
     ])
     expect(busy.verdict).toBe('healthy')
   })
-
-  test('explain: a missing execution is 404, and so is a run with a reserved name', async () => {
-    const hidden = await startDirectly(api(), '$hidden', { taskQueue: anId() })
-
-    const answers = await Promise.all([anId(), hidden.workflowId].map(read))
-
-    expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
-      [404, 'WorkflowNotFoundError'],
-      [404, 'WorkflowNotFoundError'],
-    ])
-  })
 }

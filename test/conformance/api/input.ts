@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type ApiFixture, anId, startDirectly } from './api-fixture.ts'
+import { type ApiFixture, startDirectly } from './api-fixture.ts'
 
 /** GET input. */
 export function input(api: () => ApiFixture): void {
@@ -24,16 +24,5 @@ export function input(api: () => ApiFixture): void {
 
     expect(answers.map(({ body }) => body.args)).toEqual(lists)
     expect(answers.map(({ body }) => body.input)).toEqual([null, null, [1, 2], [1, 2]])
-  })
-
-  test('input: a missing execution is 404, and so is a run with a reserved name', async () => {
-    const hidden = await startDirectly(api(), '$hidden', { taskQueue: anId() })
-
-    const answers = await Promise.all([anId(), hidden.workflowId].map((id) => api().service.get(`${id}/input`)))
-
-    expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
-      [404, 'WorkflowNotFoundError'],
-      [404, 'WorkflowNotFoundError'],
-    ])
   })
 }
