@@ -194,6 +194,18 @@ test('architecture: workerd loads neither node: modules nor gRPC', () => {
   expect(reached.filter((name) => /^(node:|@grpc\/|@temporalio\/client)/.test(name))).toEqual([])
 })
 
+test('architecture: the JSON Schema checker is loaded with the first schema, or with the front for agents', () => {
+  const loading = files.filter((file) =>
+    importsOf(file).some(
+      ({ target, isType, isLazy }) =>
+        /catalog\/check-input\.ts$|json-schema\/compile\.ts$/.test(target) && !isType && !isLazy,
+    ),
+  )
+  const inService = loading.filter((file) => file.startsWith('src/service/'))
+
+  expect(inService).toEqual(['src/service/catalog/check-input.ts', 'src/service/fronts/mcp/tasks/asks.ts'])
+})
+
 test('architecture: jose is loaded with the first JWT', () => {
   const loadedAtStart = files.flatMap((file) =>
     importsOf(file).filter(

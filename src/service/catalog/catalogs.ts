@@ -202,8 +202,8 @@ export function isEnforced(catalogs: Catalogs, { run, version }: Published, pinn
   return (pinned === null || isSameVersion(pinned, version)) && !catalogs.isOlderForm(run.workflowId)
 }
 
-// Loaded on first use: docs/decisions/020-what-is-loaded-when.md.
-const inputCheck = lazy(
+/** `checkInput`, which is loaded on first use: docs/decisions/020-what-is-loaded-when.md. */
+export const inputCheck = lazy(
   () => import('./check-input.ts'),
   ({ checkInput }) => checkInput,
 )

@@ -2,7 +2,7 @@
 import { isObject } from '../../shared/lib/json.ts'
 import { ANSWER_DIGEST } from '../../shared/wire/asks.ts'
 import { MAX_CHOICES, MAX_LABEL_LENGTH, MAX_TITLE_LENGTH, shownTextIssue } from '../../shared/wire/shown-text.ts'
-import { checkInput } from '../catalog/check-input.ts'
+import { inputCheck } from '../catalog/catalogs.ts'
 import type { Call } from '../model/call.ts'
 import { invalidValue, ServiceError } from '../model/errors.ts'
 import type { Description } from '../model/execution.ts'
@@ -30,7 +30,7 @@ export async function toQuestionLink(
   const search = { id: messageId, header: ANSWER_DIGEST, afterEventId: 0 }
   const { message } = await engine.findMessage({ workflowId, runId }, search, call)
   if (message !== null) throw questionAnswered({ workflowId, runId, key }, message.at)
-  if (choices !== undefined) assertContents(choices, ask)
+  if (choices !== undefined) await assertContents(choices, ask)
   return {
     ...{ handler: ask.signal, rule: allowed.rule, messageId },
     title: title ?? titleOf(ask),
@@ -39,7 +39,8 @@ export async function toQuestionLink(
 }
 
 /** Throws `ValidationError` if the content of a choice does not match the schema of the question. */
-function assertContents(choices: readonly Choice[], { schema }: OpenAsk): void {
+async function assertContents(choices: readonly Choice[], { schema }: OpenAsk): Promise<void> {
+  const checkInput = await inputCheck.get()
   const issues = choices.flatMap((choice, at) =>
     sampleComments(choice).flatMap(
       (comment) => checkInput(argumentOf(choice, comment) ?? {}, schema, `/choices/${at}/payload`).issues,
@@ -68,6 +69,7 @@ export async function assertAnswers(
 ): Promise<void> {
   const ask = await askOf(run, question)
   if (ask === null) throw questionNotFound(run, question)
+  const checkInput = await inputCheck.get()
   const { issues } = checkInput(argumentOf(choice, comment) ?? {}, ask.schema, '')
   const [first] = issues
   if (first === undefined) return

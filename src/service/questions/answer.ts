@@ -1,7 +1,7 @@
 /** Answers a question of a run. The history of the run says which answer was the first. */
 import { ANSWER_DIGEST } from '../../shared/wire/asks.ts'
 import type { RunRef } from '../../shared/wire/run-ref.ts'
-import { checkInput } from '../catalog/check-input.ts'
+import { inputCheck } from '../catalog/catalogs.ts'
 import { rejectCatalog, rejectOlderCatalog } from '../control/catalog-guard.ts'
 import { notRunning } from '../control/control.ts'
 import { admitMessage } from '../messages/admit-message.ts'
@@ -38,6 +38,7 @@ export async function answer(ports: AnswerPorts, command: AnswerCommand, given: 
   const call = admit(signal, run)
   if (before !== null) return assertSame(own, before)
   if (ask === undefined || !isOpen) throw notRunning(run)
+  const checkInput = await inputCheck.get()
   assertMatches(runRef, checkInput(content, ask.schema, `${pointer}/content`).issues)
   const message = { name: signal, args: [{ key, content }], argumentPointer: pointer }
   const later = { ...search, afterEventId: lastEventBefore(run) }
