@@ -59,29 +59,6 @@ test('isOlderForm: is true once such a catalog was read, until it is gone', asyn
   expect(isOlderForm()).toBe(false)
 })
 
-test('published: is read again after its TTL', async () => {
-  const fixture = makeCatalogs({ ttlMs: 5000 })
-  fixture.publish('c1', [{ name: 'order' }])
-  await names(fixture)
-  fixture.publish('c2', [{ name: 'refund' }])
-
-  fixture.pass(4999)
-  expect(await names(fixture)).toEqual(['order'])
-  fixture.pass(1)
-  expect(await names(fixture)).toEqual(['refund'])
-})
-
-test('published: is read again when it is older than freshSince', async () => {
-  const fixture = publishedCatalogs()
-  await names(fixture)
-  const readAt = fixture.now()
-  fixture.publish('c2', [{ name: 'refund' }])
-  fixture.pass(1)
-
-  expect(await names(fixture, readAt)).toEqual(['order'])
-  expect(await names(fixture, readAt + 1)).toEqual(['refund'])
-})
-
 test('published: is read once for concurrent callers', async () => {
   const fixture = publishedCatalogs()
 
@@ -117,29 +94,6 @@ test("published: a read has its own deadline and no caller's signal", async () =
     true,
   ])
   expect(calls.map(({ signal }) => signal.aborted)).toEqual([false, false])
-})
-
-test('lastPolledAt: is cached for the same time, and read again when it is older than freshSince', async () => {
-  const fixture = makeCatalogs()
-  await fixture.catalogs.lastPolledAt('orders')
-  fixture.pass(1)
-  fixture.poll()
-
-  expect((await fixture.catalogs.lastPolledAt('orders')).value).toBeNull()
-  expect((await fixture.catalogs.lastPolledAt('orders', fixture.now())).value).toEqual(new Date(fixture.now()))
-})
-
-test('workflows: are read once for each run, without a TTL', async () => {
-  const fixture = makeCatalogs({ ttlMs: 5000 })
-  fixture.publish('c1', [{ name: 'order' }])
-  const { value: published } = await fixture.catalogs.published('orders')
-  if (published === null) throw new Error('nothing published')
-
-  await fixture.catalogs.workflows(published)
-  fixture.pass(1_000_000)
-  await fixture.catalogs.workflows(published)
-
-  expect(fixture.reads.filter((read) => read === 'input c1')).toHaveLength(1)
 })
 
 function change({ runs }: Fixture, workflowId: string, changes: Partial<Description>): void {

@@ -7,16 +7,6 @@ function listed({ catalogs, now }: ReturnType<typeof makeCatalogs>) {
   return readCatalog({ catalogs, now }, { catalog: 'orders' }, aCall())
 }
 
-test('readCatalog: makes no calls while the catalog is cached', async () => {
-  const fixture = publishedCatalogs()
-  await listed(fixture)
-  fixture.pass(1000)
-
-  await listed(fixture)
-
-  expect(fixture.reads).toEqual(['describe $catalog:orders', 'input c1'])
-})
-
 test('readCatalog: returns the same array until another run holds the catalog', async () => {
   const fixture = publishedCatalogs()
   const first = await listed(fixture)

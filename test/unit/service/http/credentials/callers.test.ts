@@ -137,16 +137,6 @@ test('callers: a JWT is remembered for at most a minute, and never after it has 
   ])
 })
 
-test('callers: the error of an expired JWT differs from that of one that is not valid', async () => {
-  const { idOf } = makeCallers()
-  const jwt = `Bearer ${await signer.sign()}`
-  const before = await idOf(jwt)
-
-  vi.setSystemTime(Date.now() + 3_631_000)
-
-  expect([before, await idOf(jwt)]).toEqual(['jwt:main:ada', 'expired'])
-})
-
 test('callers: a new policy applies to credentials that were valid before (threat 4)', async () => {
   const { callers, idOf } = makeCallers()
   const jwt = `Bearer ${await signer.sign()}`

@@ -81,6 +81,16 @@ test('bulk: a line with a run id is about that run', async () => {
   expect(answers[0].body.runId).toBe(PINNED)
 })
 
+test('bulk: a line has its own key, or that of the bulk with its index', async () => {
+  const api = makeBulkApi({ bulkConcurrency: 1 })
+
+  await bulk(api, [START, { ...START, key: 'own' }, { op: 'signal', workflowId: 'w', name: 'n' }], {
+    'Idempotency-Key': 'k',
+  })
+
+  expect(api.seen.keys).toEqual(['k:0', 'own', 'k:2'])
+})
+
 test('bulk: a name that a URL would resolve is a 400, and reaches no other path', async () => {
   const { answers } = await bulk(makeBulkApi(), [{ op: 'signal', workflowId: 'w', name: '..' }])
 
