@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
 import {
+  activityIdIssue,
   catalogIssue,
   characterIssue,
   handlerNameIssue,
+  runIdIssue,
+  updateIdIssue,
   workflowIdIssue,
   workflowNameIssue,
 } from '../../../../src/shared/wire/names.ts'
@@ -16,6 +19,9 @@ test.for<[issueOf: (name: string) => string | null, accepted: string[]]>([
   [handlerNameIssue, ['approve', '_approve', 'catalog', LONG]],
   // 1000 with the prefix of the workflow id.
   [catalogIssue, ['orders', '_sys/x', '__x', 'x'.repeat(991)]],
+  [updateIdIssue, ['$x', LONG]],
+  [activityIdIssue, ['$x', LONG]],
+  [runIdIssue, ['0198c1d0-0000-7000-8000-000000000000']],
   [characterIssue, ['', '😀']],
 ])('%o: accepts names', ([issueOf, accepted]) => {
   expect(accepted.map(issueOf)).toEqual(accepted.map(() => null))
@@ -55,6 +61,9 @@ test.for<[issueOf: (name: string) => string | null, name: string, issue: string]
   [handlerNameIssue, '$x', reserved('$')],
   [handlerNameIssue, '\ud800', SURROGATE],
   [handlerNameIssue, '\0', NUL],
+  [updateIdIssue, `${LONG}x`, lengthIssue(1001)],
+  [activityIdIssue, `${LONG}x`, lengthIssue(1001)],
+  [runIdIssue, 'r1', 'must be a UUID'],
   [catalogIssue, 'x'.repeat(992), lengthIssue(992, 991)],
   [catalogIssue, '/_sys/x', reserved('/_sys/')],
   [catalogIssue, '__temporal_x', reserved('__temporal_')],

@@ -22,6 +22,7 @@ const WORKFLOWS = {
 const HANDLERS = {
   greet: async (_who: { name: string }, _times: number) => 'Hello',
   approve: defineSignal<[{ by: string }]>('approve'),
+  rejectSignal: defineSignal<[{ by: string }]>('reject'),
   cancel: defineSignal<[reason?: string]>('cancel'),
   stageOf: defineQuery<{ stage: 'open' | 'done' }, [], 'stage-of'>('stage-of'),
   addItem: defineUpdate<number, [{ sku: string }, boolean?]>('addItem'),
@@ -237,7 +238,13 @@ test('defineCatalog: handlers have the names and the types of their definitions'
   define({
     greet: {
       input: z.object({ name: z.string() }),
-      signals: { approve: { input: by }, cancel: { input: z.string().optional(), inputOptional: true } },
+      signals: {
+        approve: { input: by },
+        // Of an export like this one the compiler cannot know the name.
+        reject: { input: by },
+        rejectSignal: {},
+        cancel: { input: z.string().optional(), inputOptional: true },
+      },
       queries: { 'stage-of': { output: z.object({ stage: z.enum(['open', 'done']) }) } },
       updates: { addItem: { input: z.object({ sku: z.string() }), output: z.int() } },
     },

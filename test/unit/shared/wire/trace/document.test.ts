@@ -84,7 +84,7 @@ test('parseTraceDocument: skips invalid entries and counts them', () => {
 })
 
 test('parseTraceDocument: drops unknown keys of an entry', () => {
-  const hostile = `{"id":"a","parentId":null,"kind":"k","name":"n","at":1,"phase":"ended","children":[1],"__proto__":{"x":1},
+  const hostile = `{"id":"a","parentId":null,"kind":"k","name":"n","at":1,"phase":"ended","children":[1],"encoded":["/input",7],"__proto__":{"x":1},
     "error":{"name":"E","message":"m","stack":"/home","cause":{"name":7}},"attributes":[1]}`
 
   const [entry] = parseTraceDocument(documentWith().replace('[]', `[${hostile}]`)).found.entries
@@ -97,6 +97,7 @@ test('parseTraceDocument: drops unknown keys of an entry', () => {
     at: 1,
     phase: 'ended',
     error: { name: 'E', message: 'm', cause: null },
+    encoded: ['/input'],
   })
 })
 
