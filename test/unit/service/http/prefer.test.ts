@@ -115,6 +115,18 @@ function makeOutputApi(end: Partial<WorkflowResult> = {}) {
   return { ...api, verbs, run, get }
 }
 
+test.for<[Partial<WorkflowResult>, string]>([
+  [{ status: 'failed', error: '' }, 'Workflow w failed'],
+  [{ status: 'timed_out', error: 'too late' }, 'Workflow w timed out: too late'],
+  [{ status: 'canceled', error: 'stop' }, 'Workflow w was canceled: stop'],
+  [{ status: 'terminated', error: 'x' }, 'Workflow w was terminated: x'],
+  [{ status: 'continued' }, 'Workflow w continued as a new run'],
+])('body=output: %s reads as "%s"', async ([end, message]) => {
+  const { get } = makeOutputApi({ output: null, ...end })
+
+  expect((await (await get('body=output')).json()).message).toBe(message)
+})
+
 test('body=output: is rejected with an event stream, with another value, or repeated, before anything starts', async () => {
   const { run, get, verbs } = makeOutputApi()
   const events = { Accept: 'text/event-stream' }
