@@ -31,6 +31,18 @@ function issuesOf(hook: unknown, name = 'h'): string[] {
   return 'issues' in parsed ? parsed.issues : []
 }
 
+test('a policy can consist of hooks alone', () => {
+  expect(parsePolicy({ version: 1, hooks: { h: HOOK } }, { namespaces: null, hookSecrets: SECRETS })).toEqual({
+    policy: {
+      version: 1,
+      issuers: {},
+      rules: [],
+      hooks: { h: { scheme: 'stripe', secretEnv: ['SERVICE_HOOK_A'], argument: 'event', start: START } },
+    },
+    warnings: [],
+  })
+})
+
 test('each scheme and each action is valid', () => {
   const valid = [
     { ...HOOK, scheme: 'standard', secretEnv: ['SERVICE_HOOK_A', 'SERVICE_HOOK_BASE64'] },

@@ -69,6 +69,38 @@ test('parsePolicy: hashes become lower-case digits, single values arrays, and th
   ])
 })
 
+test('parsePolicy: lists all mistakes at once, each with its place (threat 36)', () => {
+  const issues = issuesOf({
+    version: 2,
+    issuer: {},
+    issuers: { main: { ...MAIN, jwksUrl: 'http://login.example.com/', jwks: {} } },
+    rules: [
+      { ...ci, can: ['begin'], idz: [] },
+      { ...ci, who: {}, can: [] },
+      { who: { jwt: 'other' }, can: 'read' },
+    ],
+    hooks: { stripe: {} },
+  })
+
+  expect(issues.map((issue) => issue.split(' ')[0]).toSorted()).toEqual([
+    '/hooks/stripe',
+    '/hooks/stripe/scheme',
+    '/hooks/stripe/secretEnv',
+    '/issuer',
+    '/issuers/main/jwks',
+    '/issuers/main/jwksUrl',
+    '/rules/0/can/0',
+    '/rules/0/idz',
+    '/rules/1/can',
+    '/rules/1/name',
+    '/rules/1/who',
+    '/rules/2/can',
+    '/rules/2/name',
+    '/rules/2/who/jwt',
+    '/version',
+  ])
+})
+
 test('parsePolicy: a wrong name of an issuer or a claim hides no mistake in what has it', () => {
   const issues = issuesOf({
     version: 1,

@@ -31,3 +31,9 @@ test('parseWorkerConfig: lists all errors at once, without values', () => {
     'ENGINE_MAX_CONCURRENT_WORKFLOW_TASK_POLLS must be an integer of at least 2',
   ])
 })
+
+test('parseWorkerConfig: rejects a catalog that is not a valid task queue', () => {
+  expect(issuesFrom(() => parse({ SERVICE_CATALOG_ID: '__temporal_x' }))).toEqual([
+    'SERVICE_CATALOG_ID must not start with "__temporal_", which is reserved',
+  ])
+})
