@@ -22,13 +22,13 @@ test('parseTraceDocument: reads the output of toTraceDocument', () => {
   expect(parseTraceDocument(toTraceDocument(DOCUMENT))).toEqual({ found: DOCUMENT, skipped: 0 })
 })
 
-test('parseTraceDocument: keeps numbers that a double cannot represent', () => {
+test('parseTraceDocument: keeps numbers that a double cannot represent, and reads NaN as a string', () => {
   const text = documentWith().replace(
     '[]',
-    '[{"id":"a","parentId":null,"kind":"k","name":"n","at":1,"phase":"began","input":9007199254740993}]',
+    '[{"id":"a","parentId":null,"kind":"k","name":"n","at":1,"phase":"began","input":[9007199254740993,NaN]}]',
   )
 
-  expect(JSON.stringify(parseTraceDocument(text).found.entries[0]?.input)).toBe('9007199254740993')
+  expect(JSON.stringify(parseTraceDocument(text).found.entries[0]?.input)).toBe('[9007199254740993,"NaN"]')
 })
 
 test('parseTraceDocument: rejects invalid JSON, other documents and other versions', () => {
