@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import type { EngineReadiness } from '../../../../src/service/model/engine.ts'
 import { makeApi, rejection } from './api.ts'
 
 test('an unmatched request: its path is not decoded, and its Idempotency-Key is not read', async () => {
@@ -21,15 +20,4 @@ test('an unmatched request: its path is not decoded, and its Idempotency-Key is 
     [405, 'MethodNotAllowedError'],
     [501, 'NotSupportedError'],
   ])
-})
-
-test('ready: reports whether the engine can serve requests, without a token', async () => {
-  const readyWhen = (engine: EngineReadiness) => {
-    const { call } = makeApi({ auth: { tokens: ['s3cret'] }, workflows: { ready: async () => engine } })
-    return call('GET', '/ready').then(async (response) => [response.status, await response.json()])
-  }
-
-  expect(await readyWhen('reachable')).toEqual([200, { status: 'ok', engine: 'reachable' }])
-  expect(await readyWhen('unreachable')).toEqual([503, { status: 'unavailable', engine: 'unreachable' }])
-  expect(await readyWhen('misconfigured')).toEqual([503, { status: 'unavailable', engine: 'misconfigured' }])
 })
