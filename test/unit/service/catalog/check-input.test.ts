@@ -36,6 +36,10 @@ test('checkInput: the path is a JSON Pointer', () => {
   expect(paths({ 'a/b~c': 1 }, { properties: { 'a/b~c': { type: 'string' } } })).toEqual(['/input/a~1b~0c'])
 })
 
+test('checkInput: treats an own __proto__ as an ordinary key', () => {
+  expect(paths(JSON.parse('{"__proto__":5}'), { additionalProperties: false })).toEqual(['/input/__proto__'])
+})
+
 test('checkInput: ignores properties of Object.prototype (threat 50)', () => {
   expect(paths({}, { required: ['toString'] })).toEqual(['/input/toString'])
 })

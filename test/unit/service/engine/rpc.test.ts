@@ -71,6 +71,22 @@ test('rpc: retries while the engine is unreachable, and logs how often', async (
   expect(call.notes).toEqual({ engineRetries: 2 })
 })
 
+test('rpc: makes at most five attempts, with growing delays', async () => {
+  const { transport, sent } = transportThat(...Array.from({ length: 10 }, () => LOST))
+  const beganAt = Date.now()
+
+  expect(await settled(transport)).toMatchObject({ code: LOST.code, mayHaveBeenSent: true, mayHaveTakenEffect: true })
+  expect(sent.map(({ at }) => at - beganAt)).toEqual([0, 100, 350, 850, 1850])
+})
+
+test('rpc: does not wait beyond its deadline', async () => {
+  const { transport, sent } = transportThat(LOST, LOST, LOST)
+
+  await settled(transport, aCall({ deadlineAt: Date.now() + 300 }))
+
+  expect(sent).toHaveLength(2)
+})
+
 test('rpc: retries only the codes that Temporal’s clients retry', async () => {
   const retryable: number[] = [
     GrpcCode.UNAVAILABLE,
@@ -179,9 +195,6 @@ test('decideRetry: the final error says whether an earlier attempt may have arri
   expect(decide({ error: UNSENT, retries: 4, mayHaveArrived: true })).toMatchObject({ error: marked })
   expect(decide({ error: REJECTED })).toMatchObject({ error: { mayHaveTakenEffect: false } })
 })
-
-beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
 
 /** An engine that responds to pings with `answer`. */
 function pinged(answer: (signal: AbortSignal, deadlineAt: number) => Promise<unknown>) {

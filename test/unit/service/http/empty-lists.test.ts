@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import type { Workflows } from '../../../../src/service/verbs.ts'
 import { documentOf } from '../openapi/typed/catalog-document.ts'
-import { makeApi, rejection } from './api.ts'
+import { makeApi } from './api.ts'
 
 const BYTES = { metadata: { encoding: 'binary/plain' }, data: 'AQI=' }
 const NAMED = { workflowName: 'greet' }
@@ -94,19 +94,25 @@ test('empty lists: the schemas of the document accept what the service accepts',
   expect(accepted).toEqual(rows.map(() => true))
 })
 
-test.for<[path: string, body: object]>([
+const EITHER = 'The body must contain either input (one argument) or startArgs (an array with one element per argument)'
+const ONLY_ONE = 'The body must contain only one of payload, args and payloads'
+
+test.for<[path: string, body: object, message?: string]>([
   ['/workflow/start', { ...NAMED, input: 1, args: [2], payloads: [] }],
   ['/workflow/start', { ...NAMED, args: [1], payloads: [BYTES] }],
   ['/workflow/w/signal/n', { payload: 1, args: [], payloads: [BYTES] }],
-  ['/workflow/update-with-start/n', { ...NAMED, args: [1] }],
-  ['/workflow/update-with-start/n', { ...NAMED, input: 1, startArgs: [2] }],
-  ['/workflow/update-with-start/n', { ...NAMED, input: 1, payload: 1, args: [2] }],
+  ['/workflow/update-with-start/n', { ...NAMED, args: [1] }, EITHER],
+  ['/workflow/update-with-start/n', { ...NAMED, input: 1, startArgs: [2] }, EITHER],
+  ['/workflow/update-with-start/n', { ...NAMED, input: 1, payload: 1, args: [2] }, ONLY_ONE],
   ['/workflow/w/activities/a/complete', { output: 1, payloads: [BYTES] }],
   ['/workflow/w/stream', { items: [], topic: 't' }],
   ['/workflow/w/stream', { items: [{ topic: 't', data: 1 }], data: 1 }],
-])('%s: %o is ambiguous or lacks an argument, and is rejected', async ([path, body]) => {
+])('%s: %o is ambiguous or lacks an argument, and is rejected', async ([path, body, expected = expect.any(String)]) => {
   const { call, received } = makeRecorder()
 
-  expect(await rejection(await call('POST', path, body))).toEqual([400, 'ValidationError'])
+  const response = await call('POST', path, body)
+  const { error, message } = await response.json()
+
+  expect([response.status, error, message]).toEqual([400, 'ValidationError', expected])
   expect(received).toEqual([])
 })

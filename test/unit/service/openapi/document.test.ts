@@ -128,6 +128,13 @@ describe('the OpenAPI document', () => {
     expect([...parameters, ...fields]).toEqual([])
   })
 
+  test('a message of the Model Context Protocol is an object with its fields, open to more', () => {
+    const { McpMessage } = document.components.schemas
+
+    expect(McpMessage).toMatchObject({ type: 'object', required: ['jsonrpc'], additionalProperties: true })
+    expect(Object.keys(McpMessage.properties)).toEqual(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])
+  })
+
   test('each example is valid', () => {
     const wrong = operations.flatMap(([route, operation]) => {
       const { requestBody, responses } = Object(operation)

@@ -80,6 +80,98 @@ describe.each(NAMES)('%s', (name) => {
   })
 })
 
+const STRIPE_EVENT = [
+  '{"id":"evt_123","object":"event","account":"acct_123","api_version":"2017-05-25","created":1533204620,"data":{',
+  '"object":{"id":"ii_123","object":"invoiceitem","amount":1000,"currency":"usd","customer":"cus_123",',
+  '"date":1533204620,"description":"Test Invoice Item","discountable":false,"invoice":"in_123","livemode":false,',
+  '"metadata":{},"period":{"start":1533204620,"end":1533204620},"plan":null,"proration":false,"quantity":null,',
+  '"subscription":null}},"livemode":false,"pending_webhooks":1,"request":{"id":"req_123",',
+  '"idempotency_key":"idempotency-key-123"},"type":"invoiceitem.created"}',
+].join('')
+
+const SLACK_BODY = [
+  'token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V',
+  'channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=',
+  'response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN',
+  'trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c',
+].join('&')
+
+const STRIPE_V0 = 'v0=63f3a72374a733066c4be69ed7f8e5ac85c22c9f0a6a612ab9a025a9e4ee7eef'
+const STRIPE_V1 = 'v1=f0bdba6d4eacbd8ad8a3bbadd7248e633ec1477f7899c124c51b39405fa36613'
+
+test.each<[PresetName, secret: string, seconds: number, body: string, headers: Record<string, string>]>([
+  // https://docs.svix.com/receiving/verifying-payloads/how-manual
+  [
+    'standard',
+    'whsec_plJ3nmyCDGBKInavdOK15jsl',
+    1731705121,
+    '{"event_type":"ping","data":{"success":true}}',
+    {
+      'webhook-id': 'msg_loFOjxBNrRLzqYUf',
+      'webhook-timestamp': '1731705121',
+      'webhook-signature': 'v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0=',
+    },
+  ],
+  // The tests of the library standardwebhooks.
+  [
+    'standard',
+    'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    1614265330,
+    '{"test": 2432232314}',
+    {
+      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    },
+  ],
+  // EventUtilityTest.cs and event_test_signature.json of stripe/stripe-dotnet.
+  [
+    'stripe',
+    'webhook_secret',
+    1533204620,
+    `${JSON.stringify(JSON.parse(STRIPE_EVENT), null, 2)}\n`,
+    { 'stripe-signature': `t=1533204620,${STRIPE_V1},${STRIPE_V0}` },
+  ],
+  // https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
+  [
+    'github',
+    "It's a Secret to Everybody",
+    0,
+    'Hello, World!',
+    { 'x-hub-signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17' },
+  ],
+  // https://docs.slack.dev/authentication/verifying-requests-from-slack
+  [
+    'slack',
+    '8f742231b10e8888abcd99yyyzzz85a5',
+    1531420618,
+    SLACK_BODY,
+    {
+      'x-slack-request-timestamp': '1531420618',
+      'x-slack-signature': 'v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503',
+    },
+  ],
+])(
+  '%s: a published signature is accepted, and not with another secret or body, or when any header is changed or missing (threat 33)',
+  async (name, secret, seconds, body, headers) => {
+    const isAccepted = async (sent: object, text = body, key = secret) =>
+      (await verify(proofOf(name, key), sent, text, seconds * 1000)) !== null
+    const changed = Object.entries(headers).flatMap(([header, value]) => [
+      Object.fromEntries(Object.entries(headers).filter(([name]) => name !== header)),
+      // The last signature of Stripe is one of an older version.
+      { ...headers, [header]: value.replace(STRIPE_V0, '').replace(/\w(?=\W*$)/, '~') },
+    ])
+
+    expect(await isAccepted(headers)).toBe(true)
+    const verdicts = [
+      ...changed.map((sent) => isAccepted(sent)),
+      ...[`${body} `, body.slice(1), ''].map((text) => isAccepted(headers, text)),
+      isAccepted(headers, body, secret.replace(/.$/, 'A')),
+    ]
+    expect(await Promise.all(verdicts)).toEqual(verdicts.map(() => false))
+  },
+)
+
 test('a signature that Bitbucket has published is accepted', async () => {
   const signature = 'sha256=a4771c39fbe90f317c7824e83ddef3caae9cb3d976c214ace1f2937e133263c9'
   const secret = "It's a Secret to Everybody"

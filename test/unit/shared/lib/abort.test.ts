@@ -184,9 +184,6 @@ test('whenOver: does not act after it was stopped, and leaves no timer and no li
   expect(getEventListeners(controller.signal, 'abort')).toEqual([])
 })
 
-beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
-
 const BACKOFF_MS = [100, 300]
 const { signal } = new AbortController()
 

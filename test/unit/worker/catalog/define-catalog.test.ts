@@ -220,6 +220,15 @@ test('defineCatalog: accepts only exported workflows, with schemas that match th
   defineCatalog<typeof WORKFLOWS>({ notAWorkflow: {} })
   // @ts-expect-error the workflow takes a string
   defineCatalog<typeof WORKFLOWS>({ greet: { input: z.object({ name: z.number() }) } })
+  // @ts-expect-error zod/mini: another property
+  defineCatalog<typeof WORKFLOWS>({ greet: { input: mini.object({ nam: mini.string() }) } })
+  defineCatalog<typeof WORKFLOWS>({ greet: { input: mini.object({ name: mini.string() }), output: mini.string() } })
+  // @ts-expect-error arktype: another property
+  defineCatalog<typeof WORKFLOWS>({ greet: { input: type({ nam: 'string' }) } })
+  defineCatalog<typeof WORKFLOWS>({ greet: { input: type({ name: 'string' }), output: type('string') } })
+  // @ts-expect-error valibot: the workflow takes a string
+  defineCatalog<typeof WORKFLOWS>({ greet: { input: toStandardJsonSchema(v.object({ name: v.number() })) } })
+  defineCatalog<typeof WORKFLOWS>({ greet: { input: toStandardJsonSchema(v.object({ name: v.string() })) } })
   // @ts-expect-error the default is not applied: the workflow would receive an object without a name
   defineCatalog<typeof WORKFLOWS>({ greet: { input: z.object({ name: z.string().default('Ada') }) } })
   // @ts-expect-error the function needs its argument

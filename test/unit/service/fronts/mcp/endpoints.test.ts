@@ -1,6 +1,36 @@
 import { expect, test } from 'vitest'
 import { mcpApi, RUN } from './mcp-api.ts'
 
+test('statuses: a message that the protocol does not allow is a 400, and an unknown method a 404 or, in older revisions, a 200', async () => {
+  const { send, legacy, modern } = mcpApi()
+
+  const found = await Promise.all([
+    send('{'),
+    send(''),
+    send({}),
+    send([]),
+    legacy('ping', {}, { 'MCP-Protocol-Version': '1999-01-01' }),
+    legacy('tools/list', {}, { 'MCP-Protocol-Version': '2026-07-28' }),
+    modern('initialize'),
+    legacy('server/discover'),
+    legacy('tools/list', { cursor: 'x' }),
+  ])
+
+  expect(found.map(({ status, body }) => [status, body.error.code])).toEqual([
+    [400, -32_700],
+    [400, -32_700],
+    [400, -32_600],
+    [400, -32_600],
+    [400, -32_022],
+    [400, -32_602],
+    [404, -32_601],
+    [200, -32_601],
+    [200, -32_602],
+  ])
+  expect(found[0]?.body).not.toHaveProperty('id')
+  expect(found[4]?.body).toMatchObject({ id: 1, error: { data: { supported: ['2026-07-28'] } } })
+})
+
 test('errors: none grows with what the client has sent, whatever part of the message is long (threat 104)', async () => {
   const { legacy, modern } = mcpApi()
   const long = 'x'.repeat(100_000)

@@ -75,6 +75,41 @@ test.for<[line: object, path: string]>([
   expect(answers[0].body.issues).toEqual([{ path, message: expect.any(String) }])
 })
 
+test.for<[headers: Record<string, string>, body: string | undefined, status: number]>([
+  [{}, undefined, 400],
+  [{}, '\n \n', 400],
+  [{ 'Content-Encoding': 'gzip' }, toLines([START]), 415],
+  [{ 'Content-Type': 'application/jsonl; charset=utf-8' }, toLines([START]), 200],
+  [{ 'Content-Type': 'application/ndjson' }, toLines([START]), 200],
+])('bulk: with %j, the body %j is a %i', async ([headers, body, status]) => {
+  const api = makeBulkApi()
+
+  const response = await api.call('POST', '/workflow/bulk', body, { ...NDJSON, ...headers })
+  await response.text()
+
+  expect([response.status, api.seen.keys.length]).toEqual([status, status === 200 ? 1 : 0])
+})
+
+test('bulk: skips lines of white space, and the request id of a line is that of the bulk with its index', async () => {
+  const api = makeBulkApi({ bulkConcurrency: 1 })
+
+  const lines = ['', ' \r', '\r', START, '', '[1]', { op: 'run' }, '']
+  const { answers, end, response } = await bulk(api, lines, { 'X-Request-Id': 'all' })
+
+  expect(answers.map(({ status, body }) => [status, body.requestId])).toEqual([
+    [200, undefined],
+    [400, 'all.1'],
+    [400, 'all.2'],
+  ])
+  expect(end).toEqual({ done: true, items: 3, succeeded: 1, failed: 2 })
+  expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'application/x-ndjson'])
+  expect(api.events.filter(({ message }) => message === 'request').map(({ fields }) => fields)).toMatchObject([
+    { requestId: 'all.0' },
+    { requestId: 'all.1' },
+    { route: '/workflow/bulk', requestId: 'all', items: 3 },
+  ])
+})
+
 test('bulk: a line with a run id is about that run', async () => {
   const { answers } = await bulk(makeBulkApi(), [{ op: 'signal', workflowId: 'w', runId: PINNED, name: 'n' }])
 

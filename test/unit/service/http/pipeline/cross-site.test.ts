@@ -4,6 +4,12 @@ import { makeApi, rejection } from '../api.ts'
 const foreign = { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }
 const workflows = { terminate: async () => ({ workflowId: 'w', runId: 'r' }), ready: async () => 'reachable' as const }
 
+test('cross-site: the error names the origin and the variable that allows it', async () => {
+  const rejected = await makeApi({ workflows }).call('POST', '/workflow/w/terminate', undefined, foreign)
+
+  expect((await rejected.json()).message).toMatch(/https:\/\/evil\.example .* SERVICE_CORS_ORIGINS/)
+})
+
 test('cross-site: origins that CORS allows are accepted', async () => {
   const { call } = makeApi({ workflows, corsOrigins: ['https://evil.example'] })
 
