@@ -5,7 +5,7 @@ import { type Call, withinCall, withTimeout } from '../model/call.ts'
 import type { ResultCommand } from '../model/commands.ts'
 import { TIMEOUT_MS } from '../model/deadlines.ts'
 import { isOutage, ServiceError } from '../model/errors.ts'
-import type { ExecutionRef, WorkflowResult } from '../model/execution.ts'
+import { type ExecutionRef, rejectReserved, type WorkflowResult } from '../model/execution.ts'
 import type { Ports } from '../ports.ts'
 import { endedResult, type KnownFields, shownTo, toResult, type WaitPorts, waitForEnd } from './chain-end.ts'
 
@@ -27,6 +27,7 @@ export async function readResult(
   call: Call,
 ): Promise<WorkflowResult> {
   const execution = await engine.read(ref, call)
+  rejectReserved(execution)
   const { workflowId, runId, status, closing } = execution
   if (closing !== null)
     return toResult(shownTo(call, execution), closing, await traceMetaOrNull(execution, catalogs, call))
@@ -67,6 +68,7 @@ async function findRun({ engine }: WaitPorts, ref: ExecutionRef, call: Call): Pr
   const { workflowId, runId } = ref
   try {
     const execution = await engine.read(ref, call)
+    rejectReserved(execution)
     return { run: { workflowId, runId: execution.runId }, execution }
   } catch (error) {
     if (!isOutage(error) || runId === undefined) throw error

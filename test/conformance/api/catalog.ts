@@ -199,22 +199,30 @@ export function catalogs(api: () => ApiFixture): void {
     expect([status, body.error]).toEqual([400, 'ValidationError'])
   })
 
-  test('names: each read of a run with a reserved name is a 404, as of a run that is missing; its status has no values', async () => {
+  test('names: to each read but its status, a run with a reserved name is one that does not exist (threat 40)', async () => {
     const { service } = api()
     const values = { args: ['secret'], memo: { note: 'secret' } }
-    const { workflowId } = await startDirectly(api(), '$hidden', { taskQueue: anId(), ...values })
+    const hidden = await startDirectly(api(), '$hidden', { taskQueue: anId(), ...values })
+    const closed = await startDirectly(api(), '$hidden', { taskQueue: anId(), ...values })
+    await closed.terminate()
+    const reads = [...READS_OF_RUN, 'result', 'result?wait=1s', 'stream', 'history/stream', 'trace-log/stream']
     const readAll = (id: string) =>
-      Promise.all(READS_OF_RUN.map(async (what) => ({ what, ...(await service.get(`${id}/${what}`)) })))
+      Promise.all(reads.map(async (what) => ({ what, ...(await service.get(`${id}/${what}`)) })))
 
-    const [missing, hidden] = await Promise.all([anId(), workflowId].map(readAll))
-
-    expect(missing?.map(({ status, body }) => [status, body.error])).toEqual(
-      READS_OF_RUN.map(() => [404, 'WorkflowNotFoundError']),
+    const [missing = [], ...ofHidden] = await Promise.all(
+      [anId(), hidden.workflowId, closed.workflowId, `${closed.workflowId}/runs/${closed.firstExecutionRunId}`].map(
+        readAll,
+      ),
     )
-    expect(hidden?.filter(({ status }) => status !== 404).map(({ what, status }) => [what, status])).toEqual([
-      ['status', 200],
-    ])
-    expect(JSON.stringify(hidden?.map(({ body }) => body))).not.toContain('secret')
+
+    expect(missing.map(({ status, body }) => [status, body.error])).toEqual(
+      reads.map(() => [404, 'WorkflowNotFoundError']),
+    )
+    const expected = missing.map(({ what, body }) => [what, what === 'status' ? undefined : body.error])
+    for (const answers of ofHidden) {
+      expect(answers.map(({ what, body }) => [what, body.error])).toEqual(expected)
+      expect(JSON.stringify(answers.map(({ body }) => body))).not.toContain('secret')
+    }
   })
 
   test('names: a workflow that is not in the catalog is rejected, and the error lists the ones that are', async () => {
