@@ -53,12 +53,13 @@ export function requestTo(
     questionKey: 'question-1',
     catalog: 'other',
     taskQueue: 'other',
+    scheduleId: workflowId,
     batchId: `${'0'.repeat(16)}-${'0'.repeat(32)}`,
     file: 'page.css',
     token: 'none',
     ...more,
   }
-  const filled = path.replace(/:(\w+)/g, (_, name: string) => values[name] ?? workflowId)
+  const filled = path.replace(/:(\w+)/g, (_, name: string) => values[name] ?? '')
   const query = path.endsWith('/times') ? `?from=${RANGE.from}&until=${RANGE.until}` : ''
   return [method.toUpperCase(), filled + query, body && BODIES.get(body.name)]
 }

@@ -111,13 +111,13 @@ const isOf =
   ({ caller, workflowId = '' }: AuditLine) =>
     caller === `token:c${n}` || prefixesOf(n).some((prefix) => workflowId.startsWith(prefix))
 
-/** What is an event of a history whenever it is done. A start that finds a run is still a start. */
-const WITH_EVENT = /^(?:(?:signal|update):.*|stop|terminate|pause|reset|repair|complete)$/
+/** These are not events of a history, and a start that finds a run is still a start. */
+const WITHOUT_EVENT = /^(?:activity(?::.*)?|batch|delegate|link|complete:.*|repair:.*|schedule|start)$/
 
 /** The changes without a line, and the lines without a change. */
 function compare(changes: string[], lines: AuditLine[], answer: Answer): string[] {
   const actions = lines.map(({ action }) => action)
-  const undone = isDone(answer) ? without(actions, changes).filter((action) => WITH_EVENT.test(action)) : []
+  const undone = isDone(answer) ? without(actions, changes).filter((action) => !WITHOUT_EVENT.test(action)) : []
   return [
     ...without(changes, actions).map((change) => `the change ${change} has no line`),
     ...undone.map((action) => `the line ${action} has no change`),

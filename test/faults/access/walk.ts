@@ -69,12 +69,6 @@ interface FieldSchema {
   properties?: Readonly<Record<string, FieldSchema>>
 }
 
-/** The parameters of paths whose values `requestTo` and `pathValues` make exist. */
-const EXISTING = new Set([
-  ...['id', 'rid', 'name', 'updateId', 'activityId', 'questionKey', 'catalog', 'taskQueue', 'scheduleId'],
-  ...['token', 'file'],
-])
-
 /** The form without anything that is optional, and each form that the declaration describes. */
 function formsOf({ path, key, headers = [], body, responses }: Endpoint): Form[] {
   const plain = { name: '' }
@@ -114,8 +108,8 @@ const ENDPOINT_STEPS = ENDPOINTS.filter(({ takes }) => takes !== 'lines').flatMa
 function stepOf(endpoint: Endpoint, { name, headers, fields, meets = false, isTyped = false }: Form): Step {
   return {
     name: `${endpoint.method} ${endpoint.path} ${name}`.trim(),
-    // What its path names must exist: a batch of another caller does not.
-    isPlain: name === '' && [...endpoint.path.matchAll(/:(\w+)/g)].every(([, one = '']) => EXISTING.has(one)),
+    // A batch of another caller does not exist.
+    isPlain: name === '' && !endpoint.path.startsWith('/batches/:batchId'),
     isTyped,
     workflowName: workflowOf(endpoint),
     async request(run, operator) {

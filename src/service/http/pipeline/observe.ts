@@ -5,7 +5,7 @@ import { matchedRoutes } from 'hono/route'
 import { AUDIT, type Log, type LogLevel, withoutStack } from '../../../log.ts'
 import type { Access } from '../../../shared/access/grant.ts'
 import { isAbortedByService } from '../../model/call.ts'
-import { hasErrorName, originalError, ServiceError } from '../../model/errors.ts'
+import { hasErrorName, originalError, RESOURCE_IDS, ServiceError } from '../../model/errors.ts'
 import { decided, type Env, isDenied, type RequestStep, verbOf, whenResponded, whenSent } from '../context.ts'
 import { problemBody, severityOf } from '../errors.ts'
 
@@ -194,6 +194,12 @@ function traceContextOf(headers: Headers): Readonly<Record<string, string>> | un
   return { traceparent, ...(tracestate && { tracestate }) }
 }
 
+const LOGGED_FACTS = [
+  ...(['workflowId', 'runId', 'workflowName', 'activityId'] as const),
+  ...RESOURCE_IDS,
+  ...(['operation', 'matching'] as const),
+]
+
 /** Which requests are recorded: none, changes and denials, or all. */
 export type AuditMode = 'off' | 'effects' | 'all'
 
@@ -217,13 +223,13 @@ export function audit({ mode, namespace, observers }: AuditOptions, access: Acce
   }
 
   function recordOne(c: Context<Env>, { isEffect, ...decision }: ReturnType<typeof decided>[number]): void {
-    const { action, rule = null, namespace: ofRun = namespace, ...facts } = decision
+    const { action, rule = null, namespace: ofRun = namespace } = decision
     if (rule !== null && isDenied(decision)) metrics?.callerDenied(verbOf(action ?? ''), rule)
     if (mode === 'off' || (mode === 'effects' && !isEffect)) return
     const status = statusOf(c)
     log('info', AUDIT, {
       ...{ requestId: c.get('requestId'), caller: c.get('caller')?.id ?? null, rule, action, namespace: ofRun },
-      ...facts,
+      ...Object.fromEntries(LOGGED_FACTS.map((name) => [name, decision[name]])),
       ...{ status, error: errorOf(c, status) },
     })
   }
