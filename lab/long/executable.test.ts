@@ -35,7 +35,7 @@ test('the executable: portico dev starts the service of the same executable', as
   const dev = await start(['dev', '--port', String(port)], emptyFolder, { ENGINE_ADDRESS: engine.address })
   cleanup.defer(async () => void (await dev.kill()))
 
-  await until('it is ready', () => dev.output().includes('No worker is running'), {
+  await until('it is ready', () => dev.output().includes('has started no worker'), {
     signal: exitSignal(dev, 'portico dev'),
   })
 
