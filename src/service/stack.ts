@@ -367,7 +367,7 @@ export function lazyEngine(options: EngineOptions): Engine {
 
   return new Proxy({ readEntries } as Engine, {
     get(own, name) {
-      // An object with a method \`then\` would be awaited as if it were a promise.
+      // An object with a method `then` would be awaited as if it were a promise.
       if (name in own || typeof name === 'symbol' || name === 'then') return Reflect.get(own, name)
       const call = calls.get(name) ?? later(name)
       calls.set(name, call)

@@ -240,12 +240,9 @@ export async function checkValue(
   return { issues, abortedBy }
 }
 
-/** What decides where the trace of a run is. */
-type Run = Pick<Description, 'catalog' | 'memo' | 'runId'>
-
 /** Where the trace of the run is archived, according to its catalog, its memo, or `fromClosing`, in this order. */
 export async function readTraceMeta(
-  run: Run,
+  run: Pick<Description, 'catalog' | 'memo' | 'runId'>,
   catalogs: Catalogs,
   call: Call,
   fromClosing: () => Promise<TraceMeta | null> = async () => null,
@@ -256,7 +253,11 @@ export async function readTraceMeta(
 }
 
 /** The same for a response that is complete without it: null when it cannot be read. */
-export async function traceMetaOrNull(run: Run, catalogs: Catalogs, call: Call): Promise<TraceMeta | null> {
+export async function traceMetaOrNull(
+  run: Pick<Description, 'catalog' | 'memo' | 'runId'>,
+  catalogs: Catalogs,
+  call: Call,
+): Promise<TraceMeta | null> {
   try {
     return await readTraceMeta(run, catalogs, call)
   } catch (error) {
@@ -269,7 +270,7 @@ export async function traceMetaOrNull(run: Run, catalogs: Catalogs, call: Call):
 /** The destinations of a run, from the templates of its catalog. */
 export function fillTemplates(
   templates: TraceTemplates,
-  { runId }: Pick<Run, 'runId'>,
+  { runId }: Pick<Description, 'runId'>,
   namespace: string,
 ): TraceMeta | null {
   if (templates === false) return null

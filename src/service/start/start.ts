@@ -1,4 +1,7 @@
-/** Starts a workflow, once for each `Idempotency-Key`, and waits for its result or not. */
+/**
+ * Starts a workflow, once for each `Idempotency-Key`, and waits for its result or not. Starts with a message, and those
+ * of activities, recognize what was done for a key in the same way.
+ */
 import { isOpen, type Status, toSingleValue } from '../../shared/wire/execution.ts'
 import { IDEMPOTENCY_MEMO } from '../../shared/wire/memo-keys.ts'
 import { rejectOlderCatalog } from '../control/catalog-guard.ts'

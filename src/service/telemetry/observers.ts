@@ -1,6 +1,6 @@
 /**
- * Finds the tracer that the host of the service has installed (the embedding program, the runtime, or `exportSpans`),
- * and counts and traces what the service sends to the engine.
+ * Who sees what the service does: the tracer that its host has installed (the embedding program, the runtime, or
+ * `exportSpans`), and the metrics and spans of its calls to the engine.
  */
 import { lazy } from '../../shared/lib/cache.ts'
 import { GrpcCode } from '../../shared/temporal/grpc-code.ts'

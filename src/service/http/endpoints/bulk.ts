@@ -10,7 +10,7 @@ import { BULK_PATH, mediaTypeOf, NDJSON, requireIdentity, tooLarge, unsupportedT
 import { type Line, readLines } from '../pipeline/body-lines.ts'
 import { idempotencyKey } from '../pipeline/request-checks.ts'
 import { BODY_ERRORS } from './errors.ts'
-import { bulkLine, readLine } from './fields/bulk-line.ts'
+import { bulkLine, parseLine } from './fields/bulk-line.ts'
 
 const TYPES = [NDJSON, 'application/ndjson', 'application/jsonl']
 
@@ -114,7 +114,7 @@ function lineHandler(c: Context<Env>, { carryOut, maxLineBytes }: BulkSettings, 
   const base = new URL(c.req.url).origin + c.get('basePath')
 
   function toRequest(line: Uint8Array<ArrayBuffer>, index: number, requestId: string): Request {
-    const { method, path, body, isKeyed, key: own } = readLine(line)
+    const { method, path, body, isKeyed, key: own } = parseLine(line)
     const headers = new Headers(shared)
     headers.set('X-Request-Id', requestId)
     headers.set('Content-Length', String(body.byteLength))

@@ -238,7 +238,7 @@ interface NamespaceOptions {
  */
 export function requireNamespace(options: NamespaceOptions, access: Access = 'any'): RequestStep {
   const { name, exists, defaultNamespace, isNamespaced } = options
-  const error = isNamespaced ? notFound : () => forbidden('namespace', ['paths without /namespaces/<name>'])
+  const error = isNamespaced ? namespaceNotFound : () => forbidden('namespace', ['paths without /namespaces/<name>'])
 
   /** Restricts the caller to its rules for the namespace. */
   function restrict(c: Context<Env>, caller: Caller): undefined {
@@ -269,6 +269,6 @@ function noRule(action: Access): ServiceError {
   })
 }
 
-function notFound(): ServiceError {
+function namespaceNotFound(): ServiceError {
   return new ServiceError('NotFoundError', 'This namespace does not exist, or the credential does not allow its use')
 }

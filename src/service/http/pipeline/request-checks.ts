@@ -1,6 +1,6 @@
 /**
  * Checks that need nothing but the head of a request: of its site, host and path, before its caller is known, and of
- * its `Idempotency-Key`.
+ * its `Idempotency-Key`, with the headers that say how the key was used.
  */
 import type { Context } from 'hono'
 import { ServiceError } from '../../model/errors.ts'

@@ -136,7 +136,7 @@ function failure({ status, headers }: Response, body: unknown): ApiError {
 }
 
 /** Where a reader of a stream is. */
-export interface FollowedTo {
+export interface ReadPosition {
   /** Of the last event. */
   id: string | undefined
   isOver: boolean
@@ -147,7 +147,7 @@ export async function* followEvents(
   path: string,
   query: Record<string, string>,
   signal: AbortSignal,
-  position: FollowedTo,
+  position: ReadPosition,
 ): AsyncGenerator<ServerEvent> {
   let failures = 0
   while (!signal.aborted && !position.isOver) {
@@ -168,7 +168,7 @@ async function* connection(
   path: string,
   query: Record<string, string>,
   signal: AbortSignal,
-  position: FollowedTo,
+  position: ReadPosition,
 ): AsyncGenerator<ServerEvent> {
   const from = position.id === undefined ? {} : { 'Last-Event-ID': position.id }
   const response = await send(path, { query, headers: { Accept: 'text/event-stream', ...from }, signal })

@@ -6,7 +6,7 @@ import { useCredential } from './hooks.ts'
 import { QuestionsPage } from './questions/questions-page.tsx'
 import { useQuestions } from './questions/use-questions.ts'
 import { followLinks, hrefOf, type PageName, useRoute } from './route.ts'
-import { RunDetails } from './run/run-page.tsx'
+import { SingleRunPage } from './run/run-page.tsx'
 import { RunsPage } from './runs/runs-page.tsx'
 import { StartPage } from './start/start-page.tsx'
 import { render } from './ui.ts'
@@ -88,7 +88,7 @@ function Aside({ namespace }: { namespace: string | null }) {
 function pageOf(page: PageName, query: URLSearchParams) {
   if (page === 'run')
     return (
-      <RunDetails
+      <SingleRunPage
         key={`${query.get('id')} ${query.get('run')}`}
         workflowId={query.get('id') ?? ''}
         runId={query.get('run')}

@@ -76,7 +76,7 @@ const SCHEMAS = new Map(
 const encoder = new TextEncoder()
 
 /** Throws a `ValidationError` if the line names no request. */
-export function readLine(line: Uint8Array<ArrayBuffer>): LineRequest {
+export function parseLine(line: Uint8Array<ArrayBuffer>): LineRequest {
   const fields = objectIn(line)
   // The start says what is wrong with its body.
   if (fields === null) return { ...START, body: line }

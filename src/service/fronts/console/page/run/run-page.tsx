@@ -16,7 +16,7 @@ import { Stream } from './stream.tsx'
 import { Timeline } from './timeline.tsx'
 import { type Reason, useRun } from './use-run.ts'
 
-export function RunDetails({ workflowId, runId }: { workflowId: string; runId: string | null }) {
+export function SingleRunPage({ workflowId, runId }: { workflowId: string; runId: string | null }) {
   const run = useRun(workflowId, runId)
   useTitle(workflowId)
   const { explanation, error } = run

@@ -1,4 +1,4 @@
-import { type FollowedTo, followEvents, runPath } from '../api.ts'
+import { followEvents, type ReadPosition, runPath } from '../api.ts'
 import { useVisible } from '../hooks.ts'
 import { ErrorMessage } from '../parts.tsx'
 import { useEffect, useRef, useState } from '../ui.ts'
@@ -11,7 +11,7 @@ interface Item {
 
 const MAX_ITEMS = 500
 
-const FROM_START: FollowedTo = { id: undefined, isOver: false }
+const FROM_START: ReadPosition = { id: undefined, isOver: false }
 
 /** What the workflow publishes. Reading it adds events to the history, so the visitor decides. */
 export function Stream({ workflowId, runId }: { workflowId: string; runId: string }) {
@@ -39,7 +39,7 @@ function Items({ workflowId, runId }: { workflowId: string; runId: string }) {
   const [items, setItems] = useState<Item[]>([])
   const [state, setState] = useState<{ isOver: boolean; error: unknown }>({ isOver: false, error: null })
   const list = useRef<HTMLDivElement>(null)
-  const position = useRef<FollowedTo>({ ...FROM_START })
+  const position = useRef<ReadPosition>({ ...FROM_START })
   const isVisible = useVisible()
   useEffect(() => {
     if (!isVisible) return
