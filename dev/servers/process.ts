@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { type ProcessOptions, type RunningProcess, startProcess as start } from '../../src/cli/dev/servers/process.ts'
 
 /**
- * Called with the environment of each process that starts.
+ * Called with the environment of each process that starts, and a function that says whether it has ended.
  * Returns a function that gets each line of its output, or null.
  */
-export type ProcessObserver = (env: NodeJS.ProcessEnv) => ((line: string) => void) | null
+export type ProcessObserver = (env: NodeJS.ProcessEnv, hasEnded: () => boolean) => ((line: string) => void) | null
 
 const observers = new Set<ProcessObserver>()
 
@@ -19,13 +19,19 @@ export function observeProcesses(observer: ProcessObserver): void {
 }
 
 /** Rejects if the command cannot be started. */
-export function startProcess(options: ProcessOptions): Promise<RunningProcess> {
-  return start({ ...options, onLine: observed(options) })
+export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
+  let pid: number | null = null
+  const running = await start({ ...options, onLine: observed(options, () => pid !== null && hasExited(pid)) })
+  pid = running.pid
+  return running
 }
 
 /** What handles each line of a process, once its observers have seen it. */
-export function observed({ env = process.env, onLine }: Pick<ProcessOptions, 'env' | 'onLine'>) {
-  const watchers = [...observers].map((observe) => observe(env))
+export function observed(
+  { env = process.env, onLine }: Pick<ProcessOptions, 'env' | 'onLine'>,
+  hasEnded: () => boolean = () => false,
+) {
+  const watchers = [...observers].map((observe) => observe(env, hasEnded))
   return (line: string): void => {
     for (const watch of watchers) watch?.(line)
     onLine?.(line)

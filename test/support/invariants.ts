@@ -123,7 +123,7 @@ export function watchPolls({ calls }: Pick<FaultProxy, 'calls'>): void {
 }
 
 /** Watches the log of a service, and the service itself if it is a process with metrics. For `observeProcesses`. */
-export function watchLines(env: Environment): ((line: string) => void) | null {
+export function watchLines(env: Environment, hasEnded: () => boolean = () => false): ((line: string) => void) | null {
   if (!env.SERVICE_CATALOG_ID) return null
   const { services, errors } = file
   return (line) => {
@@ -131,7 +131,8 @@ export function watchLines(env: Environment): ((line: string) => void) | null {
     const listening = listeningLine(line)
     if (listening === null || env.SERVICE_METRICS_ON !== 'true') return
     const { url, metricsUrl } = listening
-    const read = () => scrape(metricsUrl ?? `${url}/metrics`, env)
+    // Another program may listen on the port of a service that has ended.
+    const read = async () => (hasEnded() ? null : scrape(metricsUrl ?? `${url}/metrics`, env))
     services.add({
       name: `The service at ${url}`,
       readWork: () => openWork({ read, countScrapes: metricsUrl === undefined }),
